@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { HeaderMap } from '@apollo/server';
+import type { AuthConfig } from '../../config.ts';
+import { ClientError } from '../errors.ts';
+import { type Caller, OPEN_CALLER } from './caller.ts';
+import { type ClientTokens, readClientTokens } from './client-tokens.ts';
+import { createJwtVerifier, type VerifyJwt } from './jwt.ts';
+import { createRemembered } from './remembered.ts';
+
+/** Tells who is asking by the value of the `Authorization` header; throws UNAUTHENTICATED for anybody else. */
+export type Authenticate = (authorization: string | undefined) => Caller | Promise<Caller>;
+
+/** The characters of a bearer token (RFC 6750, section 2.1), and more of them than any honest token has. */
+const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
+const MAX_TOKEN_LENGTH = 8_192;
+
+/** Builds the authentication a configuration asks for. Throws when a file of tokens or keys cannot be read. */
+export function createAuthenticate(config: AuthConfig, warn: (message: string) => void): Authenticate {
+  if (config.kind === 'open') return () => OPEN_CALLER;
+  const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
+  const verifyJwt = config.jwt ? createJwtVerifier(config.jwt) : undefined;
+  return createTokenAuthenticate(clientTokens, verifyJwt);
+}
+
+function createTokenAuthenticate(
+  clientTokens: ClientTokens | undefined,
+  verifyJwt: VerifyJwt | undefined,
+): Authenticate {
+  const remembered = createRemembered();
+  return (authorization) => {
+    const token = authorization && BEARER.exec(authorization)?.[1];
+    if (!token || token.length > MAX_TOKEN_LENGTH) throw unauthenticated();
+    const digest = createHash('sha256').update(token).digest();
+    const client = clientTokens?.find(digest);
+    if (client) return client;
+    if (!verifyJwt) throw unauthenticated();
+    const key = digest.toString('latin1');
+    return remembered.get(key, verifyJwt.generation()) ?? verify(verifyJwt, token, key);
+  };
+
+  async function verify(verifyJwt: VerifyJwt, token: string, key: string): Promise<Caller> {
+    const generation = verifyJwt.generation();
+    const verified = await verifyJwt.verify(token);
+    if (!verified) throw unauthenticated();
+    remembered.set(key, generation, verified);
+    return verified.caller;
+  }
+}
+
+/** One error for every reason: who forges a token learns nothing about why it failed. */
+export function unauthenticated(): ClientError {
+  return new ClientError('UNAUTHENTICATED', 'A valid bearer token is needed in the Authorization header.', {
+    extensions: { http: { status: 401, headers: new HeaderMap([['www-authenticate', 'Bearer']]) } },
+  });
+}

@@ -1,0 +1,42 @@
+import type { RestClient } from '../rest/client.ts';
+import type { Operation } from '../rest/operation.ts';
+import type { Caller } from './access/caller.ts';
+import type { Refusals } from './access/enforce.ts';
+import type { AccessRules } from './access/rules.ts';
+import { createCallBudget } from './loaders/budget.ts';
+import { createLoaders, type Loaders } from './loaders/loaders.ts';
+import { createWrites, type Writes } from './loaders/writes.ts';
+
+/**
+ * What one operation carries through its resolvers. Apollo Server copies it shallowly before execution, so what changes
+ * on the way is held in objects of its own.
+ */
+export interface Context {
+  caller: Caller;
+  /** What REST calls borrow from the operation: its id, deadline and the signal of a client that went away. */
+  operation: Operation;
+  loaders: Loaders;
+  writes: Writes;
+  /** What the schema's rules refused so far. */
+  refusals: Refusals;
+  rules: AccessRules;
+}
+
+/** What all operations of a gateway have in common. */
+export interface ContextOptions {
+  rest: RestClient;
+  rules: AccessRules;
+  /** How many calls to the REST service one operation may cause. */
+  maxUpstreamCalls: number;
+}
+
+/** A fresh context: its loaders live as long as the operation and never serve another caller. */
+export function createContext(
+  { rest, rules, maxUpstreamCalls }: ContextOptions,
+  caller: Caller,
+  operation: Operation,
+): Context {
+  const reading = { rest, operation, budget: createCallBudget(maxUpstreamCalls) };
+  const loaders = createLoaders(reading);
+  return { caller, operation, loaders, writes: createWrites(reading, loaders), refusals: new Map(), rules };
+}

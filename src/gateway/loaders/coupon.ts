@@ -1,0 +1,14 @@
+import DataLoader from 'dataloader';
+import type { Coupon } from '../../rest/wire.ts';
+import type { Reading } from './loaders.ts';
+import { asError } from './player.ts';
+
+export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
+
+/** Reads players' coupons, each player's once per operation. Null for a player that does not exist. */
+export function createCouponLoader({ rest, operation, budget }: Reading): CouponLoader {
+  return new DataLoader(async (playerUniqueIds) => {
+    budget.take(playerUniqueIds.length);
+    return await Promise.all(playerUniqueIds.map((id) => rest.listCoupons(id, operation).catch(asError)));
+  });
+}

@@ -1,0 +1,64 @@
+/*
+ * A player, its coupons and its friends are three calls to the REST service, and each of them needs the player's id alone.
+ * Resolvers on their own would wait for the player before they ask for the rest. So whoever reads a player first looks at
+ * what is selected below it and starts those reads too; the resolvers then find them under way in the loaders.
+ * The screen takes one round trip of time.
+ *
+ * A read is started only for a caller who may have it, and only with arguments that hold. Everything else, errors included,
+ * is left to the resolver: what fails here fails there again, under its own path.
+ */
+import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';
+import { refusal } from './access/rules.ts';
+import type { Context } from './context.ts';
+import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
+import type { Stretch } from './loaders/pages.ts';
+import { selectedFields } from './selection.ts';
+
+type Arguments = Record<string, unknown>;
+
+/** The fields of a player that are read by calls of their own, and how each of these reads begins. */
+const RELATED = new Map<string, (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => unknown>([
+  ['coupons', (playerUniqueId, _node, { loaders }) => loaders.coupons.load(playerUniqueId)],
+  ['referredFriends', (id, node, context, info) => startRows(id, pageRows(node, info), context)],
+  ['referredFriendsConnection', (id, node, context, info) => startRows(id, connectionRows(node, info), context)],
+]);
+
+/** Starts whatever else the operation asks of a player whose own read is about to start. Never throws. */
+export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): void {
+  for (const node of selectedFields(info.fieldNodes, info)) {
+    const start = RELATED.get(node.name.value);
+    const rule = context.rules.get('Player')?.get(node.name.value);
+    if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
+    begin(() => start(playerUniqueId, node, context, info));
+  }
+}
+
+/** Runs a read whose outcome somebody else will look at. */
+async function begin(read: () => unknown): Promise<void> {
+  try {
+    await read();
+  } catch {
+    // The resolver that asks for the same read meets the same failure and reports it.
+  }
+}
+
+function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {
+  return rows && loaders.referrals.load({ playerUniqueId, ...rows });
+}
+
+function pageRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | undefined {
+  const { page, limit } = argumentsOf(node, info);
+  return typeof page === 'number' && typeof limit === 'number' ? rowsOfPage({ page, limit }, [node], info) : undefined;
+}
+
+function connectionRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | undefined {
+  const { first, after } = argumentsOf(node, info);
+  if (typeof first !== 'number' || !(after == null || typeof after === 'string')) return undefined;
+  return rowsOfConnection({ first, after }, [node], info);
+}
+
+function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
+  const player = schema.getType('Player');
+  const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
+  return field ? getArgumentValues(field, node, variableValues) : {};
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import type { GraphQLSchema } from 'graphql';
+import type { Resolvers } from '../generated/graphql.ts';
+import { enforceAccess } from './access/enforce.ts';
+import type { AccessRules } from './access/rules.ts';
+import { couponFields, couponTypes } from './resolvers/coupon.ts';
+import { eventMutations } from './resolvers/event.ts';
+import { writtenPlayer } from './resolvers/payloads.ts';
+import { playerMutations, playerQueries } from './resolvers/player.ts';
+import {
+  friendFields,
+  referralConnectionFields,
+  referralFields,
+  referralPageFields,
+  referralStatuses,
+} from './resolvers/referral.ts';
+import { DateScalar, DateTime } from './scalars/dates.ts';
+import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
+import { LanguageCode, URLScalar } from './scalars/texts.ts';
+
+/** Where the SDL stands, seen from this file and from its compiled form alike. */
+export const SCHEMA_DIRECTORY = new URL('../../schema/', import.meta.url);
+
+const resolvers: Resolvers = {
+  Query: playerQueries,
+  Mutation: { ...playerMutations, ...eventMutations },
+  Player: { ...couponFields, ...referralFields },
+  UpsertPlayerPayload: writtenPlayer,
+  TrackEventsPayload: writtenPlayer,
+  ReferredFriend: friendFields,
+  ReferredFriendPage: referralPageFields,
+  ReferredFriendConnection: referralConnectionFields,
+  CouponType: couponTypes,
+  ReferralStatus: referralStatuses,
+  CustomAttributes,
+  Date: DateScalar,
+  DateTime,
+  EventMetadata,
+  LanguageCode,
+  URL: URLScalar,
+};
+
+/** The executable schema: SDL and resolvers, with the rules of access in force. */
+export function createSchema(): { schema: GraphQLSchema; rules: AccessRules } {
+  const schema = makeExecutableSchema({ typeDefs: readTypeDefs(), resolvers });
+  return { schema, rules: enforceAccess(schema) };
+}
+
+function readTypeDefs(): string[] {
+  return readdirSync(SCHEMA_DIRECTORY)
+    .filter((name) => name.endsWith('.graphql'))
+    .sort()
+    .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'));
+}

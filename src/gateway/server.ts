@@ -1,0 +1,92 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
+import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
+import fastifyCors from '@fastify/cors';
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import type { RestClient } from '../rest/client.ts';
+import type { Authenticate } from './access/authenticate.ts';
+import { acceptJsonBodies } from './body.ts';
+import { type Context, createContext } from './context.ts';
+import { formatError } from './errors.ts';
+import { executionPlugin } from './execution.ts';
+import { answerFailures } from './failures.ts';
+import { type ContextOf, routeGraphQL } from './http.ts';
+import { requestIdOf } from './request-id.ts';
+import { createSchema } from './schema.ts';
+
+export interface GatewayOptions {
+  config: Config;
+  rest: RestClient;
+  authenticate: Authenticate;
+  log: FastifyBaseLogger;
+}
+
+/** The gateway as an application: it never listens and reads no environment. */
+export async function createGateway({ config, rest, authenticate, log }: GatewayOptions): Promise<FastifyInstance> {
+  const { schema, rules } = createSchema();
+  const apollo = new ApolloServer<Context>({
+    schema,
+    formatError,
+    introspection: !config.production,
+    hideSchemaDetailsFromClientErrors: config.production,
+    includeStacktraceInErrorResponses: false,
+    parseOptions: { maxTokens: config.limits.tokens },
+    stopOnTerminationSignals: false,
+    logger: log,
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      config.production ? ApolloServerPluginLandingPageDisabled() : ApolloServerPluginLandingPageLocalDefault(),
+      executionPlugin((error, requestId) => log.error({ err: error, requestId }, 'field failed')),
+      requestIdPlugin,
+    ],
+  });
+  await apollo.start();
+
+  const app = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: config.limits.bodyBytes,
+    trustProxy: config.trustProxy,
+    genReqId: requestIdOf,
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  app.addHook('onClose', () => apollo.stop());
+  await app.register(fastifyCors, { origin: originsOf(config), credentials: false, maxAge: 600 });
+  acceptJsonBodies(app);
+  answerFailures(app);
+
+  const shared = { rest, rules, maxUpstreamCalls: config.limits.upstreamCalls };
+  const contextOf: ContextOf = async (request, signal) => {
+    const caller = await authenticate(request.headers.authorization);
+    const deadline = performance.now() + config.operationTimeoutMs;
+    return createContext(shared, caller, { signal, deadline, requestId: request.id, spend: () => undefined });
+  };
+  routeGraphQL(app, apollo, contextOf);
+  return app;
+}
+
+/** Puts the request's id into every answer, so that a client can quote it and the log can be searched for it. */
+const requestIdPlugin: ApolloServerPlugin<Context> = {
+  async requestDidStart() {
+    return {
+      async willSendResponse({ response, contextValue }) {
+        if (response.body.kind !== 'single') return;
+        const { singleResult } = response.body;
+        singleResult.extensions = { ...singleResult.extensions, requestId: contextValue.operation.requestId };
+      },
+    };
+  },
+};
+
+/** Websites that may ask. In development Apollo's hosted Sandbox may too, and whatever runs on this machine. */
+function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {
+  if (corsOrigins.includes('*')) return true;
+  if (production) return corsOrigins.length > 0 ? corsOrigins : false;
+  return [...corsOrigins, 'https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
+}
