@@ -1,0 +1,125 @@
+/*
+ * How single members are read. Real services send numbers as text, text as numbers, dates in many forms and null for what
+ * is missing; each reader takes what it can and leaves out the rest, noticing it. None of them throws: one odd member
+ * must not cost the player.
+ *
+ * These functions run for every member of every answer. They take what they need as parameters instead of being made for
+ * each member, and look first for the form that needs no work.
+ */
+import type { Notice } from '../observe.ts';
+
+export type Json = Record<string, unknown>;
+
+const MAX_INT32 = 2 ** 31 - 1;
+const NUMERIC = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Text; a number becomes text. */
+export function text(value: unknown, member: string, notice: Notice): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number') return String(value);
+  notice('wrong-type', member);
+  return undefined;
+}
+
+/** An identifier: text or a whole number that survived JSON exactly. */
+export function identifier(value: unknown, member: string, notice: Notice): string | undefined {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return text(value, member, notice);
+  notice('wrong-type', member);
+  return undefined;
+}
+
+/** A finite number; text that is a number becomes one, empty text is nothing. */
+export function number(value: unknown, member: string, notice: Notice): number | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value === undefined || value === null || value === '') return undefined;
+  const read = typeof value === 'string' && NUMERIC.test(value) ? Number(value) : Number.NaN;
+  if (Number.isFinite(read)) return read;
+  notice('wrong-type', member);
+  return undefined;
+}
+
+/** A whole number that GraphQL's Int can hold. */
+export function int(value: unknown, member: string, notice: Notice): number | undefined {
+  const read = number(value, member, notice);
+  if (read === undefined || (Number.isInteger(read) && Math.abs(read) <= MAX_INT32)) return read;
+  notice('wrong-type', member);
+  return undefined;
+}
+
+export function boolean(value: unknown, member: string, notice: Notice): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (value !== undefined && value !== null) notice('wrong-type', member);
+  return undefined;
+}
+
+/** An absolute http(s) address: anything else, such as `javascript:`, must not reach a page as a link. */
+export function webAddress(value: unknown, member: string, notice: Notice): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)) return value;
+  notice('bad-url', member);
+  return undefined;
+}
+
+/** One of `names` in whatever case; `unknown`, noticed, for any other, and unnoticed for none. */
+export function oneOf<Name extends string>(
+  names: ReadonlyMap<string, Name>,
+  value: unknown,
+  member: string,
+  notice: Notice,
+): Name | 'unknown' {
+  if (typeof value === 'string') {
+    const name = names.get(value) ?? names.get(value.trim().toLowerCase());
+    if (name !== undefined) return name;
+  }
+  if (value !== undefined && value !== null) notice('unknown-enum-value', member);
+  return 'unknown';
+}
+
+export function object<Read>(
+  value: unknown,
+  read: (value: Json, notice: Notice) => Read,
+  member: string,
+  notice: Notice,
+): Read | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isJson(value)) return read(value, notice);
+  notice('wrong-type', member);
+  return undefined;
+}
+
+/** A list of objects; members that are none are left out. */
+export function objects<Read>(
+  value: unknown,
+  read: (value: Json, notice: Notice) => Read,
+  member: string,
+  notice: Notice,
+): Read[] | undefined {
+  if (!Array.isArray(value)) return notAList(value, member, notice);
+  const result: Read[] = [];
+  for (const item of value) {
+    if (isJson(item)) result.push(read(item, notice));
+    else notice('wrong-type', member);
+  }
+  return result;
+}
+
+/** A list of texts; numbers become text, other members are left out. */
+export function texts(value: unknown, member: string, notice: Notice): string[] | undefined {
+  if (!Array.isArray(value)) return notAList(value, member, notice);
+  const result: string[] = [];
+  for (const item of value) {
+    const read = text(item, member, notice);
+    if (read !== undefined) result.push(read);
+  }
+  return result;
+}
+
+function notAList(value: unknown, member: string, notice: Notice): undefined {
+  if (value !== undefined && value !== null) notice('wrong-type', member);
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import type { Notice } from '../observe.ts';
+import type { Player, PlayerAttributes, PlayerUpsertResponse } from '../wire.ts';
+import { calendarDate, dateTime } from './dates.ts';
+import { int, isJson, type Json, number, object, text, texts, webAddress } from './members.ts';
+
+/** A player. The body of an existing player may be empty: then nothing more is known. */
+export function decodePlayer(body: Json, playerUniqueId: string, notice: Notice): Player {
+  return {
+    id: playerUniqueId,
+    playerUniqueId,
+    attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', notice),
+    referralLink: webAddress(body['referralLink'], 'player.referralLink', notice),
+  };
+}
+
+/** The answer to an upsert; `serviceIdField` is the name `serviceId` has on the wire. */
+export function decodeUpsert(
+  body: Json,
+  playerUniqueId: string,
+  serviceIdField: string,
+  notice: Notice,
+): PlayerUpsertResponse {
+  return {
+    playerUniqueId,
+    serviceId: text(body[serviceIdField], 'upsert.serviceId', notice),
+    referralLink: webAddress(body['referralLink'], 'upsert.referralLink', notice),
+  };
+}
+
+/** Whether an answer names the player that was asked for, or none. An id may have travelled as a number. */
+export function isAboutPlayer(body: Json, playerUniqueId: string): boolean {
+  const named = body['playerUniqueId'];
+  if (named === undefined || named === null || named === '') return true;
+  if (typeof named !== 'number') return named === playerUniqueId;
+  return Number.isSafeInteger(named) ? String(named) === playerUniqueId : named === Number(playerUniqueId);
+}
+
+function attributes(from: Json, notice: Notice): PlayerAttributes {
+  return {
+    displayName: text(from['displayName'], 'playerAttributes.displayName', notice),
+    firstName: text(from['firstName'], 'playerAttributes.firstName', notice),
+    lastName: text(from['lastName'], 'playerAttributes.lastName', notice),
+    mobile: text(from['mobile'], 'playerAttributes.mobile', notice),
+    gender: text(from['gender'], 'playerAttributes.gender', notice),
+    email: text(from['email'], 'playerAttributes.email', notice),
+    dateOfBirth: dateTime(from['dateOfBirth'], 'playerAttributes.dateOfBirth', notice),
+    joinDate: dateTime(from['joinDate'], 'playerAttributes.joinDate', notice),
+    tags: tags(from['tags'], notice),
+    country: text(from['country'], 'playerAttributes.country', notice),
+    city: text(from['city'], 'playerAttributes.city', notice),
+    zip: text(from['zip'], 'playerAttributes.zip', notice),
+    totalSpent: number(from['totalSpent'], 'playerAttributes.totalSpent', notice),
+    totalOrders: int(from['totalOrders'], 'playerAttributes.totalOrders', notice),
+    lastOrderDate: calendarDate(from['lastOrderDate'], 'playerAttributes.lastOrderDate', notice),
+    avgOrderAmount: number(from['avgOrderAmount'], 'playerAttributes.avgOrderAmount', notice),
+    custom: custom(from['custom'], notice),
+  };
+}
+
+/** Comma-separated text on the wire; some services send a list all the same. */
+function tags(value: unknown, notice: Notice): string[] | undefined {
+  const parts = typeof value === 'string' ? value.split(',') : texts(value, 'playerAttributes.tags', notice);
+  return parts?.map((tag) => tag.trim()).filter((tag) => tag !== '');
+}
+
+/** The strings and numbers among the free attributes. `fromEntries` defines members, so no name is special. */
+function custom(value: unknown, notice: Notice): PlayerAttributes['custom'] {
+  if (value === undefined || value === null) return undefined;
+  if (!isJson(value)) {
+    notice('wrong-type', 'playerAttributes.custom');
+    return undefined;
+  }
+  return Object.fromEntries(Object.entries(value).filter(isCustomAttribute(notice)));
+}
+
+function isCustomAttribute(notice: Notice) {
+  return (entry: [string, unknown]): entry is [string, string | number] => {
+    const value = entry[1];
+    if (typeof value === 'string' || typeof value === 'number') return true;
+    if (value !== null) notice('wrong-type', 'playerAttributes.custom');
+    return false;
+  };
+}

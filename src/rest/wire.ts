@@ -1,0 +1,143 @@
+/*
+ * What the REST service says and takes, as this client hands it over.
+ *
+ * The generated types say what the interface document promises; the types here say what is left after lenient reading,
+ * in the form GraphQL's answers have: dates in UTC with milliseconds, ids as text, members in camelCase, what is missing,
+ * null or unreadable as undefined. Answers can be shared between operations: nobody may change them.
+ */
+import type { components } from '../generated/rest.ts';
+
+type Schemas = components['schemas'];
+
+/** The names of the wire, and `unknown` for one that this gateway does not know yet. */
+export type CouponType = NonNullable<Schemas['Coupon']['couponType']> | 'unknown';
+export type ReferralStatus = NonNullable<Schemas['ReferredFriend']['status']> | 'unknown';
+
+export interface Player {
+  /** The same as `playerUniqueId`; what GraphQL clients normalise their caches by. */
+  id: string;
+  /** The id that was asked for. */
+  playerUniqueId: string;
+  attributes: PlayerAttributes | undefined;
+  referralLink: string | undefined;
+}
+
+export interface PlayerAttributes {
+  displayName: string | undefined;
+  firstName: string | undefined;
+  lastName: string | undefined;
+  mobile: string | undefined;
+  gender: string | undefined;
+  email: string | undefined;
+  dateOfBirth: string | undefined;
+  joinDate: string | undefined;
+  tags: string[] | undefined;
+  country: string | undefined;
+  city: string | undefined;
+  zip: string | undefined;
+  totalSpent: number | undefined;
+  totalOrders: number | undefined;
+  /** A calendar date, `2025-05-01`. */
+  lastOrderDate: string | undefined;
+  avgOrderAmount: number | undefined;
+  custom: Record<string, string | number> | undefined;
+}
+
+export interface Coupon {
+  code: string | undefined;
+  isUsed: boolean | undefined;
+  value: number | undefined;
+  currency: string | undefined;
+  creationDate: string | undefined;
+  couponType: CouponType;
+  product: Product | undefined;
+  startAt: string | undefined;
+  endAt: string | undefined;
+  isExpired: boolean | undefined;
+  collections: Collection[] | undefined;
+  group: CouponGroup | undefined;
+  options: CouponOptions | undefined;
+}
+
+export interface Product {
+  productId: string | undefined;
+  productName: string | undefined;
+  productDisplayName: string[] | undefined;
+  variantId: string | undefined;
+  variantName: string | undefined;
+}
+
+export interface Collection {
+  collectionId: string | undefined;
+  collectionName: string | undefined;
+}
+
+export interface CouponGroup {
+  handle: string | undefined;
+  title: string | undefined;
+  url: string | undefined;
+  iconPath: string | undefined;
+  description: string | undefined;
+  maxPerPlayer: number | undefined;
+  startDate: string | undefined;
+  expiryDate: string | undefined;
+  isAvailable: boolean | undefined;
+  isValid: boolean | undefined;
+  isActive: boolean | undefined;
+}
+
+export interface CouponOptions {
+  expiryAfter: number | undefined;
+  usageLimit: number | undefined;
+  capping: number | undefined;
+  minOrderValue: number | undefined;
+  combinesWith: CouponCombination | undefined;
+  productId: string | undefined;
+  productName: string | undefined;
+  variantId: string | undefined;
+  variantName: string | undefined;
+  productDisplayName: string | undefined;
+  hasCollections: boolean | undefined;
+  platforms: string[] | undefined;
+}
+
+export interface CouponCombination {
+  shippingDiscounts: boolean | undefined;
+  productDiscounts: boolean | undefined;
+  orderDiscounts: boolean | undefined;
+}
+
+export interface ReferredFriend {
+  playerUniqueId: string | undefined;
+  displayName: string | undefined;
+  email: string | undefined;
+  mobileNumber: string | undefined;
+  joinDate: string | undefined;
+  status: ReferralStatus;
+}
+
+export interface ReferralPage {
+  referredFriends: ReferredFriend[];
+  count: number | undefined;
+  total: number | undefined;
+  totalPending: number | undefined;
+  totalActive: number | undefined;
+}
+
+export interface PlayerUpsertResponse {
+  playerUniqueId: string;
+  serviceId: string | undefined;
+  referralLink: string | undefined;
+}
+
+/** The members of a request body; what is null or undefined is not sent. */
+type Sendable<Body> = { [Member in keyof Body]?: Body[Member] | null | undefined };
+
+export type PlayerUpsertRequest = Sendable<
+  Omit<Schemas['PlayerUpsertRequest'], 'playerUniqueId' | 'playerAttributes'>
+> & {
+  playerUniqueId: string;
+  playerAttributes?: Sendable<Schemas['PlayerAttributes']> | null | undefined;
+};
+
+export type TrackEventsRequest = Schemas['TrackEventsRequest'];
