@@ -33,7 +33,7 @@ export type Config = ReturnType<typeof loadConfig>;
  * Reads every setting of the gateway. In production whatever is unsafe or missing is refused; all that is wrong is said in
  * one report, which never holds a secret's value.
  */
-export function loadConfig(env: NodeJS.ProcessEnv) {
+export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const { values, secrets, problems } = readEnvironment(env, SHAPE, SECRETS);
   const production = values.NODE_ENV === 'production';
   const auth = readAuth();
@@ -223,7 +223,7 @@ const SHAPE = z.object({
   MAX_ALIASES: whole(0, 10_000).default(30),
   MAX_ROOT_FIELDS: whole(1, 1_000).default(20),
   MAX_DIRECTIVES: whole(0, 10_000).default(30),
-  MAX_COMPLEXITY: whole(1, 10_000_000).default(10_000),
+  MAX_COMPLEXITY: whole(1, 10_000_000).default(25_000),
   MAX_UPSTREAM_CALLS: whole(1, 10_000).default(100),
 });
 

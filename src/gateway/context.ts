@@ -20,6 +20,8 @@ export interface Context {
   /** What the schema's rules refused so far. */
   refusals: Refusals;
   rules: AccessRules;
+  /** What the answer tells beside data and errors. */
+  extensions: Record<string, unknown>;
 }
 
 /** What all operations of a gateway have in common. */
@@ -38,5 +40,7 @@ export function createContext(
 ): Context {
   const reading = { rest, operation, budget: createCallBudget(maxUpstreamCalls) };
   const loaders = createLoaders(reading);
-  return { caller, operation, loaders, writes: createWrites(reading, loaders), refusals: new Map(), rules };
+  const writes = createWrites(reading, loaders);
+  const extensions = { requestId: operation.requestId };
+  return { caller, operation, loaders, writes, refusals: new Map(), rules, extensions };
 }

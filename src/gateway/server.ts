@@ -15,6 +15,7 @@ import { formatError } from './errors.ts';
 import { executionPlugin } from './execution.ts';
 import { answerFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
+import { limitsPlugin } from './limits/limits.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSchema } from './schema.ts';
 
@@ -31,7 +32,7 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
-    introspection: !config.production,
+    introspection: true,
     hideSchemaDetailsFromClientErrors: config.production,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: config.limits.tokens },
@@ -40,15 +41,20 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       config.production ? ApolloServerPluginLandingPageDisabled() : ApolloServerPluginLandingPageLocalDefault(),
+      limitsPlugin({
+        limits: config.limits,
+        openIntrospection: !config.production,
+        publishCost: !config.production,
+      }),
       executionPlugin((error, requestId) => log.error({ err: error, requestId }, 'field failed')),
-      requestIdPlugin,
+      extensionsPlugin,
     ],
   });
   await apollo.start();
 
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
@@ -71,14 +77,14 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
   return app;
 }
 
-/** Puts the request's id into every answer, so that a client can quote it and the log can be searched for it. */
-const requestIdPlugin: ApolloServerPlugin<Context> = {
+/** Puts into every answer what the operation has to tell; the request's id at least, by which the log can be searched. */
+const extensionsPlugin: ApolloServerPlugin<Context> = {
   async requestDidStart() {
     return {
       async willSendResponse({ response, contextValue }) {
         if (response.body.kind !== 'single') return;
         const { singleResult } = response.body;
-        singleResult.extensions = { ...singleResult.extensions, requestId: contextValue.operation.requestId };
+        singleResult.extensions = contextValue.extensions;
       },
     };
   },

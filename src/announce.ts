@@ -1,0 +1,33 @@
+import type { Config } from './config.ts';
+
+/** What a person at a terminal wants to know first: where things are, and one query to try. */
+export function announce(config: Config, gatewayUrl: string, restUrl: string, write: (text: string) => void): void {
+  const lines = [
+    '',
+    `  GraphQL          ${gatewayUrl}/graphql`,
+    ...(config.production
+      ? []
+      : [
+          `  Apollo Sandbox   ${gatewayUrl}/graphql (in a browser)`,
+          `  GraphiQL         ${gatewayUrl}/graphiql (works offline)`,
+        ]),
+    `  REST service     ${new URL(restUrl).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
+    ...(config.auth.kind === 'open'
+      ? [
+          '',
+          '  OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".',
+        ]
+      : []),
+    ...(config.production ? [] : ['', '  Try it:', '', TRY]),
+    '',
+  ];
+  write(`${lines.join('\n')}\n`);
+}
+
+const TRY = `    {
+      player(playerUniqueId: "demo-player") {
+        attributes { displayName tags }
+        coupons(filter: { usableNow: true }) { code couponType value currency }
+        referredFriends(limit: 3) { total totalActive nodes { displayName status } }
+      }
+    }`;

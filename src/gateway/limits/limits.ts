@@ -1,0 +1,95 @@
+import { type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Context } from '../context.ts';
+import { ClientError, type GatewayErrorCode } from '../errors.ts';
+import { type Measure, measureOperation } from './measure.ts';
+import { certainCalls } from './upstream-calls.ts';
+
+/** How large an operation may be. Body size and tokens are limited before there is an operation; the rest is here. */
+export interface OperationLimits {
+  depth: number;
+  aliases: number;
+  rootFields: number;
+  directives: number;
+  complexity: number;
+  /** Calls to the REST service. What the arguments tell is refused here; the rest is counted while it runs. */
+  upstreamCalls: number;
+}
+
+interface LimitsOptions {
+  limits: OperationLimits;
+  /** Whether anybody may ask for the schema; otherwise it needs the scope `schema:read`. */
+  openIntrospection: boolean;
+  /** Whether answers tell what the operation cost, under `extensions.cost`. */
+  publishCost: boolean;
+}
+
+/** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
+export function limitsPlugin({ limits, openIntrospection, publishCost }: LimitsOptions): ApolloServerPlugin<Context> {
+  const measured = new WeakMap<OperationDefinitionNode, Measure>();
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ schema, document, operation, request, contextValue }) {
+          if (!operation) return;
+          const variables = request.variables ?? {};
+          const measure = measureOnce(measured, schema, document, operation, variables);
+          if (measure.introspects && !openIntrospection && !contextValue.caller.scopes.has('schema:read')) {
+            throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
+          }
+          enforce(limits, measure);
+          enforce(limits, {
+            upstreamCalls: certainCalls({ schema, document, operation, variables, rules: contextValue.rules }),
+          });
+          if (publishCost) contextValue.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
+        },
+      };
+    },
+  };
+}
+
+/** Documents are parsed once and kept, and most of them measure the same whatever their variables are. */
+function measureOnce(
+  measured: WeakMap<OperationDefinitionNode, Measure>,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): Measure {
+  const known = measured.get(operation);
+  if (known && !known.varies) return known;
+  const measure = measureOperation(schema, document, operation, variables);
+  measured.set(operation, measure);
+  return measure;
+}
+
+/** What each limit is about, in words a developer can act on. */
+const WORDS: Record<keyof OperationLimits, string> = {
+  depth: 'levels of fields',
+  aliases: 'aliases',
+  rootFields: 'fields at the top',
+  directives: 'directives',
+  complexity: 'fields, those of lists counted for each member',
+  upstreamCalls: 'calls to the referral and rewards service',
+};
+
+function enforce(limits: OperationLimits, sizes: Partial<OperationLimits>): void {
+  for (const [limit, words] of Object.entries(WORDS)) {
+    if (!isLimit(limit) || (sizes[limit] ?? 0) <= limits[limit]) continue;
+    const message = `The operation has more than ${limits[limit]} ${words}. Ask for less at once.`;
+    throw refusal('OPERATION_TOO_COMPLEX', 400, message, { limit, max: limits[limit] });
+  }
+}
+
+function isLimit(name: string): name is keyof OperationLimits {
+  return name in WORDS;
+}
+
+function refusal(
+  code: GatewayErrorCode,
+  status: number,
+  message: string,
+  more: Record<string, unknown> = {},
+): ClientError {
+  return new ClientError(code, message, { extensions: { ...more, http: { status, headers: new HeaderMap() } } });
+}

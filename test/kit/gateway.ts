@@ -1,0 +1,73 @@
+import { pino } from 'pino';
+import { loadConfig } from '../../src/config.ts';
+import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
+import { createGateway } from '../../src/gateway/server.ts';
+import { createRestClient } from '../../src/rest/client.ts';
+import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
+
+/** What a GraphQL answer holds, as loosely as a test needs it. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  data: any;
+  errors: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+  extensions: Record<string, unknown>;
+  /** The body as it came. */
+  text: string;
+}
+
+export interface TestGateway {
+  url: string;
+  /** Sends an operation as a client would. */
+  query(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  /** Everything the gateway logged, as JSON lines. */
+  logged(): string;
+  close(): Promise<void>;
+}
+
+/** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
+export async function startGateway(restUrl: string, env: Record<string, string> = {}): Promise<TestGateway> {
+  const config = loadConfig({ REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY, ...env });
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  const rest = createRestClient({ ...config.rest, baseUrl: restUrl });
+  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
+  const app = await createGateway({ config, rest, authenticate, log });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    query: (query, variables, headers) => post(url, { query, variables }, headers),
+    logged: () => lines.join(''),
+    async close() {
+      await app.close();
+      await rest.close();
+    },
+  };
+}
+
+/** A gateway and a scripted upstream behind it. */
+export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions) {
+  const upstream: Upstream = await startUpstream(options);
+  const gateway = await startGateway(upstream.url, env);
+  return {
+    upstream,
+    gateway,
+    async close() {
+      await gateway.close();
+      await upstream.close();
+    },
+  };
+}
+
+/** Posts a body to a gateway's GraphQL endpoint and reads the answer. */
+export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const { data, errors = [], extensions = {} } = JSON.parse(text);
+  return { status: response.status, headers: response.headers, data, errors, extensions, text };
+}
