@@ -37,8 +37,13 @@ export class UpstreamError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable ?? false;
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs);
     this.status = options.status;
     this.excerpt = options.excerpt;
   }
+}
+
+/** The call was not tried: the breaker is open, the service asked for a pause, or too many calls wait already. */
+export function notTried(reason: string, retryAfterMs?: number): UpstreamError {
+  return new UpstreamError('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
 }

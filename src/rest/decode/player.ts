@@ -1,10 +1,15 @@
+import { UpstreamError } from '../errors.ts';
 import type { Notice } from '../observe.ts';
 import type { Player, PlayerAttributes, PlayerUpsertResponse } from '../wire.ts';
 import { calendarDate, dateTime } from './dates.ts';
-import { int, isJson, type Json, number, object, text, texts, webAddress } from './members.ts';
+import { identifier, int, isJson, type Json, number, object, text, texts, webAddress } from './members.ts';
 
-/** A player. The body of an existing player may be empty: then nothing more is known. */
+/**
+ * A player. The body of an existing player may be empty: then nothing more is known. Throws `UPSTREAM_INVALID_RESPONSE`
+ * for an answer about another player.
+ */
 export function decodePlayer(body: Json, playerUniqueId: string, notice: Notice): Player {
+  checkPlayer(body, playerUniqueId);
   return {
     id: playerUniqueId,
     playerUniqueId,
@@ -13,26 +18,28 @@ export function decodePlayer(body: Json, playerUniqueId: string, notice: Notice)
   };
 }
 
-/** The answer to an upsert; `serviceIdField` is the name `serviceId` has on the wire. */
+/** The answer to an upsert, checked likewise; `serviceIdField` is the name `serviceId` has on the wire. */
 export function decodeUpsert(
   body: Json,
   playerUniqueId: string,
   serviceIdField: string,
   notice: Notice,
 ): PlayerUpsertResponse {
+  checkPlayer(body, playerUniqueId);
   return {
     playerUniqueId,
-    serviceId: text(body[serviceIdField], 'upsert.serviceId', notice),
+    serviceId: identifier(body[serviceIdField], 'upsert.serviceId', notice),
     referralLink: webAddress(body['referralLink'], 'upsert.referralLink', notice),
   };
 }
 
-/** Whether an answer names the player that was asked for, or none. An id may have travelled as a number. */
-export function isAboutPlayer(body: Json, playerUniqueId: string): boolean {
+/** Lets an answer pass that names the player asked for, or none. An id may have travelled as a number. */
+function checkPlayer(body: Json, playerUniqueId: string): void {
   const named = body['playerUniqueId'];
-  if (named === undefined || named === null || named === '') return true;
-  if (typeof named !== 'number') return named === playerUniqueId;
-  return Number.isSafeInteger(named) ? String(named) === playerUniqueId : named === Number(playerUniqueId);
+  if (named === playerUniqueId || named === undefined || named === null || named === '') return;
+  const inexact = typeof named === 'number' && !Number.isSafeInteger(named);
+  if (inexact ? named === Number(playerUniqueId) : String(named) === playerUniqueId) return;
+  throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The answer is about another player');
 }
 
 function attributes(from: Json, notice: Notice): PlayerAttributes {

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type Endpoint, pathTo } from './endpoints.ts';
+import type { Operation } from './operation.ts';
+import { reveal, type Secret } from './secret.ts';
+import type { Request } from './transport.ts';
+
+export interface RequestOptions {
+  /** Where the REST service is; a path in it stands before `/api/v3.0`. */
+  baseUrl: URL;
+  apiKey: () => Secret;
+  secretKey: () => Secret;
+}
+
+/** What differs from call to call. */
+export interface Content {
+  /** The player the path names; a POST names it in the body. */
+  playerUniqueId?: string;
+  query?: string;
+  lang?: string | undefined;
+  body?: unknown;
+}
+
+export interface IdentifiedRequest extends Request {
+  /**
+   * Everything that selects the answer: base URL, a hash of the API key, path, query and language. Two reads with the same
+   * identity have the same answer.
+   */
+  identity: string;
+}
+
+export type RequestMaker = (endpoint: Endpoint, content: Content, op: Operation) => IdentifiedRequest;
+
+/** Makes the requests of one REST service. This alone puts the keys on: the secret key where the endpoint says so. */
+export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOptions): RequestMaker {
+  const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
+
+  let key = '';
+  let account = '';
+
+  /** Hashed anew only when the key changes. */
+  function accountOf(current: string): string {
+    if (current !== key) {
+      key = current;
+      account = JSON.stringify([baseUrl.href, createHash('sha256').update(current).digest('base64')]);
+    }
+    return account;
+  }
+
+  return (endpoint, { playerUniqueId, query, lang, body }, op) => {
+    const resource = playerUniqueId === undefined ? endpoint.template : pathTo(endpoint, playerUniqueId);
+    const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
+    const current = reveal(apiKey());
+    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', current];
+    if (endpoint.secret) headers.push('secretKey', reveal(secretKey()));
+    if (lang !== undefined) headers.push('Lang', lang);
+    if (body !== undefined) headers.push('content-type', 'application/json');
+    headers.push('x-request-id', op.requestId);
+    if (op.traceparent !== undefined) headers.push('traceparent', op.traceparent);
+    return {
+      method: endpoint.method,
+      path,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      identity: JSON.stringify([accountOf(current), path, lang]),
+    };
+  };
+}

@@ -1,0 +1,76 @@
+import { Call, tooLate } from './call.ts';
+import type { Json } from './decode/members.ts';
+import { decodeUpsert } from './decode/player.ts';
+import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
+import type { Notice, Observer } from './observe.ts';
+import type { Operation } from './operation.ts';
+import type { Content, RequestMaker } from './request.ts';
+import type { Resilience } from './resilience.ts';
+import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
+
+export interface WritesOptions {
+  request: RequestMaker;
+  resilience: Resilience;
+  observer: Observer;
+  notice: Notice;
+  timeoutMs: number;
+  serviceIdField: string;
+  /** Called when a write about a player is about to be sent, before anything can come of it. */
+  sending(playerUniqueId: string): void;
+  /** Called when it is over, before its caller learns of it, whatever became of it: it may have been carried out. */
+  written(playerUniqueId: string): void;
+}
+
+export interface Writes {
+  upsertPlayer(body: PlayerUpsertRequest, op: Operation): Promise<PlayerUpsertResponse>;
+  deletePlayer(playerUniqueId: string, op: Operation): Promise<'deleted' | 'unknown'>;
+  trackEvents(body: TrackEventsRequest, op: Operation): Promise<void>;
+}
+
+/** The three calls that change something. Each is one call for one operation, never shared. */
+export function createWrites(options: WritesOptions): Writes {
+  const { request, resilience, observer, notice, timeoutMs, serviceIdField, sending, written } = options;
+
+  async function write<Result>(
+    endpoint: Endpoint,
+    playerUniqueId: string,
+    content: Content,
+    op: Operation,
+    read: (answer: Json | null, call: Call<Result>) => Result,
+  ): Promise<Result> {
+    const call = new Call<Result>(endpoint, request(endpoint, content, op));
+    if (op.signal.aborted || performance.now() >= op.deadline) throw tooLate(endpoint);
+    op.spend();
+    sending(checkId(playerUniqueId));
+    call.start(async () => {
+      try {
+        return read(await resilience.send(call), call);
+      } finally {
+        written(playerUniqueId);
+      }
+    });
+    return await call.join(op, { timeoutMs, observer, shared: false });
+  }
+
+  return {
+    upsertPlayer: (body, op) =>
+      write(upsertPlayer, body.playerUniqueId, { body: upsertBody(body) }, op, (answer) =>
+        decodeUpsert(answer ?? {}, body.playerUniqueId, serviceIdField, notice),
+      ),
+    deletePlayer: (playerUniqueId, op) =>
+      write(deletePlayer, playerUniqueId, { playerUniqueId }, op, (answer, call) =>
+        answer === null && !call.maybeDone ? 'unknown' : 'deleted',
+      ),
+    trackEvents: (body, op) => write(trackEvents, body.playerUniqueId, { body }, op, () => undefined),
+  };
+}
+
+/** What is null or undefined is not sent: it stays as it is. */
+function upsertBody({ playerAttributes, ...rest }: PlayerUpsertRequest): Json {
+  const body = known(rest);
+  return playerAttributes ? { ...body, playerAttributes: known(playerAttributes) } : body;
+}
+
+function known(members: object): Json {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
+}
