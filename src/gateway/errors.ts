@@ -91,7 +91,7 @@ function isOfGraphQL(code: unknown): boolean {
 }
 
 function clientFace({ message, extensions }: GraphQLFormattedError) {
-  const { stacktrace: _, ...shown } = extensions ?? {};
+  const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   return /contains more that \d+ tokens/.test(message)
     ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }

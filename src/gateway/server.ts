@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -12,10 +12,9 @@ import type { Authenticate } from './access/authenticate.ts';
 import { acceptJsonBodies } from './body.ts';
 import { type Context, createContext } from './context.ts';
 import { formatError } from './errors.ts';
-import { executionPlugin } from './execution.ts';
 import { answerFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
-import { limitsPlugin } from './limits/limits.ts';
+import { pipeline } from './pipeline.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSchema } from './schema.ts';
 
@@ -41,13 +40,10 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       config.production ? ApolloServerPluginLandingPageDisabled() : ApolloServerPluginLandingPageLocalDefault(),
-      limitsPlugin({
-        limits: config.limits,
-        openIntrospection: !config.production,
-        publishCost: !config.production,
+      pipeline({
+        limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
+        report: (error, requestId) => log.error({ err: error, requestId }, 'field failed'),
       }),
-      executionPlugin((error, requestId) => log.error({ err: error, requestId }, 'field failed')),
-      extensionsPlugin,
     ],
   });
   await apollo.start();
@@ -76,19 +72,6 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
   routeGraphQL(app, apollo, contextOf);
   return app;
 }
-
-/** Puts into every answer what the operation has to tell; the request's id at least, by which the log can be searched. */
-const extensionsPlugin: ApolloServerPlugin<Context> = {
-  async requestDidStart() {
-    return {
-      async willSendResponse({ response, contextValue }) {
-        if (response.body.kind !== 'single') return;
-        const { singleResult } = response.body;
-        singleResult.extensions = contextValue.extensions;
-      },
-    };
-  },
-};
 
 /** Websites that may ask. In development Apollo's hosted Sandbox may too, and whatever runs on this machine. */
 function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {

@@ -1,4 +1,4 @@
-import { type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import { type GraphQLRequestContextDidResolveOperation, HeaderMap } from '@apollo/server';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Context } from '../context.ts';
 import { ClientError, type GatewayErrorCode } from '../errors.ts';
@@ -9,6 +9,8 @@ import { certainCalls } from './upstream-calls.ts';
 export interface OperationLimits {
   depth: number;
   aliases: number;
+  /** How long an alias may be: it comes back in the answer, once for each member of a list. */
+  aliasLength: number;
   rootFields: number;
   directives: number;
   complexity: number;
@@ -16,7 +18,9 @@ export interface OperationLimits {
   upstreamCalls: number;
 }
 
-interface LimitsOptions {
+type ResolvedRequest = GraphQLRequestContextDidResolveOperation<Context>;
+
+export interface LimitsOptions {
   limits: OperationLimits;
   /** Whether anybody may ask for the schema; otherwise it needs the scope `schema:read`. */
   openIntrospection: boolean;
@@ -25,26 +29,19 @@ interface LimitsOptions {
 }
 
 /** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
-export function limitsPlugin({ limits, openIntrospection, publishCost }: LimitsOptions): ApolloServerPlugin<Context> {
+export function createLimitsCheck({ limits, openIntrospection, publishCost }: LimitsOptions) {
   const measured = new WeakMap<OperationDefinitionNode, Measure>();
-  return {
-    async requestDidStart() {
-      return {
-        async didResolveOperation({ schema, document, operation, request, contextValue }) {
-          if (!operation) return;
-          const variables = request.variables ?? {};
-          const measure = measureOnce(measured, schema, document, operation, variables);
-          if (measure.introspects && !openIntrospection && !contextValue.caller.scopes.has('schema:read')) {
-            throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
-          }
-          enforce(limits, measure);
-          enforce(limits, {
-            upstreamCalls: certainCalls({ schema, document, operation, variables, rules: contextValue.rules }),
-          });
-          if (publishCost) contextValue.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
-        },
-      };
-    },
+  return ({ schema, document, operation, request, contextValue }: ResolvedRequest): void => {
+    if (!operation) return;
+    const variables = request.variables ?? {};
+    const measure = measureOnce(measured, schema, document, operation, variables);
+    if (measure.introspects && !openIntrospection && !contextValue.caller.scopes.has('schema:read')) {
+      throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
+    }
+    enforce(limits, measure);
+    const { rules } = contextValue;
+    enforce(limits, { upstreamCalls: certainCalls({ schema, document, operation, variables, rules }) });
+    if (publishCost) contextValue.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
   };
 }
 
@@ -67,6 +64,7 @@ function measureOnce(
 const WORDS: Record<keyof OperationLimits, string> = {
   depth: 'levels of fields',
   aliases: 'aliases',
+  aliasLength: 'characters in one alias',
   rootFields: 'fields at the top',
   directives: 'directives',
   complexity: 'fields, those of lists counted for each member',

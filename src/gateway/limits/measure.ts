@@ -30,6 +30,8 @@ export interface Measure {
   rootFields: number;
   depth: number;
   aliases: number;
+  /** The length of the longest alias. */
+  aliasLength: number;
   directives: number;
   complexity: number;
   /** Whether it asks for `__schema` or `__type`. */
@@ -50,6 +52,7 @@ const NOTHING: Measure = {
   rootFields: 0,
   depth: 0,
   aliases: 0,
+  aliasLength: 0,
   directives: 0,
   complexity: 0,
   introspects: false,
@@ -107,6 +110,7 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
     rootFields: 1,
     depth: introspects ? 1 : inner.depth + 1,
     aliases: inner.aliases + (node.alias ? 1 : 0),
+    aliasLength: Math.max(inner.aliasLength, node.alias?.value.length ?? 0),
     directives: inner.directives,
     complexity: 1 + size.members * inner.complexity,
     introspects: introspects || inner.introspects,
@@ -119,6 +123,7 @@ function add(a: Measure, b: Measure, directives: number): Measure {
     rootFields: a.rootFields + b.rootFields,
     depth: Math.max(a.depth, b.depth),
     aliases: a.aliases + b.aliases,
+    aliasLength: Math.max(a.aliasLength, b.aliasLength),
     directives: a.directives + b.directives + directives,
     complexity: a.complexity + b.complexity,
     introspects: a.introspects || b.introspects,

@@ -40,6 +40,7 @@ export function planPages(stretches: readonly Stretch[]): readonly Page[] {
   const wanted = union(stretches);
   const [first] = wanted;
   if (!first) return [{ page: 1, limit: 1 }];
+  if (wanted.length === 1 && isPage(first)) return [pageOf(first)];
   const bound = OVERFETCH * wanted.reduce((sum, { from, to }) => sum + to - from, 0);
   let states: readonly State[] = [{ next: first.from, rows: 0, pages: [] }];
   for (;;) {
@@ -47,6 +48,15 @@ export function planPages(stretches: readonly Stretch[]): readonly Page[] {
     const done = states.find((state) => state.next === Number.POSITIVE_INFINITY);
     if (done) return done.pages;
   }
+}
+
+/** Whether a stretch is a page of the service as it stands: nearly always, so it is not searched for. */
+function isPage({ from, to }: Stretch): boolean {
+  return to - from <= MAX_PAGE_SIZE && from % (to - from) === 0;
+}
+
+function pageOf({ from, to }: Stretch): Page {
+  return { page: from / (to - from) + 1, limit: to - from };
 }
 
 /** Every page that covers the next missing row and keeps within the bound. One row at a time always does. */
