@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { readAuth } from './auth-settings.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
-import { reveal, Secret } from './rest/secret.ts';
+import { Secret } from './rest/secret.ts';
 import type { SecretSource } from './secret-file.ts';
 
 /** What the keys are in development when none are given; the reference service has the same. Refused in production. */
@@ -9,23 +10,6 @@ const DEVELOPMENT_API_KEY = 'development-api-key';
 const DEVELOPMENT_SECRET_KEY = 'development-secret-key';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Where tokens are verified against; exactly one of these. */
-export type JwtKey =
-  | { kind: 'jwks'; url: URL }
-  | { kind: 'public-key'; pem: SecretSource }
-  | { kind: 'secret'; secret: SecretSource };
-
-export interface JwtConfig {
-  key: JwtKey;
-  issuer: string;
-  audience: string;
-}
-
-/** How callers are told apart. An open gateway takes everybody for the demo player's all-powerful developer. */
-export type AuthConfig =
-  | { kind: 'open' }
-  | { kind: 'tokens'; jwt: JwtConfig | undefined; clientTokensFile: string | undefined };
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -36,7 +20,17 @@ export type Config = ReturnType<typeof loadConfig>;
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const { values, secrets, problems } = readEnvironment(env, SHAPE, SECRETS);
   const production = values.NODE_ENV === 'production';
-  const auth = readAuth();
+  const auth = readAuth(
+    {
+      jwksUrl: values.JWT_JWKS_URL,
+      publicKey: secrets.JWT_PUBLIC_KEY,
+      secret: secrets.JWT_SECRET,
+      issuer: values.JWT_ISSUER,
+      audience: values.JWT_AUDIENCE,
+      clientTokensFile: values.CLIENT_TOKENS_FILE,
+    },
+    problems,
+  );
 
   if (production) refuseInProduction();
   if (auth.kind === 'open' && !LOOPBACK.test(values.HOST)) {
@@ -77,6 +71,21 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     logLevel: values.LOG_LEVEL,
     operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
     shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
+    connections: {
+      headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
+      requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+      keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
+      max: values.MAX_CONNECTIONS,
+    },
+    overload: {
+      concurrentOperations: values.MAX_CONCURRENT_OPERATIONS,
+      eventLoopDelayMs: values.MAX_EVENT_LOOP_DELAY_MS,
+      heapPercent: values.MAX_HEAP_PERCENT,
+    },
+    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT && {
+      endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+      serviceName: values.OTEL_SERVICE_NAME,
+    },
     persistedOperations: {
       mode: values.PERSISTED_OPERATIONS,
       file: values.PERSISTED_OPERATIONS_FILE,
@@ -87,32 +96,13 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       tokens: values.MAX_TOKENS,
       depth: values.MAX_DEPTH,
       aliases: values.MAX_ALIASES,
+      aliasLength: values.MAX_ALIAS_LENGTH,
       rootFields: values.MAX_ROOT_FIELDS,
       directives: values.MAX_DIRECTIVES,
       complexity: values.MAX_COMPLEXITY,
       upstreamCalls: values.MAX_UPSTREAM_CALLS,
     },
   });
-
-  function readAuth(): AuthConfig {
-    const keys: JwtKey[] = [];
-    if (values.JWT_JWKS_URL) keys.push({ kind: 'jwks', url: values.JWT_JWKS_URL });
-    if (secrets.JWT_PUBLIC_KEY) keys.push({ kind: 'public-key', pem: secrets.JWT_PUBLIC_KEY });
-    if (secrets.JWT_SECRET) keys.push({ kind: 'secret', secret: secrets.JWT_SECRET });
-    const [key, ...more] = keys;
-    if (more.length > 0) problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET: set exactly one of them');
-    const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, CLIENT_TOKENS_FILE: clientTokensFile } = values;
-    if (key && !issuer) problems.push('JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say');
-    if (key && !audience) problems.push('JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold');
-    if (!key && (issuer || audience)) {
-      problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY or JWT_SECRET: one is needed with JWT_ISSUER and JWT_AUDIENCE');
-    }
-    if (key?.kind === 'secret' && Buffer.byteLength(reveal(key.secret())) < 32) {
-      problems.push('JWT_SECRET: must have at least 32 bytes');
-    }
-    const jwt = key && issuer && audience ? { key, issuer, audience } : undefined;
-    return key || clientTokensFile ? { kind: 'tokens', jwt, clientTokensFile } : { kind: 'open' };
-  }
 
   function refuseInProduction(): void {
     if (!values.REST_BASE_URL)
@@ -199,6 +189,15 @@ const SHAPE = z.object({
   REST_TIMEOUT_MS: milliseconds.default(3_000),
   OPERATION_TIMEOUT_MS: milliseconds.default(10_000),
   SHUTDOWN_GRACE_MS: milliseconds.default(10_000),
+  HEADERS_TIMEOUT_MS: milliseconds.default(5_000),
+  REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
+  KEEP_ALIVE_TIMEOUT_MS: milliseconds.default(65_000),
+  MAX_CONNECTIONS: whole(1, 1_000_000).default(10_000),
+  MAX_CONCURRENT_OPERATIONS: whole(1, 1_000_000).default(1_000),
+  MAX_EVENT_LOOP_DELAY_MS: milliseconds.default(1_000),
+  MAX_HEAP_PERCENT: whole(1, 100).default(90),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SERVICE_NAME: z.string().default('referral-gateway'),
   READ_CACHE_TTL_MS: whole(0, 60_000).default(0),
   JWT_JWKS_URL: httpUrl.optional(),
   JWT_ISSUER: z.string().optional(),
@@ -221,6 +220,7 @@ const SHAPE = z.object({
   MAX_TOKENS: whole(10, 100_000).default(1_000),
   MAX_DEPTH: whole(1, 100).default(10),
   MAX_ALIASES: whole(0, 10_000).default(30),
+  MAX_ALIAS_LENGTH: whole(1, 1_000).default(128),
   MAX_ROOT_FIELDS: whole(1, 1_000).default(20),
   MAX_DIRECTIVES: whole(0, 10_000).default(30),
   MAX_COMPLEXITY: whole(1, 10_000_000).default(25_000),

@@ -1,11 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { ClientError } from './errors.ts';
+import { isExact } from './input/numbers.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** The one content type that is taken. A second charset, or any other parameter, leaves room for two readings. */
+const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
+
+/** A number of more digits than JavaScript keeps, or with an exponent, in the places where JSON has numbers. */
+const LARGE_NUMBER = /[[:,]\s*-?(?:\d{16}|[\d.]+e)/i;
+
 /**
  * Takes request bodies as JSON in UTF-8 and nothing else: no other charset, no compression, no multipart. Whatever the
- * decoder would have to guess at is refused.
+ * decoder would have to guess at, or could not keep exactly, is refused.
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -20,10 +27,11 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 }
 
 function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8';
-  if (!/^utf-?8$/i.test(charset)) throw badBody(415, 'The body must be JSON in UTF-8; no other charset is taken.');
+  if (!JSON_IN_UTF8.test(contentType)) {
+    throw badRequest(415, 'The body must be JSON in UTF-8, with the content type application/json.');
+  }
   if (contentEncoding.trim().toLowerCase() !== 'identity') {
-    throw badBody(415, 'The body must not be compressed.');
+    throw badRequest(415, 'The body must not be compressed.');
   }
 }
 
@@ -32,15 +40,22 @@ function parse(body: string | Buffer): unknown {
   try {
     text = typeof body === 'string' ? body : utf8.decode(body);
   } catch {
-    throw badBody(400, 'The body is not valid UTF-8.');
+    throw badRequest(400, 'The body is not valid UTF-8.');
   }
   try {
-    return JSON.parse(text);
-  } catch {
-    throw badBody(400, 'The body is not valid JSON.');
+    return LARGE_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
+  } catch (error) {
+    throw error instanceof ClientError ? error : badRequest(400, 'The body is not valid JSON.');
   }
 }
 
-function badBody(statusCode: number, message: string): Error {
+/** 9007199254740993 would be read as another number, and as a player's identifier it would name another player. */
+function exactly(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number' || isExact(value)) return value;
+  throw badRequest(400, 'The body holds a number that is too large to be exact; write it as a string.');
+}
+
+/** What is wrong with a request before GraphQL sees it. */
+export function badRequest(statusCode: number, message: string): Error {
   return Object.assign(new ClientError('BAD_REQUEST', message), { statusCode });
 }

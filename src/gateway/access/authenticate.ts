@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
-import type { AuthConfig } from '../../config.ts';
+import type { AuthConfig } from '../../auth-settings.ts';
 import { ClientError } from '../errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
@@ -18,7 +18,7 @@ const MAX_TOKEN_LENGTH = 8_192;
 export function createAuthenticate(config: AuthConfig, warn: (message: string) => void): Authenticate {
   if (config.kind === 'open') return () => OPEN_CALLER;
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
-  const verifyJwt = config.jwt ? createJwtVerifier(config.jwt) : undefined;
+  const verifyJwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
   return createTokenAuthenticate(clientTokens, verifyJwt);
 }
 

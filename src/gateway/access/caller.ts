@@ -32,5 +32,8 @@ export function mayActOn(caller: Caller, playerUniqueId: unknown): boolean {
   return caller.scopes.has('any-player') || (caller.sub !== undefined && caller.sub === playerUniqueId);
 }
 
+/** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */
+export const ANONYMOUS_CALLER: Caller = { name: 'anonymous', scopes: new Set() };
+
 /** The caller of an open gateway in development: everything, as the demo player. */
 export const OPEN_CALLER: Caller = { name: 'development', sub: 'demo-player', scopes: new Set(SCOPES) };

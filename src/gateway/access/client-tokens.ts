@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import { readFileSync, watchFile } from 'node:fs';
-import { z } from 'zod';
-import { type Caller, SCOPES } from './caller.ts';
+import { watchFile } from 'node:fs';
+import { readTokensFile } from '../../auth-settings.ts';
+import type { Caller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
 export interface ClientTokens {
@@ -17,15 +17,6 @@ interface Entry {
 
 const LOOK_EVERY_MS = 1_000;
 
-const FILE = z.array(
-  z.strictObject({
-    name: z.string().min(1).max(100),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
-    scopes: z.array(z.enum(SCOPES)),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
-  }),
-);
-
 /**
  * Reads `CLIENT_TOKENS_FILE` and reads it again when it changes. Throws when it cannot be used now; when it cannot be
  * used later, what was read last stays in force and `warn` says so.
@@ -36,7 +27,8 @@ export function readClientTokens(path: string, warn: (message: string) => void):
     try {
       entries = readEntries(path);
     } catch (error) {
-      warn(`the earlier client tokens stay in force: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      warn(`CLIENT_TOKENS_FILE: ${reason}; the earlier client tokens stay in force`);
     }
   });
   return {
@@ -49,24 +41,9 @@ export function readClientTokens(path: string, warn: (message: string) => void):
 }
 
 function readEntries(path: string): Entry[] {
-  const parsed = FILE.safeParse(readJson(path));
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path: at, message }) => `  ${at.join('.') || 'the file'}: ${message}`);
-    throw new Error([`CLIENT_TOKENS_FILE: ${path} cannot be used:`, ...issues].join('\n'));
-  }
-  return parsed.data.map(({ name, sha256, scopes, expiresAt }) => ({
+  return readTokensFile(path).map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
     caller: { name, scopes: new Set(scopes) },
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new Error(
-      `CLIENT_TOKENS_FILE: ${path} cannot be read as JSON (${error instanceof Error ? error.message : error})`,
-    );
-  }
 }

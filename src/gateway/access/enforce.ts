@@ -18,6 +18,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -35,6 +36,8 @@ type Field = GraphQLField<unknown, Context>;
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap())) {
+    if (isAbstractType(type))
+      throw new Error(`${type.name}: access rules are not enforced through interfaces and unions.`);
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) enforceOn(type, field, rules);
   }

@@ -19,7 +19,7 @@ export interface AccessRule {
 export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
 
 /** Types whose every field must carry a rule: the ways into the data, and the data that is worth most. */
-const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Player']);
+const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
 
 /** Reads every `@access` of a schema. Throws, naming the field, for one that is missing or cannot be understood. */
 export function readAccessRules(schema: GraphQLSchema): AccessRules {

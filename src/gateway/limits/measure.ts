@@ -145,13 +145,13 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   if (!rule) return FIXED_SIZE;
   const assumed = Number(rule['assumed']);
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
-  const asked = given ? sizeOf(valueOf(given, measuring)) : undefined;
+  const asked = given ? sizeOf(givenValue(given, measuring)) : undefined;
   // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
   const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, varies: given?.kind === Kind.VARIABLE };
 }
 
-function valueOf(node: ValueNode, { operation, variables }: Measuring): unknown {
+function givenValue(node: ValueNode, { operation, variables }: Measuring): unknown {
   if (node.kind === Kind.LIST) return node.values;
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind !== Kind.VARIABLE) return undefined;

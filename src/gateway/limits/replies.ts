@@ -1,4 +1,4 @@
-import type { ApolloServerPlugin } from '@apollo/server';
+import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Context } from '../context.ts';
 
@@ -16,19 +16,16 @@ const SUGGESTION = / ?Did you mean .*$/s;
  * `hideSuggestions` is set, nobody learns the schema's names from "Did you mean".
  */
 export function repliesPlugin({ hideSuggestions }: { hideSuggestions: boolean }): ApolloServerPlugin<Context> {
-  return {
-    async requestDidStart() {
-      return {
-        async willSendResponse({ response: { body } }) {
-          if (body.kind !== 'single' || !body.singleResult.errors) return;
-          const { errors, data } = body.singleResult;
-          const told = errors.map((error) => shorten(error, hideSuggestions));
-          // Beside data every error explains a null, so none of them is left out.
-          body.singleResult.errors = data == null ? firstOf(told) : told;
-        },
-      };
+  const listener: GraphQLRequestListener<Context> = {
+    async willSendResponse({ response: { body } }) {
+      if (body.kind !== 'single' || !body.singleResult.errors) return;
+      const { errors, data } = body.singleResult;
+      const told = errors.map((error) => shorten(error, hideSuggestions));
+      // Beside data every error explains a null, so none of them is left out.
+      body.singleResult.errors = data == null ? firstOf(told) : told;
     },
   };
+  return { requestDidStart: async () => listener };
 }
 
 function shorten(error: GraphQLFormattedError, hideSuggestions: boolean): GraphQLFormattedError {

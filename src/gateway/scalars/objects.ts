@@ -1,4 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ObjectFieldNode, type ValueNode } from 'graphql';
+import { isExact } from '../input/numbers.ts';
 import { textProblem } from '../input/text.ts';
 
 type Variables = Record<string, unknown> | null | undefined;
@@ -16,7 +17,7 @@ export const EventMetadata = objectScalar<MetadataValue>(
 );
 
 function isPlain(value: unknown): value is CustomValue {
-  return typeof value === 'string' ? !textProblem(value) : Number.isFinite(value);
+  return typeof value === 'string' ? !textProblem(value) : typeof value === 'number' && isExact(value);
 }
 
 /** An object scalar whose every value passes `accepts`; `kinds` says in words what that is. */

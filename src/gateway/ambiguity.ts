@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { unauthenticated } from './access/authenticate.ts';
+import { badRequest } from './body.ts';
+
+/** Headers that say one thing. Two programs on a request's way could each believe another one of two. */
+const STAND_ONCE: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+  'transfer-encoding',
+]);
+
+/** Refuses requests that can be read in two ways, before anything of them is believed. */
+export function refuseAmbiguity(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw }) => {
+    const repeated = repeatedHeader(raw);
+    if (repeated === 'authorization') throw unauthenticated();
+    if (repeated) throw badRequest(400, `The header "${repeated}" must stand once.`);
+  });
+}
+
+/** Node keeps the first of most repeated headers and says nothing; only the raw list still has them all. */
+function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return undefined;
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (STAND_ONCE.has(name) && seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
+}
