@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+const words = z.string().min(1);
+
+/** The words of the landing page in one language. */
+export const landingTexts = z.strictObject({
+  title: words,
+  /** What is asked for, by the kind of contact the programme wants. */
+  email: words,
+  mobile: words,
+  send: words,
+  thanks: words,
+  invalidEmail: words,
+  invalidMobile: words,
+  notFound: words,
+});
+
+export type LandingTexts = z.output<typeof landingTexts>;
+
+const BUILT_IN: Readonly<Record<string, LandingTexts>> = {
+  en: {
+    title: 'A friend invites you',
+    email: 'Your e-mail address',
+    mobile: 'Your mobile number',
+    send: 'Accept the invitation',
+    thanks: 'Thank you! Now sign up with the same contact, and your friend will be remembered.',
+    invalidEmail: 'Please enter an e-mail address like name@example.com.',
+    invalidMobile: 'Please enter a mobile number with 5 to 20 digits.',
+    notFound: 'This invitation does not exist.',
+  },
+  de: {
+    title: 'Ein Freund lädt dich ein',
+    email: 'Deine E-Mail-Adresse',
+    mobile: 'Deine Mobilnummer',
+    send: 'Einladung annehmen',
+    thanks: 'Danke! Melde dich nun mit derselben Angabe an, dann wird an deinen Freund gedacht.',
+    invalidEmail: 'Bitte gib eine E-Mail-Adresse wie name@example.com ein.',
+    invalidMobile: 'Bitte gib eine Mobilnummer mit 5 bis 20 Ziffern ein.',
+    notFound: 'Diese Einladung gibt es nicht.',
+  },
+  es: {
+    title: 'Un amigo te invita',
+    email: 'Tu correo electrónico',
+    mobile: 'Tu número de móvil',
+    send: 'Aceptar la invitación',
+    thanks: '¡Gracias! Regístrate ahora con el mismo dato y nos acordaremos de tu amigo.',
+    invalidEmail: 'Escribe un correo electrónico como name@example.com.',
+    invalidMobile: 'Escribe un número de móvil de 5 a 20 cifras.',
+    notFound: 'Esta invitación no existe.',
+  },
+  fr: {
+    title: 'Un ami vous invite',
+    email: 'Votre adresse e-mail',
+    mobile: 'Votre numéro de mobile',
+    send: 'Accepter l’invitation',
+    thanks: 'Merci ! Inscrivez-vous avec la même adresse ou le même numéro : votre ami sera remercié.',
+    invalidEmail: 'Saisissez une adresse e-mail comme name@example.com.',
+    invalidMobile: 'Saisissez un numéro de mobile de 5 à 20 chiffres.',
+    notFound: 'Cette invitation n’existe pas.',
+  },
+};
+
+/** The languages that the service has words for by itself. */
+export const LANDING_LANGUAGES = Object.keys(BUILT_IN);
+
+/** The words in a language of the programme: the programme's own before the built-in ones. */
+export function textsIn(language: string, own: Readonly<Record<string, LandingTexts>>): LandingTexts {
+  const texts = own[language] ?? BUILT_IN[language];
+  if (!texts) throw new Error(`The programme was accepted without words for ${language}`);
+  return texts;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { DEFAULT_PROGRAMME } from './default.ts';
+import { type Programme, programme } from './schema.ts';
+
+/** A programme file that cannot be used; the message has a line for each thing that is wrong, with its path. */
+export class ProgrammeError extends Error {
+  override readonly name = 'ProgrammeError';
+}
+
+/** Reads the programme from a file; without a path it is the built-in one. Throws a ProgrammeError. */
+export function loadProgramme(path: string | undefined): Programme {
+  if (path === undefined) return programme.parse(DEFAULT_PROGRAMME);
+  const result = programme.safeParse(readFile(path));
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${pathOf(issue.path)}: ${issue.message}`);
+  throw new ProgrammeError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
+}
+
+function readFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProgrammeError(`The programme in ${path} cannot be read: ${reason}`);
+  }
+}
+
+/** `groups[2].coupon.type`, as one would write it in code. */
+function pathOf(path: PropertyKey[]): string {
+  const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return written.replace(/^\./, '') || 'the file';
+}

@@ -1,0 +1,55 @@
+import { activateReferral, addReferral, addToTotals, countContact, firstContact } from '../store/referrals.ts';
+import type { Queries } from '../store/store.ts';
+import type { PlayerAttributes } from '../wire/player.ts';
+import { contactOf } from './contacts.ts';
+import { giveRewards } from './rewards.ts';
+import type { Programme } from './schema.ts';
+
+/*
+ * The referral rule. Every function works inside the transaction of the request that caused it, with the friend taken;
+ * the totals of the referrer change in the same transaction.
+ */
+
+/**
+ * Counts the referral of a friend whose first attributes have just arrived. The first referrer to whom the friend's
+ * e-mail or mobile was given wins, provided that contact has not been counted for another player.
+ */
+export async function countReferral(
+  queries: Queries,
+  programme: Programme,
+  friendId: number,
+  { email, mobile }: PlayerAttributes,
+  now: number,
+): Promise<void> {
+  const contacts = [
+    ...(email === undefined ? [] : [contactOf('email', email)]),
+    ...(mobile === undefined ? [] : [contactOf('mobile', mobile)]),
+  ].filter(({ value }) => value !== '');
+  if (contacts.length === 0) return;
+
+  // Comes round again only when the contact is counted for another, or goes with its referrer, while we look.
+  for (;;) {
+    const contact = await firstContact(queries, friendId, contacts);
+    if (!contact || contact.counted_for !== null) return;
+    if (!(await countContact(queries, contact.id, friendId))) continue;
+    await addReferral(queries, friendId, contact.referrer_id, now);
+    await addToTotals(queries, contact.referrer_id, 1, 0);
+    await giveRewards(queries, programme, 'pending', { friend: friendId, referrer: contact.referrer_id }, now);
+    return;
+  }
+}
+
+/** Makes a friend's pending referral active when the action event is among the events. */
+export async function recogniseAction(
+  queries: Queries,
+  programme: Programme,
+  friendId: number,
+  eventNames: readonly string[],
+  now: number,
+): Promise<void> {
+  if (!eventNames.includes(programme.actionEvent)) return;
+  const referral = await activateReferral(queries, friendId, now);
+  if (!referral) return;
+  await addToTotals(queries, referral.referrer_id, -1, 1);
+  await giveRewards(queries, programme, 'active', { friend: friendId, referrer: referral.referrer_id }, now);
+}

@@ -1,0 +1,78 @@
+import { type Kysely, PostgresAdapter, sql } from 'kysely';
+
+/** Players and all that hangs on them. Every foreign key has an index, since deleting a player follows all of them. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  // Identifiers are never used twice on either database, so that nothing of a deleted player can become a new one's.
+  const id = sql.raw(
+    isPostgres ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement',
+  );
+  // SQLite compares text by its bytes. So must PostgreSQL, whatever the collation of the database is.
+  const text = sql.raw(isPostgres ? 'text collate "C"' : 'text');
+  const player = sql.raw('bigint not null references players (id) on delete cascade');
+
+  await sql`create table players (
+    id ${id},
+    player_unique_id ${text} not null unique,
+    service_id ${text} not null unique,
+    referral_code ${text} not null unique,
+    attributes text,
+    device_token text,
+    os_type text,
+    created_at bigint not null,
+    pending_friends integer not null default 0,
+    active_friends integer not null default 0
+  )`.execute(db);
+
+  await sql`create table contacts (
+    id ${id},
+    referrer_id ${player},
+    kind text not null check (kind in ('email', 'mobile')),
+    value ${text} not null,
+    given_at bigint not null,
+    counted_for bigint references players (id) on delete set null,
+    unique (referrer_id, kind, value)
+  )`.execute(db);
+  await sql`create index contacts_by_value on contacts (kind, value, id)`.execute(db);
+  await sql`create index contacts_by_player on contacts (counted_for)`.execute(db);
+
+  await sql`create table referrals (
+    friend_id bigint primary key references players (id) on delete cascade,
+    referrer_id ${player},
+    status text not null check (status in ('pending', 'active')),
+    referred_at bigint not null,
+    activated_at bigint
+  )`.execute(db);
+  await sql`create index referrals_in_order on referrals (referrer_id, referred_at, friend_id)`.execute(db);
+
+  await sql`create table coupon_groups (handle ${text} primary key, definition text not null)`.execute(db);
+
+  await sql`create table coupons (
+    id ${id},
+    code ${text} not null unique,
+    player_id ${player},
+    group_handle ${text} not null references coupon_groups (handle),
+    coupon_type text not null,
+    value double precision,
+    currency text,
+    created_at bigint not null,
+    start_at bigint,
+    end_at bigint,
+    product text,
+    collections text,
+    options text,
+    usage_limit integer,
+    uses integer not null default 0,
+    check (usage_limit is null or uses <= usage_limit)
+  )`.execute(db);
+  await sql`create index coupons_by_player on coupons (player_id, group_handle)`.execute(db);
+
+  await sql`create table events (
+    id ${id},
+    player_id ${player},
+    name text not null,
+    metadata text not null,
+    received_at bigint not null
+  )`.execute(db);
+  await sql`create index events_by_player on events (player_id)`.execute(db);
+}
