@@ -5,14 +5,14 @@
  * either comes; the call goes on as long as one of them is left, and is cancelled when the last one leaves. So nobody can
  * spoil the answer of somebody else, and nothing goes on that nobody waits for.
  *
- * A healthy call costs one timer and one abort listener per operation that waits, and no AbortController: what has to be
- * stopped is told so directly.
+ * A healthy call costs one timer for each operation that waits, and no AbortController: what has to be stopped is told so
+ * directly.
  */
 import type { Endpoint } from './endpoints.ts';
-import { UpstreamError } from './errors.ts';
-import type { Observer } from './observe.ts';
-import type { CallRecord, Operation } from './operation.ts';
+import { tooLate } from './errors.ts';
+import type { Operation } from './operation.ts';
 import type { Request, Sending } from './transport.ts';
+import { Waiter, type WaitOptions } from './waiter.ts';
 
 /** Why a call was cancelled: its time was over, which the breaker counts, or its callers went away, which it does not. */
 export class Cancelled extends Error {
@@ -24,22 +24,14 @@ export class Cancelled extends Error {
   }
 }
 
-export interface WaitOptions<Result> {
-  /** How long the operation waits at most, in milliseconds; its own deadline may come before. */
-  timeoutMs: number;
-  /** Whether the call had been started for someone else. */
-  shared: boolean;
-  observer: Observer;
-  /** An answer to give in place of a failure that may pass; undefined when there is none. */
-  fallback?: (() => Result | undefined) | undefined;
-}
-
 export class Call<Result> {
   readonly endpoint: Endpoint;
   readonly request: Request;
+  /** The player it is about. */
+  readonly playerUniqueId: string;
   /** How often it was sent. */
   attempts = 0;
-  /** The status of the last reply. */
+  /** The status of the last reply; undefined while there is none. */
   status: number | undefined;
   /** How long the body of the last reply was, in characters. */
   characters = 0;
@@ -47,100 +39,49 @@ export class Call<Result> {
   maybeDone = false;
   /** Until when the most patient operation waits, on the clock of `performance.now()`. */
   deadline = 0;
+  /** What is under way for it at the moment. */
+  sending: Sending | undefined;
   cancelled: Cancelled | undefined;
-  #sending: Sending | undefined;
   #waiting = 0;
   #result: Promise<Result> | undefined;
 
-  constructor(endpoint: Endpoint, request: Request) {
+  constructor(endpoint: Endpoint, request: Request, playerUniqueId: string) {
     this.endpoint = endpoint;
     this.request = request;
+    this.playerUniqueId = playerUniqueId;
   }
 
-  /** Begins; everyone who joins is given what `run` comes to. */
-  start(run: (call: Call<Result>) => Promise<Result>): void {
-    this.#result = run(this);
-  }
-
-  /** What is under way for this call at the moment, so that it can be stopped. */
-  set sending(sending: Sending | undefined) {
-    this.#sending = sending;
-  }
-
-  /** Waits for the result on behalf of one operation. Rejects with an `UpstreamError`. */
-  join(op: Operation, { timeoutMs, shared, observer, fallback }: WaitOptions<Result>): Promise<Result> {
-    const result = this.#result;
-    if (result === undefined) throw new TypeError('A call must be started before it is joined.');
-    const started = performance.now();
-    const patience = Math.min(timeoutMs, op.deadline - started);
-    this.deadline = Math.max(this.deadline, started + patience);
-    this.#waiting += 1;
-
-    return new Promise((resolve, reject) => {
-      let over = false;
-      const timer = setTimeout(() => leave(true), patience);
-      const onAbort = () => leave(performance.now() >= op.deadline);
-      op.signal.addEventListener('abort', onAbort);
-
-      const finish = (error: CallRecord['error'], stale = false) => {
-        over = true;
-        clearTimeout(timer);
-        op.signal.removeEventListener('abort', onAbort);
-        this.#waiting -= 1;
-        const ms = performance.now() - started;
-        const { endpoint, status, attempts } = this;
-        report({
-          method: endpoint.method,
-          template: endpoint.template,
-          status,
-          ms,
-          attempts,
-          shared,
-          cached: stale,
-          stale,
-          error,
-        });
-      };
-      const report = (record: CallRecord) => {
-        observer.call?.(record);
-        op.onCall?.(record);
-      };
-      const fail = (error: UpstreamError, seen: CallRecord['error'] = error.code) => {
-        const instead = error.retryable && seen !== 'CANCELLED' ? fallback?.() : undefined;
-        finish(seen, instead !== undefined);
-        if (instead === undefined) reject(error);
-        else resolve(instead);
-      };
-      const leave = (late: boolean) => {
-        fail(tooLate(this.endpoint), late ? 'UPSTREAM_TIMEOUT' : 'CANCELLED');
-        if (this.#waiting === 0) this.#cancel(new Cancelled(late));
-      };
-
-      result.then(
-        (value) => {
-          if (over) return;
-          finish(undefined);
-          resolve(value);
-        },
-        (error: unknown) => {
-          if (over) return;
-          fail(error instanceof UpstreamError ? error : unexpected(this.endpoint, error));
-        },
-      );
+  /** Begins it for the first operation that waits. Rejects with an `UpstreamError`. */
+  start(run: () => Promise<Result>, op: Operation, options: WaitOptions<Result>): Promise<Result> {
+    return this.#admit(op, options, () => {
+      this.#result = run();
+      return this.#result;
     });
   }
 
-  #cancel(reason: Cancelled): void {
-    this.cancelled = reason;
-    this.#sending?.abort(reason);
+  /** Has one more operation wait; undefined when the call is not under way. Rejects with an `UpstreamError`. */
+  join(op: Operation, options: WaitOptions<Result>): Promise<Result> | undefined {
+    const result = this.#result;
+    return result === undefined || this.cancelled ? undefined : this.#admit(op, options, () => result);
+  }
+
+  #admit(op: Operation, options: WaitOptions<Result>, result: () => Promise<Result>): Promise<Result> {
+    const waiter = new Waiter(this, op, options);
+    this.deadline = Math.max(this.deadline, waiter.deadline);
+    this.#waiting += 1;
+    return waiter.wait(result());
+  }
+
+  /** One operation waits no more; `late` when its time was over. The last one takes the call along. */
+  left(late: boolean): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.cancelled = new Cancelled(late);
+    this.sending?.abort(this.cancelled);
   }
 }
 
-/** An operation that went away is told the same as one whose time was over: nobody is there to see the difference. */
-export function tooLate(endpoint: Endpoint): UpstreamError {
-  return new UpstreamError('UPSTREAM_TIMEOUT', `${endpoint.name}: no answer in time`, { retryable: true });
-}
-
-function unexpected({ name }: Endpoint, cause: unknown): UpstreamError {
-  return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${name}: the answer could not be read`, { cause });
+/** Whether an operation still has time for a call; throws when it has not. */
+export function assertInTime(op: Operation, endpoint: Endpoint): void {
+  if (op.signal.aborted || performance.now() >= op.deadline) throw tooLate(endpoint);
 }

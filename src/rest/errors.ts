@@ -1,3 +1,5 @@
+import type { Endpoint } from './endpoints.ts';
+
 /** Every way in which a call to the REST service can fail, as the gateway's clients may see it. */
 export type UpstreamErrorCode =
   /** No answer within the call's or the operation's deadline. */
@@ -46,4 +48,9 @@ export class UpstreamError extends Error {
 /** The call was not tried: the breaker is open, the service asked for a pause, or too many calls wait already. */
 export function notTried(reason: string, retryAfterMs?: number): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
+}
+
+/** An operation that went away is told the same as one whose time was over: nobody is there to see the difference. */
+export function tooLate({ name }: Endpoint): UpstreamError {
+  return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no answer in time`, { retryable: true });
 }

@@ -13,7 +13,7 @@
  *
  * A read that was dropped still answers those who wait for it, but is not kept.
  */
-import { Call, tooLate } from './call.ts';
+import { assertInTime, Call } from './call.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Observer } from './observe.ts';
@@ -32,68 +32,57 @@ export interface ReadsOptions<Result> {
   cache?: ReadCache<Result> | undefined;
 }
 
-interface Flight<Result> {
-  call: Call<Result | null>;
-  playerUniqueId: string;
-}
-
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
-  readonly #flights = new Map<string, Flight<Result>>();
+  readonly #inFlight = new Map<string, Call<Result | null>>();
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
   }
 
-  read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
+  async read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
     const { cache, endpoint, timeoutMs, observer } = this.#options;
     const { identity } = request;
     const kept = cache?.fresh(identity);
     if (kept !== undefined) {
       reportKept(endpoint, observer, op);
-      return Promise.resolve(kept);
+      return kept;
     }
-    const inFlight = this.#flights.get(identity);
-    const { call } = inFlight ?? this.#begin(request, playerUniqueId, op);
-    const fallback = cache && (() => cache.stale(identity));
-    return call.join(op, { timeoutMs, observer, shared: inFlight !== undefined, fallback });
+    assertInTime(op, endpoint);
+    const waiting = { timeoutMs, observer, fallback: cache && (() => cache.stale(identity)) };
+    const shared = this.#inFlight.get(identity)?.join(op, waiting);
+    if (shared) return await shared;
+
+    op.spend();
+    const call = new Call<Result | null>(endpoint, request, playerUniqueId);
+    this.#inFlight.set(identity, call);
+    return await call.start(() => this.#fly(identity, call), op, waiting);
   }
 
   /** Ends the sharing of reads about one player, and forgets what was kept of it. */
   drop(playerUniqueId: string): void {
-    for (const [identity, flight] of this.#flights) {
-      if (flight.playerUniqueId === playerUniqueId) this.#flights.delete(identity);
+    for (const [identity, call] of this.#inFlight) {
+      if (call.playerUniqueId === playerUniqueId) this.#inFlight.delete(identity);
     }
     this.#options.cache?.drop(playerUniqueId);
   }
 
   /** The same for all players. */
   dropAll(): void {
-    this.#flights.clear();
+    this.#inFlight.clear();
     this.#options.cache?.clear();
   }
 
-  #begin(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Flight<Result> {
-    const { endpoint } = this.#options;
-    if (op.signal.aborted || performance.now() >= op.deadline) throw tooLate(endpoint);
-    op.spend();
-    const flight = { call: new Call<Result | null>(endpoint, request), playerUniqueId };
-    this.#flights.set(request.identity, flight);
-    flight.call.start(() => this.#fly(request.identity, flight));
-    return flight;
-  }
-
-  async #fly(identity: string, flight: Flight<Result>): Promise<Result | null> {
+  async #fly(identity: string, call: Call<Result | null>): Promise<Result | null> {
     const { resilience, cache, decode } = this.#options;
-    const { call, playerUniqueId } = flight;
     try {
       const body = await resilience.send(call);
       if (body === null) return null;
-      const result = decode(body, playerUniqueId);
-      if (this.#flights.get(identity) === flight) cache?.put(identity, playerUniqueId, result, call.characters);
+      const result = decode(body, call.playerUniqueId);
+      if (this.#inFlight.get(identity) === call) cache?.put(identity, call.playerUniqueId, result, call.characters);
       return result;
     } finally {
-      if (this.#flights.get(identity) === flight) this.#flights.delete(identity);
+      if (this.#inFlight.get(identity) === call) this.#inFlight.delete(identity);
     }
   }
 }

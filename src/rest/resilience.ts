@@ -8,9 +8,9 @@
  */
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { createBreaker } from './breaker.ts';
-import { type Call, Cancelled, tooLate } from './call.ts';
+import { type Call, Cancelled } from './call.ts';
 import type { Json } from './decode/members.ts';
-import { notTried } from './errors.ts';
+import { notTried, tooLate } from './errors.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
 import { Pause } from './pause.ts';

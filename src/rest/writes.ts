@@ -1,4 +1,4 @@
-import { Call, tooLate } from './call.ts';
+import { assertInTime, Call } from './call.ts';
 import type { Json } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
@@ -38,18 +38,18 @@ export function createWrites(options: WritesOptions): Writes {
     op: Operation,
     read: (answer: Json | null, call: Call<Result>) => Result,
   ): Promise<Result> {
-    const call = new Call<Result>(endpoint, request(endpoint, content, op));
-    if (op.signal.aborted || performance.now() >= op.deadline) throw tooLate(endpoint);
+    const call = new Call<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
+    assertInTime(op, endpoint);
     op.spend();
-    sending(checkId(playerUniqueId));
-    call.start(async () => {
+    sending(playerUniqueId);
+    const run = async () => {
       try {
         return read(await resilience.send(call), call);
       } finally {
         written(playerUniqueId);
       }
-    });
-    return await call.join(op, { timeoutMs, observer, shared: false });
+    };
+    return await call.start(run, op, { timeoutMs, observer });
   }
 
   return {

@@ -1,42 +1,186 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createRestClient, type RestClient } from '../../src/rest/client.ts';
+import { expect, test } from '@jest/globals';
 import { Secret } from '../../src/rest/secret.ts';
-import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
+import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
+import { operation, start } from './setup.ts';
 
-let upstream: Upstream;
-let rest: RestClient;
-const op = () => ({
-  signal: new AbortController().signal,
-  deadline: performance.now() + 10_000,
-  requestId: 'r1',
-  spend() {},
-});
-beforeAll(async () => {
-  upstream = await startUpstream();
-  rest = createRestClient({
-    baseUrl: upstream.url,
-    apiKey: () => new Secret(API_KEY),
-    secretKey: () => new Secret(SECRET_KEY),
-  });
-});
-beforeEach(() => upstream.forget());
-afterAll(async () => {
-  await rest.close();
-  await upstream.close();
-});
+/** The headers of ours that went upstream, as they were written. */
+function sent(rawHeaders: string[]): Record<string, string | undefined> {
+  const ours = /^(?:apikey|secretkey|lang|x-request-id|traceparent|content-type|accept-encoding)$/i;
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && ours.test(name) ? [[name, rawHeaders[index + 1]]] : [],
+  );
+  return Object.fromEntries(pairs);
+}
 
-test('reads a player', async () => {
-  expect(await rest.getPlayer('p1', undefined, op())).toMatchObject({
-    id: 'p1',
-    attributes: { tags: ['vip', 'early bird'] },
-  });
-  expect(await rest.listCoupons('p1', op())).toHaveLength(10);
-  expect(await rest.listReferrals('p1', 2, 50, op())).toMatchObject({ count: 10, total: 60 });
-  expect(await rest.getPlayer('nobody', 'fr', op())).toBeNull();
-  expect(upstream.calls()).toEqual([
-    'GET /integrations/player/p1',
-    'GET /integrations/transactions/p1/coupon',
-    'GET /integrations/players/p1/referrals?page=2&limit=50',
-    'GET /integrations/player/nobody',
+const always = { 'accept-encoding': 'identity', APIKey: API_KEY, 'x-request-id': 'request-1' };
+const body = { 'content-type': 'application/json' };
+
+test('each operation is one request with exactly the headers and the body it needs', async () => {
+  const { upstream, rest } = await start();
+  const op = operation();
+
+  await rest.getPlayer('p1', undefined, op);
+  await rest.getPlayer('p1', 'fr', op);
+  await rest.listCoupons('p1', op);
+  await rest.listReferrals('p1', 2, 20, op);
+  await rest.upsertPlayer({ playerUniqueId: 'p1', deviceToken: 't', osType: 'ios' }, op);
+  await rest.trackEvents(
+    { playerUniqueId: 'p1', events: { place_order: { amount: 5, tags: ['a', 'b'] }, seen: {} } },
+    op,
+  );
+  await rest.deletePlayer('p1', op);
+
+  const seen = upstream.requests.map(({ rawHeaders, body: json }, index) => [
+    upstream.calls()[index],
+    sent(rawHeaders),
+    json,
   ]);
+  expect(seen).toEqual([
+    ['GET /integrations/player/p1', always, undefined],
+    ['GET /integrations/player/p1', { ...always, Lang: 'fr' }, undefined],
+    ['GET /integrations/transactions/p1/coupon', { ...always, secretKey: SECRET_KEY }, undefined],
+    ['GET /integrations/players/p1/referrals?page=2&limit=20', always, undefined],
+    ['POST /integrations/player', { ...always, ...body }, { playerUniqueId: 'p1', deviceToken: 't', osType: 'ios' }],
+    [
+      'POST /integrations/event',
+      { ...always, ...body },
+      { playerUniqueId: 'p1', events: { place_order: { amount: 5, tags: ['a', 'b'] }, seen: {} } },
+    ],
+    ['DELETE /integrations/player/p1', { ...always, secretKey: SECRET_KEY }, undefined],
+  ]);
+  expect(op.spent).toBe(7);
+});
+
+test('the trace context goes along when there is one', async () => {
+  const { upstream, rest } = await start();
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  await rest.getPlayer('p1', undefined, operation({ traceparent }));
+  expect(upstream.requests[0]?.headers['traceparent']).toBe(traceparent);
+});
+
+test('keys that change are used from the next call on', async () => {
+  const { upstream, another } = await start();
+  let key = 'old';
+  const rest = another({ apiKey: () => new Secret(key) });
+  upstream.on('GET /player', { raw: '' });
+  await rest.getPlayer('p1', undefined, operation());
+  key = 'new';
+  await rest.getPlayer('p1', undefined, operation());
+  expect(upstream.requests.map(({ headers }) => headers['apikey'])).toEqual(['old', 'new']);
+});
+
+test('a key that no header can carry is a misconfiguration, and nothing is sent', async () => {
+  const { upstream, another } = await start();
+  const rest = another({ apiKey: () => new Secret('two\nlines') });
+  await expect(rest.getPlayer('p1', undefined, operation())).rejects.toMatchObject({ code: 'UPSTREAM_MISCONFIGURED' });
+  expect(upstream.calls()).toEqual([]);
+});
+
+test('a path in the base URL stands before the version', async () => {
+  const { upstream, another } = await start();
+  await another({ baseUrl: `${upstream.url}/rewards/` }).getPlayer('p1', undefined, operation());
+  expect(upstream.calls()).toEqual(['GET /rewards/api/v3.0/integrations/player/p1']);
+});
+
+test('what is null or undefined is left out of an upsert; empty text and zero are not', async () => {
+  const { upstream, rest } = await start();
+  const playerAttributes = {
+    displayName: null,
+    email: 'a@b.c',
+    city: undefined,
+    zip: '',
+    totalOrders: 0,
+    custom: { a: 1 },
+  };
+  await rest.upsertPlayer(
+    { playerUniqueId: 'p1', deviceToken: null, osType: undefined, playerAttributes },
+    operation(),
+  );
+  await rest.upsertPlayer({ playerUniqueId: 'p1', playerAttributes: null }, operation());
+  expect(upstream.requests.map((request) => request.body)).toEqual([
+    { playerUniqueId: 'p1', playerAttributes: { email: 'a@b.c', zip: '', totalOrders: 0, custom: { a: 1 } } },
+    { playerUniqueId: 'p1' },
+  ]);
+});
+
+test.each([
+  ['serviceId', undefined, { serviceId: 's-1' }, 's-1'],
+  ['another name', 'brandId', { brandId: 's-1', serviceId: 'no' }, 's-1'],
+  ['a number', undefined, { serviceId: 71 }, '71'],
+  ['nothing', undefined, undefined, undefined],
+])('the service id is read from %s', async (_case, serviceIdField, json, expected) => {
+  const { upstream, another } = await start();
+  upstream.on('POST /player', { json });
+  const rest = another(serviceIdField === undefined ? {} : { serviceIdField });
+  const { serviceId, playerUniqueId } = await rest.upsertPlayer({ playerUniqueId: 'p1' }, operation());
+  expect({ serviceId, playerUniqueId }).toEqual({ serviceId: expected, playerUniqueId: 'p1' });
+});
+
+test.each([
+  ['user@example.com', 'user%40example.com'],
+  ['a/b?c#d', 'a%2Fb%3Fc%23d'],
+  ['Player One', 'Player%20One'],
+  ['100%', '100%25'],
+  ['p1/../p2', 'p1%2F..%2Fp2'],
+  ['...', '...'],
+  ['日本', '%E6%97%A5%E6%9C%AC'],
+  ['😀', '%F0%9F%98%80'],
+  ['x'.repeat(256), 'x'.repeat(256)],
+])('the id %j is one segment of the path', async (id, segment) => {
+  const { upstream, rest } = await start();
+  await rest.getPlayer(id, undefined, operation());
+  await rest.deletePlayer(id, operation());
+  expect(upstream.calls()).toEqual([`GET /integrations/player/${segment}`, `DELETE /integrations/player/${segment}`]);
+  expect(upstream.requests[0]?.playerUniqueId).toBe(id);
+});
+
+test.each(['', '.', '..', 'x'.repeat(257), 'a\u0000b', 'a\nb', 'a\u007f', '\u0085', '\ud800', 'a\udc00b'])(
+  'the id %j is refused before anything is sent',
+  async (id) => {
+    const { upstream, rest } = await start();
+    const op = operation();
+    const calls = [
+      rest.getPlayer(id, undefined, op),
+      rest.listCoupons(id, op),
+      rest.listReferrals(id, 1, 50, op),
+      rest.deletePlayer(id, op),
+      rest.upsertPlayer({ playerUniqueId: id }, op),
+      rest.trackEvents({ playerUniqueId: id, events: {} }, op),
+    ];
+    for (const call of calls) await expect(call).rejects.toThrow(/playerUniqueId has 1 to 256 characters/);
+    expect(upstream.calls()).toEqual([]);
+    expect(op.spent).toBe(0);
+  },
+);
+
+test('an operation whose calls are used up sends nothing', async () => {
+  const { upstream, rest } = await start();
+  const spend = () => {
+    throw new Error('no calls left');
+  };
+  const op = operation({ spend });
+  await expect(rest.getPlayer('p1', undefined, op)).rejects.toThrow('no calls left');
+  await expect(rest.deletePlayer('p1', op)).rejects.toThrow('no calls left');
+  expect(upstream.calls()).toEqual([]);
+  await expect(rest.getPlayer('p1', undefined, operation())).resolves.toMatchObject({ id: 'p1' });
+});
+
+test('a call is reported to its operation and to the observer, without ids and keys', async () => {
+  const { rest, seen } = await start();
+  const op = operation();
+  await rest.listReferrals('p1', 1, 50, op);
+  const record = {
+    method: 'GET',
+    template: '/integrations/players/{playerUniqueId}/referrals',
+    status: 200,
+    ms: expect.any(Number),
+    attempts: 1,
+    shared: false,
+    cached: false,
+    stale: false,
+    error: undefined,
+  };
+  expect(op.records).toEqual([record]);
+  expect(seen.calls).toEqual([record]);
+  expect(seen.attempts).toEqual([200]);
 });

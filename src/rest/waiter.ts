@@ -1,0 +1,103 @@
+import type { Call } from './call.ts';
+import { type Departing, unwatch, watch } from './departures.ts';
+import { tooLate, UpstreamError } from './errors.ts';
+import type { Observer } from './observe.ts';
+import type { CallRecord, Operation } from './operation.ts';
+
+export interface WaitOptions<Result> {
+  /** How long an operation waits at most, in milliseconds; its own deadline may come before. */
+  timeoutMs: number;
+  observer: Observer;
+  /** An answer to give in place of a failure that may pass; undefined when there is none. */
+  fallback?: (() => Result | undefined) | undefined;
+}
+
+/** One operation that waits for a call, until the answer, its deadline or its abort, whichever comes first. */
+export class Waiter<Result> implements Departing {
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly #call: Call<unknown>;
+  readonly #op: Operation;
+  readonly #options: WaitOptions<Result>;
+  readonly #started = performance.now();
+  readonly #shared: boolean;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+  #resolve: (result: Result) => void = () => {};
+  #reject: (error: UpstreamError) => void = () => {};
+
+  constructor(call: Call<unknown>, op: Operation, options: WaitOptions<Result>) {
+    this.#call = call;
+    this.#op = op;
+    this.#options = options;
+    this.#shared = call.deadline > 0;
+    this.deadline = Math.min(this.#started + options.timeoutMs, op.deadline);
+  }
+
+  wait(result: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#timer = setTimeout(onTime, this.deadline - this.#started, this);
+      watch(this.#op.signal, this);
+      result.then(
+        (value) => this.#answered(value),
+        (error: unknown) => this.#failed(error),
+      );
+    });
+  }
+
+  /** The operation's time is over, or its client went away; without `late` the clock tells which. */
+  depart(late = performance.now() >= this.#op.deadline): void {
+    if (this.#over) return;
+    this.#fail(tooLate(this.#call.endpoint), late ? 'UPSTREAM_TIMEOUT' : 'CANCELLED');
+    this.#call.left(late);
+  }
+
+  #answered(value: Result): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#resolve(value);
+  }
+
+  #failed(error: unknown): void {
+    if (this.#over) return;
+    const known = error instanceof UpstreamError ? error : unexpected(error);
+    this.#fail(known, known.code);
+  }
+
+  #fail(error: UpstreamError, seen: CallRecord['error']): void {
+    const instead = error.retryable && seen !== 'CANCELLED' ? this.#options.fallback?.() : undefined;
+    this.#finish(seen, instead !== undefined);
+    if (instead === undefined) this.#reject(error);
+    else this.#resolve(instead);
+  }
+
+  #finish(error?: CallRecord['error'], stale = false): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    unwatch(this.#op.signal, this);
+    const { endpoint, status, attempts } = this.#call;
+    const record: CallRecord = {
+      method: endpoint.method,
+      template: endpoint.template,
+      status,
+      ms: performance.now() - this.#started,
+      attempts,
+      shared: this.#shared,
+      cached: stale,
+      stale,
+      error,
+    };
+    this.#options.observer.call?.(record);
+    this.#op.onCall?.(record);
+  }
+}
+
+function onTime(waiter: Departing): void {
+  waiter.depart(true);
+}
+
+function unexpected(cause: unknown): UpstreamError {
+  return new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The answer could not be read', { cause });
+}

@@ -1,0 +1,103 @@
+import { afterEach } from '@jest/globals';
+import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
+import type { CallRecord, Operation } from '../../src/rest/operation.ts';
+import { Secret } from '../../src/rest/secret.ts';
+import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** What a client reported through its observer. */
+export interface Seen {
+  calls: CallRecord[];
+  attempts: (number | undefined)[];
+  retries: string[];
+  breaker: string[];
+  oddities: string[];
+}
+
+export interface Started {
+  upstream: Upstream;
+  rest: RestClient;
+  seen: Seen;
+  /** One more client of the same upstream. */
+  another(options?: Partial<RestClientOptions>): RestClient;
+}
+
+/** A scripted REST service and a client of it, whose waits have no jitter; both end with the test. */
+export async function start(
+  options: Partial<RestClientOptions> = {},
+  upstreamOptions: UpstreamOptions = {},
+): Promise<Started> {
+  const upstream = await startUpstream(upstreamOptions);
+  cleanUps.push(() => upstream.close());
+  const seen: Seen = { calls: [], attempts: [], retries: [], breaker: [], oddities: [] };
+  const another = (more: Partial<RestClientOptions> = {}) => {
+    const rest = createRestClient({
+      baseUrl: upstream.url,
+      apiKey: () => new Secret(API_KEY),
+      secretKey: () => new Secret(SECRET_KEY),
+      random: () => 0,
+      ...options,
+      ...more,
+    });
+    cleanUps.push(() => rest.close());
+    return rest;
+  };
+  const observer = {
+    call: (record: CallRecord) => seen.calls.push(record),
+    attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
+    retry: (method: string, template: string) => seen.retries.push(`${method} ${template}`),
+    breaker: (state: string) => seen.breaker.push(state),
+    oddity: (oddity: string, member: string) => seen.oddities.push(`${oddity} ${member}`),
+  };
+  return { upstream, rest: another({ observer }), seen, another };
+}
+
+export interface TestOperation extends Operation {
+  /** What its calls reported. */
+  records: CallRecord[];
+  /** How often it was asked to pay for a call. */
+  spent: number;
+  /** Its client goes away. */
+  abort(): void;
+}
+
+/** An operation with ten seconds of time and no end of calls. */
+export function operation(overrides: Partial<Operation> & { inMs?: number } = {}): TestOperation {
+  const { inMs = 10_000, ...given } = overrides;
+  const controller = new AbortController();
+  const op: TestOperation = {
+    signal: controller.signal,
+    deadline: performance.now() + inMs,
+    requestId: 'request-1',
+    records: [],
+    spent: 0,
+    spend() {
+      op.spent += 1;
+    },
+    onCall: (record) => op.records.push(record),
+    abort: () => controller.abort(),
+    ...given,
+  };
+  return op;
+}
+
+/** Everything about a failure that a client or a rule depends on. */
+export async function failure(promise: Promise<unknown>): Promise<Record<string, unknown>> {
+  try {
+    await promise;
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    const { code, retryable, retryAfterMs, status } = {
+      retryable: undefined,
+      retryAfterMs: undefined,
+      status: undefined,
+      ...error,
+    };
+    return { code, retryable, retryAfterMs, status };
+  }
+  throw new Error('It was expected to fail.');
+}
