@@ -55,9 +55,10 @@ export interface Answer {
   /**
    * `hang`: never answers; `reset`: cuts the connection; `cut`: cuts it in the middle of the body; `stall`: sends the head
    * and half the body, then nothing; `drip`: sends the head, then one byte of white space after another without end;
-   * `flood`: sends the head, then as much white space as is taken, without end.
+   * `flood`: sends the head, then as much white space as is taken, without end; `twice`: answers, then answers again though
+   * nobody asked.
    */
-  fault?: 'hang' | 'reset' | 'cut' | 'stall' | 'drip' | 'flood';
+  fault?: 'hang' | 'reset' | 'cut' | 'stall' | 'drip' | 'flood' | 'twice';
 }
 
 /** An answer, what makes one from a request, or the usual data. */
@@ -226,8 +227,12 @@ async function send(
   }
   const body = Buffer.from(raw ?? (json === undefined ? '' : JSON.stringify(json)));
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  if (fault === undefined) {
-    response.end(body);
+  if (fault === undefined || fault === 'twice') {
+    const { socket } = response;
+    response.end(body, () => {
+      if (fault === 'twice')
+        socket?.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+    });
   } else if (fault === 'drip' || fault === 'flood') {
     pour(response, fault === 'drip' ? ' ' : ' '.repeat(65_536));
   } else {

@@ -10,7 +10,6 @@ import type { Notice } from '../observe.ts';
 
 export type Json = Record<string, unknown>;
 
-const MAX_INT32 = 2 ** 31 - 1;
 const NUMERIC = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 export function isJson(value: unknown): value is Json {
@@ -46,7 +45,7 @@ export function number(value: unknown, member: string, notice: Notice): number |
 /** A whole number that GraphQL's Int can hold. */
 export function int(value: unknown, member: string, notice: Notice): number | undefined {
   const read = number(value, member, notice);
-  if (read === undefined || (Number.isInteger(read) && Math.abs(read) <= MAX_INT32)) return read;
+  if (read === undefined || (read | 0) === read) return read;
   notice('wrong-type', member);
   return undefined;
 }

@@ -1,0 +1,323 @@
+import { describe, expect, test } from '@jest/globals';
+import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
+import { calendarDate, dateTime } from '../../src/rest/decode/dates.ts';
+import { boolean, identifier, int, number, text, webAddress } from '../../src/rest/decode/members.ts';
+import { decodePlayer } from '../../src/rest/decode/player.ts';
+import { decodeReferrals } from '../../src/rest/decode/referral.ts';
+import type { Oddity } from '../../src/rest/observe.ts';
+import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
+
+/** Reads with `read` and says what was noticed on the way. */
+function noticing<Read>(read: (notice: (oddity: Oddity, member: string) => void) => Read): [Read, ...string[]] {
+  const noticed: string[] = [];
+  const value = read((oddity, member) => noticed.push(`${oddity} ${member}`));
+  return [value, ...noticed];
+}
+
+describe('dates', () => {
+  test.each([
+    ['2025-05-01T10:20:30.456Z', '2025-05-01T10:20:30.456Z'],
+    ['2025-05-01T10:20:30Z', '2025-05-01T10:20:30.000Z'],
+    ['2025-05-01T10:20Z', '2025-05-01T10:20:00.000Z'],
+    ['2025-05-01T10:20:30', '2025-05-01T10:20:30.000Z'],
+    ['2025-05-01 10:20:30', '2025-05-01T10:20:30.000Z'],
+    ['2025-05-01', '2025-05-01T00:00:00.000Z'],
+    ['2025-05-01t10:20:30z', '2025-05-01T10:20:30.000Z'],
+    ['2025-05-01T10:20:30.1Z', '2025-05-01T10:20:30.100Z'],
+    ['2025-05-01T10:20:30.1234567Z', '2025-05-01T10:20:30.123Z'],
+    ['2025-05-01T00:30:00+02:00', '2025-04-30T22:30:00.000Z'],
+    ['2025-05-01T00:30:00-0530', '2025-05-01T06:00:00.000Z'],
+    ['2025-05-01T00:30:00+02', '2025-04-30T22:30:00.000Z'],
+    ['2024-02-29T00:00:00.000Z', '2024-02-29T00:00:00.000Z'],
+    ['2024-12-31T23:59:59.999Z', '2024-12-31T23:59:59.999Z'],
+    [' 2025-05-01 ', '2025-05-01T00:00:00.000Z'],
+    ['0001-01-01T00:00:00', '0001-01-01T00:00:00.000Z'],
+  ])('%j is %s', (value, expected) => {
+    expect(noticing((notice) => dateTime(value, 'm', notice))).toEqual([expected]);
+  });
+
+  test.each([undefined, null, ''])('%j is nothing', (value) => {
+    expect(noticing((notice) => dateTime(value, 'm', notice))).toEqual([undefined]);
+  });
+
+  test.each([
+    'yesterday',
+    '2025-02-30',
+    '2025-02-29T00:00:00.000Z',
+    '2025-02-30T00:00:00.000Z',
+    '2025-13-01T00:00:00.000Z',
+    '2025-05-01T25:00:00.000Z',
+    '2025-05-01T10:60:00.000Z',
+    '2025-05-01T10:20:30.456X',
+    '05/01/2025',
+    '2025-05',
+    '20250501',
+    1746057600000,
+    true,
+    {},
+  ])('%j cannot be read, is left out and noticed', (value) => {
+    expect(noticing((notice) => dateTime(value, 'm', notice))).toEqual([undefined, 'undecodable-date m']);
+  });
+
+  test.each([
+    ['2025-05-01', '2025-05-01'],
+    ['2025-05-01T23:30:00-05:00', '2025-05-01'],
+    ['2025-05-01T00:00:00.000Z', '2025-05-01'],
+    [' 2025-05-01', '2025-05-01'],
+  ])('the calendar date of %j is %s', (value, expected) => {
+    expect(noticing((notice) => calendarDate(value, 'm', notice))).toEqual([expected]);
+  });
+
+  test('a calendar date that cannot be read is left out and noticed', () => {
+    expect(noticing((notice) => calendarDate('soon', 'm', notice))).toEqual([undefined, 'undecodable-date m']);
+  });
+});
+
+describe('members', () => {
+  const wrong = 'wrong-type m';
+  test.each<[string, typeof text | typeof number | typeof boolean, unknown, unknown, ...string[]]>([
+    ['text', text, 'a', 'a'],
+    ['text', text, '', ''],
+    ['text', text, 12.5, '12.5'],
+    ['text', text, null, undefined],
+    ['text', text, true, undefined, wrong],
+    ['text', text, ['a'], undefined, wrong],
+    ['number', number, 12.5, 12.5],
+    ['number', number, -0.5, -0.5],
+    ['number', number, '12.50', 12.5],
+    ['number', number, ' 1e3 ', 1000],
+    ['number', number, '', undefined],
+    ['number', number, null, undefined],
+    ['number', number, '0x10', undefined, wrong],
+    ['number', number, 'Infinity', undefined, wrong],
+    ['number', number, '12,5', undefined, wrong],
+    ['number', number, '1e999', undefined, wrong],
+    ['number', number, false, undefined, wrong],
+    ['int', int, 7, 7],
+    ['int', int, '7', 7],
+    ['int', int, 2147483647, 2147483647],
+    ['int', int, -2147483648, -2147483648],
+    ['int', int, 2147483648, undefined, wrong],
+    ['int', int, 7.5, undefined, wrong],
+    ['identifier', identifier, 5000000001, '5000000001'],
+    ['identifier', identifier, 'a', 'a'],
+    ['identifier', identifier, 1e21, undefined, wrong],
+    ['identifier', identifier, 1.5, undefined, wrong],
+    ['boolean', boolean, true, true],
+    ['boolean', boolean, false, false],
+    ['boolean', boolean, null, undefined],
+    ['boolean', boolean, 'true', undefined, wrong],
+    ['boolean', boolean, 1, undefined, wrong],
+    ['address', webAddress, 'https://a.example/x?y', 'https://a.example/x?y'],
+    ['address', webAddress, 'HTTP://a.example', 'HTTP://a.example'],
+    ['address', webAddress, '', undefined],
+    ['address', webAddress, null, undefined],
+    ['address', webAddress, 'javascript:alert(1)', undefined, 'bad-url m'],
+    ['address', webAddress, '/relative', undefined, 'bad-url m'],
+    ['address', webAddress, '//a.example', undefined, 'bad-url m'],
+    ['address', webAddress, 'https://', undefined, 'bad-url m'],
+    ['address', webAddress, 7, undefined, 'bad-url m'],
+  ])('%s: %p of %j is %j', (_kind, read, value, ...expected) => {
+    expect(noticing((notice) => read(value, 'm', notice))).toEqual(expected);
+  });
+});
+
+describe('a player', () => {
+  const player = (body: Record<string, unknown>) => noticing((notice) => decodePlayer(body, 'p1', notice));
+
+  test('arrives with every attribute', () => {
+    const body = { playerUniqueId: 'p1', playerAttributes: attributes('p1'), referralLink: 'https://r.example/1' };
+    expect(player(body)).toEqual([
+      {
+        id: 'p1',
+        playerUniqueId: 'p1',
+        attributes: { ...attributes('p1'), tags: ['vip', 'early bird'] },
+        referralLink: 'https://r.example/1',
+      },
+    ]);
+  });
+
+  test('of which nothing is known is a player all the same', () => {
+    const bare = { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined };
+    expect(player({})).toEqual([bare]);
+    expect(player({ playerUniqueId: null, playerAttributes: null, referralLink: null })).toEqual([bare]);
+    expect(player({ playerAttributes: 'none' })).toEqual([bare, 'wrong-type player.playerAttributes']);
+  });
+
+  test.each([
+    ['a, b ,,c,', ['a', 'b', 'c']],
+    ['', []],
+    [
+      ['a', ' b '],
+      ['a', 'b'],
+    ],
+    [null, undefined],
+  ])('tags %j are %j', (tags, expected) => {
+    expect(player({ playerAttributes: { tags } })[0].attributes?.tags).toEqual(expected);
+  });
+
+  test('custom attributes are the strings and numbers among them, whatever their names', () => {
+    const custom = JSON.parse('{"a":"x","b":2,"c":null,"d":true,"e":{"f":1},"__proto__":"p","constructor":"q"}');
+    const [read, ...noticed] = player({ playerAttributes: { custom } });
+    expect(JSON.stringify(read.attributes?.custom)).toBe('{"a":"x","b":2,"__proto__":"p","constructor":"q"}');
+    expect(noticed).toEqual(['wrong-type playerAttributes.custom', 'wrong-type playerAttributes.custom']);
+    expect(player({ playerAttributes: { custom: ['a'] } })[0].attributes?.custom).toBeUndefined();
+  });
+
+  test('that hostile names describe changes no prototype', () => {
+    const body = JSON.parse(
+      '{"__proto__":{"polluted":1},"playerAttributes":{"__proto__":{"polluted":1},"city":"Rome"}}',
+    );
+    expect(player(body)[0].attributes?.city).toBe('Rome');
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  test.each([['p1'], [undefined], [null], ['']])('is taken when the answer names %j', (playerUniqueId) => {
+    expect(player({ playerUniqueId })[0].playerUniqueId).toBe('p1');
+  });
+
+  test.each([
+    ['12', 12],
+    ['12345678901234567890', JSON.parse('12345678901234567890')],
+  ])('with the id %s is taken when the answer names the number', (id, playerUniqueId) => {
+    expect(decodePlayer({ playerUniqueId }, id, () => {}).playerUniqueId).toBe(id);
+  });
+
+  test.each([['p2'], ['P1'], [1], [{}]])('is refused when the answer names %j', (playerUniqueId) => {
+    expect(() => player({ playerUniqueId })).toThrow('about another player');
+  });
+});
+
+describe('coupons', () => {
+  const read = (value: unknown) => noticing((notice) => decodeCoupons({ coupons: value }, notice));
+
+  test('arrive with every member, in camelCase, ids as text', () => {
+    const [[, , , freeProduct], ...noticed] = read(coupons('p1'));
+    expect(noticed).toEqual([]);
+    expect(freeProduct).toEqual({
+      code: 'P1-4',
+      isUsed: true,
+      value: 13,
+      currency: 'USD',
+      creationDate: '2025-01-01T00:00:00.000Z',
+      couponType: 'free_product',
+      product: {
+        productId: '5000000001',
+        productName: 'mug',
+        productDisplayName: ['Mug', 'Tasse'],
+        variantId: '7',
+        variantName: 'blue',
+      },
+      startAt: '2025-01-01T00:00:00.000Z',
+      endAt: '2099-01-01T00:00:00.000Z',
+      isExpired: false,
+      collections: [{ collectionId: '6000000001', collectionName: 'summer' }],
+      group: {
+        handle: 'welcome',
+        title: 'Welcome',
+        url: 'https://shop.example/groups/welcome',
+        iconPath: '/icons/welcome.svg',
+        description: 'For new friends',
+        maxPerPlayer: 3,
+        startDate: '2025-01-01T00:00:00.000Z',
+        expiryDate: '2099-01-01T00:00:00.000Z',
+        isAvailable: true,
+        isValid: true,
+        isActive: true,
+      },
+      options: {
+        expiryAfter: 30,
+        usageLimit: 1,
+        capping: 50,
+        minOrderValue: 20.5,
+        combinesWith: { shippingDiscounts: true, productDiscounts: false, orderDiscounts: false },
+        productId: '5000000001',
+        productName: 'mug',
+        variantId: '7',
+        variantName: 'blue',
+        productDisplayName: 'Mug',
+        hasCollections: true,
+        platforms: ['web', 'ios'],
+      },
+    });
+  });
+
+  test.each([
+    ['Fixed_Discount', 'fixed_discount'],
+    [' CUSTOM ', 'custom'],
+    ['free_shipping', 'free_shipping'],
+    [undefined, 'unknown'],
+    [null, 'unknown'],
+    ['cashback', 'unknown', 'unknown-enum-value coupon.couponType'],
+    [7, 'unknown', 'unknown-enum-value coupon.couponType'],
+  ])('of type %j are %j', (couponType, expected, ...noticed) => {
+    const [[coupon], ...seen] = read([{ couponType }]);
+    expect([coupon?.couponType, ...seen]).toEqual([expected, ...noticed]);
+  });
+
+  test.each([
+    ['no list', undefined, 0],
+    ['null', null, 0],
+    ['something else', { 0: {} }, 0, 'wrong-type coupons'],
+    ['a list with other things in it', [{}, null, 'x', [{}], {}], 2, ...Array(3).fill('wrong-type coupons')],
+  ])('%s', (_case, value, count, ...noticed) => {
+    const [list, ...seen] = read(value);
+    expect([list.length, ...seen]).toEqual([count, ...noticed]);
+  });
+
+  test('odd members of members are left out one by one', () => {
+    const odd = {
+      code: 7,
+      isUsed: 'no',
+      product: [],
+      collections: [{ collectionName: 'a' }, 1],
+      options: { Platforms: ['web', 1, {}] },
+    };
+    const [[coupon], ...noticed] = read([odd]);
+    expect(coupon).toMatchObject({
+      code: '7',
+      collections: [{ collectionName: 'a' }],
+      options: { platforms: ['web', '1'] },
+    });
+    expect(coupon).toMatchObject({ isUsed: undefined, product: undefined });
+    expect(noticed).toEqual([
+      'wrong-type coupon.isUsed',
+      'wrong-type coupon.product',
+      'wrong-type coupon.collections',
+      'wrong-type options.Platforms',
+    ]);
+  });
+});
+
+describe('referrals', () => {
+  const read = (body: Record<string, unknown>) => noticing((notice) => decodeReferrals(body, notice));
+
+  test('arrive with every member', () => {
+    expect(read(referrals(60, 1, 2))).toEqual([referrals(60, 1, 2)]);
+  });
+
+  test.each([
+    ['Active', 'active'],
+    ['PENDING', 'pending'],
+    [undefined, 'unknown'],
+    ['blocked', 'unknown', 'unknown-enum-value referredFriend.status'],
+  ])('of status %j are %j', (status, expected, ...noticed) => {
+    const [page, ...seen] = read({ referredFriends: [{ status }] });
+    expect([page.referredFriends[0]?.status, ...seen]).toEqual([expected, ...noticed]);
+  });
+
+  test('without anything are an empty page', () => {
+    expect(read({})).toEqual([
+      { referredFriends: [], count: undefined, total: undefined, totalPending: undefined, totalActive: undefined },
+    ]);
+  });
+
+  test('with numbers as text, and friends whose ids are numbers', () => {
+    const [page] = read({ referredFriends: [{ playerUniqueId: 12, mobileNumber: 4912345 }], total: '60', count: 1.5 });
+    expect(page).toMatchObject({
+      total: 60,
+      count: undefined,
+      referredFriends: [{ playerUniqueId: '12', mobileNumber: '4912345' }],
+    });
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals';
+import type { RestClient } from '../../src/rest/client.ts';
+import type { Answer, EndpointName } from '../kit/upstream.ts';
+import { failure, operation, start } from './setup.ts';
+
+const endpoints: [EndpointName, (rest: RestClient) => Promise<unknown>][] = [
+  ['GET /player', (rest) => rest.getPlayer('p1', undefined, operation())],
+  ['GET /coupon', (rest) => rest.listCoupons('p1', operation())],
+  ['GET /referrals', (rest) => rest.listReferrals('p1', 1, 50, operation())],
+  ['POST /player', (rest) => rest.upsertPlayer({ playerUniqueId: 'p1' }, operation())],
+  ['POST /event', (rest) => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation())],
+  ['DELETE /player', (rest) => rest.deletePlayer('p1', operation())],
+];
+
+const html = { 'content-type': 'text/html' };
+const big = JSON.stringify({ referralLink: 'x'.repeat(3000) });
+const rejected = { code: 'UPSTREAM_REJECTED', retryable: false };
+const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
+const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: false };
+const unavailable = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+
+/** What the service does, and what becomes of every operation. */
+const table: [string, Answer, Record<string, unknown>][] = [
+  ['400', { status: 400, json: { code: 5, message: 'no' } }, { ...rejected, status: 400 }],
+  ['409 without a body', { status: 409 }, { ...rejected, status: 409 }],
+  ['400 in HTML', { status: 400, raw: '<p>', headers: html }, { ...rejected, status: 400 }],
+  ['401', { status: 401 }, { ...misconfigured, status: 401 }],
+  ['403', { status: 403 }, { ...misconfigured, status: 403 }],
+  ['500', { status: 500, raw: 'oops' }, { ...unavailable, status: 500 }],
+  ['503', { status: 503, headers: { 'retry-after': '120' } }, { ...unavailable, status: 503, retryAfterMs: 120_000 }],
+  ['429', { status: 429, headers: { 'retry-after': '120' } }, { ...unavailable, status: 429, retryAfterMs: 120_000 }],
+  [
+    'an unreadable Retry-After',
+    { status: 503, headers: { 'retry-after': 'soon' } },
+    { ...unavailable, retryAfterMs: undefined },
+  ],
+  ['a redirect', { status: 302, headers: { location: '/api/v3.0/elsewhere' } }, { ...invalid, status: 302 }],
+  ['a permanent redirect', { status: 308, headers: { location: 'http://127.0.0.1:1/' } }, { ...invalid, status: 308 }],
+  ['HTML', { raw: '<html>', headers: html }, invalid],
+  ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
+  ['broken JSON', { raw: '{"a":' }, invalid],
+  ['two values', { raw: '{}{}' }, invalid],
+  ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
+  ['a text', { json: 'p1' }, invalid],
+  ['null', { json: null }, invalid],
+  ['another encoding', { raw: 'x', headers: { 'content-encoding': 'gzip' } }, invalid],
+  ['a body over the limit', { raw: big }, { code: 'UPSTREAM_INVALID_RESPONSE' }],
+  ['a body over the limit in pieces', { raw: big, headers: { 'transfer-encoding': 'chunked' } }, invalid],
+  ['a body without end', { fault: 'flood' }, invalid],
+  ['a cut connection', { fault: 'reset' }, unavailable],
+  ['a body that is cut', { json: { a: 'b' }, fault: 'cut' }, unavailable],
+  ['a shorter body than announced', { raw: '{}', headers: { 'content-length': '20' }, fault: 'cut' }, unavailable],
+];
+
+describe.each(table)('%s', (_behaviour, answer, expected) => {
+  test.each(endpoints)('on %s', async (endpoint, call) => {
+    const { upstream, rest } = await start({ maxResponseBytes: 2000 });
+    upstream.on(endpoint, answer);
+    expect(await failure(call(rest))).toMatchObject(expected);
+    expect(upstream.requests.every((request) => request.path !== '/elsewhere')).toBe(true);
+  });
+});
+
+describe.each<[string, Answer]>([
+  ['an empty body', { raw: '' }],
+  ['204', { status: 204 }],
+  ['white space', { raw: ' \n ' }],
+  ['an empty body without a type', { raw: '', headers: { 'content-type': '' } }],
+  ['an empty object', { json: {} }],
+  [
+    'an object of unknown members',
+    { json: { message: 'ok', playerAttributes: null, coupons: null, referredFriends: null } },
+  ],
+  ['201', { status: 201, json: {} }],
+  ['a byte order mark', { raw: '\ufeff{}' }],
+  ['another JSON type', { raw: '{}', headers: { 'content-type': 'application/vnd.api+json; charset=utf-8' } }],
+])('%s is a success', (_case, answer) => {
+  test.each([
+    ['GET /player', { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined }],
+    ['GET /coupon', []],
+    ['GET /referrals', { referredFriends: [] }],
+    ['POST /player', { playerUniqueId: 'p1', serviceId: undefined, referralLink: undefined }],
+    ['POST /event', undefined],
+    ['DELETE /player', 'deleted'],
+  ] as const)('on %s', async (endpoint, expected) => {
+    const { upstream, rest } = await start();
+    upstream.on(endpoint, answer);
+    const result = await endpoints.find(([name]) => name === endpoint)?.[1](rest);
+    if (typeof expected === 'object') expect(result).toMatchObject(expected);
+    else expect(result).toBe(expected);
+  });
+});
+
+describe.each<[string, Answer]>([
+  ['404', { status: 404, json: { code: 101, message: 'unknown' } }],
+  ['404 without a body', { status: 404 }],
+  ['400 with code 101', { status: 400, json: { code: 101 } }],
+  ['200 with code 101', { json: { code: 101, message: 'unknown' } }],
+])('%s', (_case, answer) => {
+  test.each([
+    ['GET /player', null],
+    ['GET /coupon', null],
+    ['GET /referrals', null],
+    ['DELETE /player', 'unknown'],
+  ] as const)('on %s says that the player is unknown', async (endpoint, expected) => {
+    const { upstream, rest } = await start();
+    upstream.on(endpoint, answer);
+    expect(await endpoints.find(([name]) => name === endpoint)?.[1](rest)).toBe(expected);
+  });
+});
+
+test('404 on a write that names its player in the body is a refusal', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('POST /event', { status: 404 });
+  expect(await failure(rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation()))).toMatchObject({
+    ...rejected,
+    status: 404,
+  });
+});
+
+test('an answer about another player is refused, on a read and on an upsert', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /player', { json: { playerUniqueId: 'p2' } });
+  upstream.on('POST /player', { json: { playerUniqueId: 'p2' } });
+  expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject(invalid);
+  expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, operation()))).toMatchObject(invalid);
+});
+
+test('the message names the endpoint and holds neither id nor key; what the service said is for the log', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', { status: 400, raw: `${'secret of p1 '.repeat(100)}` });
+  const error: unknown = await rest.listCoupons('p1', operation()).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    message: 'GET /integrations/transactions/{playerUniqueId}/coupon answered 400',
+    excerpt: expect.stringMatching(/^(?:secret of p1 )+/),
+  });
+  expect(Object(error).excerpt).toHaveLength(500);
+});
+
+test('no connection: nothing can be reached', async () => {
+  const { upstream, rest } = await start();
+  await upstream.stop();
+  const op = operation();
+  expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject({ ...unavailable, status: undefined });
+  expect(op.records).toMatchObject([{ error: 'UPSTREAM_UNAVAILABLE', status: undefined }]);
+});
+
+test('an answer nobody asked for is never taken for the answer to the next request', async () => {
+  const { upstream, rest } = await start({ connections: 1 });
+  const link = (id: string) => ({ json: { playerUniqueId: id, referralLink: `https://a.example/${id}` } });
+  upstream.on('GET /player', { ...link('p1'), fault: 'twice' }, (request) => link(request.playerUniqueId ?? ''));
+  expect(await rest.getPlayer('p1', undefined, operation())).toMatchObject({ referralLink: 'https://a.example/p1' });
+  expect(await rest.getPlayer('p2', undefined, operation())).toMatchObject({ referralLink: 'https://a.example/p2' });
+});
