@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+
+/** How much of something one caller may have: so many a second, and so many at once after a pause. */
+export interface Limit {
+  perSecond: number;
+  burst: number;
+}
+
+/** Buckets of tokens by key; each refills at the limit's rate. */
+export interface Buckets {
+  /** Takes a token. Answers 0 when there was one, else in how many milliseconds there will be; then nothing is taken. */
+  take(key: string): number | Promise<number>;
+  /** What `take` would answer, as far as this process knows; nothing is taken. */
+  wait(key: string): number;
+}
+
+/** How many callers are remembered. Whoever is forgotten for want of room has not been here for longer than the others. */
+const MAX_KEYS = 50_000;
+
+/** Rounding: a token that is a microsecond away is there. */
+const NEARLY_MS = 0.001;
+
+/**
+ * Buckets in the memory of this process. A bucket is one number, the time at which it will be full again (the generic cell
+ * rate algorithm): nothing is refilled by a timer, and a full bucket needs no memory.
+ */
+export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
+  const msPerToken = 1_000 / perSecond;
+  const msWhenEmpty = burst * msPerToken;
+  const fullAt = new LRUCache<string, number>({ max: MAX_KEYS });
+
+  /** When the bucket would be full again if a token were taken now. */
+  const fullAfterTaking = (key: string, at: number) => Math.max(fullAt.get(key) ?? at, at) + msPerToken;
+  const waitFor = (full: number, at: number) => {
+    const excess = full - at - msWhenEmpty;
+    return excess > NEARLY_MS ? Math.ceil(excess) : 0;
+  };
+
+  return {
+    take(key) {
+      const at = now();
+      const full = fullAfterTaking(key, at);
+      const wait = waitFor(full, at);
+      if (wait === 0) fullAt.set(key, full);
+      return wait;
+    },
+    wait(key) {
+      const at = now();
+      return waitFor(fullAfterTaking(key, at), at);
+    },
+  } satisfies Buckets;
+}
