@@ -15,10 +15,12 @@ export interface paths {
         put?: never;
         /**
          * Create or update a user
-         * @description Creates a user, or updates it when it exists, with the given attributes.
-         *     Rule: to count a referral, the e-mail or mobile in playerAttributes equals the one entered on the referral landing page.
-         *     Not stated: whether an update merges with or replaces earlier attributes; whether attributes are removed when sent as null;
-         *     the status for a missing osType with deviceToken; whether members not listed are accepted.
+         * @description Creates a user, or updates it when it exists, with the given attributes. An update merges: members that are not
+         *     sent keep their values, and `custom` merges key by key.
+         *     Rule: to count a referral, the e-mail (compared trimmed and without case) or mobile (compared by its digits) in
+         *     the first playerAttributes sent for a user equals the one entered on a referrer's landing page. The first
+         *     referrer to whom it was given wins; one contact counts once; nobody refers themselves.
+         *     A deviceToken without its osType is refused, and nothing is stored.
          */
         post: operations["createOrUpdatePlayer"];
         delete?: never;
@@ -32,21 +34,26 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         /**
          * Retrieve a user
-         * @description Retrieves a user's attributes and referral link. Not stated - the result for an unknown user or an unsupported Lang.
+         * @description Retrieves a user's attributes and referral link. An unknown user is 404 with code 101.
          */
         get: operations["getPlayer"];
         put?: never;
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user with the user's attributes, rewards and actions. Not stated - the result for an unknown user; what becomes of referrals made by or of the user.
+         * @description Deletes the user with the user's attributes, rewards and actions, and its place in the referrals of others. An
+         *     unknown user is 404 with code 101. Created again, the user is a new one.
          */
         delete: operations["deletePlayer"];
         options?: never;
@@ -59,14 +66,18 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         /**
          * List a user's coupons
-         * @description Not stated - the result for an unknown user; ordering; any paging (no query parameter is listed).
+         * @description All of them, the oldest first. An unknown user is 404 with code 101.
          */
         get: operations["listPlayerCoupons"];
         put?: never;
@@ -82,15 +93,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         /**
          * List a user's referrals
-         * @description Lists the users that the given user has referred, with a status per referred user and with totals.
-         *     Not stated - the result for an unknown user, for page or limit out of bounds or not a number, and the order of the list.
+         * @description Lists the users that the given user has referred, with a status per referred user and with totals, in the order
+         *     in which they were referred. A page past the end is empty and has the same totals; a page or limit out of bounds,
+         *     given twice or not a whole number is 400. An unknown user is 404 with code 101.
          */
         get: operations["listPlayerReferrals"];
         put?: never;
@@ -117,7 +133,8 @@ export interface paths {
          *     2. Any number of events may be sent, provided no event name is repeated.
          *     3. An event may carry zero or more metadata keys; keys of one event must not repeat.
          *     4. A metadata value is a number, a string, or an array of values.
-         *     Not stated - what happens when a name or key is repeated, or when `events` is empty; whether evaluation is done before the response.
+         *     A repeated name or key, or no event at all, is 400, and nothing is stored. Events are stored and evaluated before
+         *     the answer.
          */
         post: operations["trackEvents"];
         delete?: never;
@@ -130,34 +147,45 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What every refusal says. */
+        Error: {
+            /**
+             * @description 1 a key is missing or wrong; 4 a required member is missing; 5 a member, parameter or header cannot be used;
+             *     7 the body cannot be read; 101 unknown user; otherwise the HTTP status.
+             */
+            code: number;
+            /** @description What is wrong, for people. */
+            message: string;
+        };
         PlayerUpsertRequest: {
+            /** @description Client's unique identifier of the user; a whole number is read as its digits. */
             playerUniqueId: string;
             playerAttributes?: components["schemas"]["PlayerAttributes"];
             /** @description Push-notification token (FCM) of a mobile device; used only for mobile apps. */
             deviceToken?: string;
-            /** @description Operating system type of the mobile device, for example `android` or `ios`. Required when deviceToken is sent. Not stated - the full list of values, and case. */
+            /** @description Operating system type of the mobile device, for example `android` or `ios`. Required when deviceToken is sent. */
             osType?: string;
         };
         PlayerUpsertResponse: {
-            playerUniqueId?: string;
-            /** @description The user's identifier inside the service; returned by create. (The wire name of this field carries the service's brand in the original interface; a neutral word is used here.) */
+            playerUniqueId: string;
+            /** @description The user's identifier inside the service; returned by create. Some services write this name with their brand in it; the gateway's REST_SERVICE_ID_FIELD says how. */
             serviceId?: string;
             /** @description Referral URL of the user. */
-            referralLink?: string;
+            referralLink: string;
         };
         Player: {
-            playerUniqueId?: string;
-            /** @description The attributes set at creation. */
-            playerAttributes?: components["schemas"]["PlayerAttributes"];
+            playerUniqueId: string;
+            /** @description The attributes that were set; an empty object when none were. */
+            playerAttributes: components["schemas"]["PlayerAttributes"];
             /** @description Referral URL of the user. */
-            referralLink?: string;
+            referralLink: string;
         };
         /** @description All members optional. An attribute whose value is unavailable is omitted from the object rather than sent empty. */
         PlayerAttributes: {
             displayName?: string;
             firstName?: string;
             lastName?: string;
-            /** @description Mobile number. Not stated - its form. */
+            /** @description Mobile number. */
             mobile?: string;
             /** @description Examples of accepted forms: M, F, Male, Female. */
             gender?: string;
@@ -186,7 +214,10 @@ export interface components {
             totalSpent?: number;
             /** @description Total number of orders. */
             totalOrders?: number;
-            /** @description Type `date` in the document. Date of the last order. Not stated - the textual form. */
+            /**
+             * Format: date
+             * @description Date of the last order, for example `2025-05-01`.
+             */
             lastOrderDate?: string;
             /**
              * Format: float
@@ -199,42 +230,42 @@ export interface components {
             };
         };
         CouponList: {
-            coupons?: components["schemas"]["Coupon"][];
+            coupons: components["schemas"]["Coupon"][];
         };
         Coupon: {
             /** @description Coupon code. */
-            code?: string;
-            /** @description Whether the coupon was used by the given user. */
+            code: string;
+            /** @description Whether the coupon was used by the given user at least once. */
             isUsed?: boolean;
             /**
              * Format: double
              * @description Coupon value; for a percentage discount, the percentage.
              */
             value?: number;
-            /** @description Currency of the coupon. Not stated - the form. */
+            /** @description Currency of the coupon, for example `EUR`. */
             currency?: string;
             creationDate?: components["schemas"]["DateTime"];
             /** @enum {string} */
-            couponType?: "free_shipping" | "percentage_discount" | "fixed_discount" | "free_product" | "fixed_rate_discount" | "custom";
-            /** @description Describes the free product when couponType is `free_product`. Not stated - null or omitted for other types. */
+            couponType: "free_shipping" | "percentage_discount" | "fixed_discount" | "free_product" | "fixed_rate_discount" | "custom";
+            /** @description Describes the free product when couponType is `free_product`. Omitted for other types. */
             product?: components["schemas"]["Product"];
             /** @description Date from which the coupon can be applied. */
             startAt?: components["schemas"]["DateTime"];
-            /** @description Expiry date. Not stated - null or omitted when the coupon does not expire. */
+            /** @description Expiry date. Omitted when the coupon does not expire. */
             endAt?: components["schemas"]["DateTime"];
             /** @description Whether the coupon has expired. */
             isExpired?: boolean;
             /** @description Collection objects the coupon can be applied on. */
             collections?: components["schemas"]["Collection"][];
-            /** @description Group object the coupon belongs to. Not stated - null or omitted without a group. */
+            /** @description Group object the coupon belongs to. Omitted without a group. */
             group?: components["schemas"]["CouponGroup"];
             options?: components["schemas"]["CouponOptions"];
         };
         Product: {
             productId?: number;
             productName?: string;
-            /** @description Display names. Not stated - the type of the members. */
-            productDisplayName?: unknown[];
+            /** @description Display names. */
+            productDisplayName?: string[];
             /** @description Present if the product has variants. */
             variantId?: number;
             /** @description Present if the product has variants. */
@@ -246,7 +277,7 @@ export interface components {
         };
         CouponGroup: {
             /** @description Unique identifier of the group. */
-            handle?: string;
+            handle: string;
             title?: string;
             /** @description URL of the group. */
             url?: string;
@@ -258,9 +289,9 @@ export interface components {
             startDate?: components["schemas"]["DateTime"];
             /** @description Date after which coupons can no longer be redeemed from the group. */
             expiryDate?: components["schemas"]["DateTime"];
-            /** @description Whether coupons are available to be redeemed from the group. */
+            /** @description Whether coupons are available to be redeemed from the group - it is active, and the user has fewer than maxPerPlayer of it. */
             isAvailable?: boolean;
-            /** @description True when the current date lies between startDate and expiryDate. Not stated - whether the ends are inclusive. */
+            /** @description True when the current date lies between startDate and expiryDate. Both ends are included; one that is missing is open. */
             isValid?: boolean;
             /** @description True when the client marked the group active and the group's dates are valid. */
             isActive?: boolean;
@@ -298,39 +329,39 @@ export interface components {
             ProductDisplayName?: string;
             /** @description Whether the coupon has collections. */
             HasCollections?: boolean;
-            /** @description List of platforms. Not stated - the type of the members. */
-            Platforms?: unknown[];
+            /** @description List of platforms. */
+            Platforms?: string[];
         };
         ReferralPage: {
             /** @description referredFriend objects of the current page. */
-            referredFriends?: components["schemas"]["ReferredFriend"][];
+            referredFriends: components["schemas"]["ReferredFriend"][];
             /** @description Number of users in the current page. */
-            count?: number;
-            /** @description Total users referred by the given user. */
-            total?: number;
+            count: number;
+            /** @description Total users referred by the given user; totalPending and totalActive together. */
+            total: number;
             /** @description Referred users with status pending. */
-            totalPending?: number;
+            totalPending: number;
             /** @description Referred users with status active. */
-            totalActive?: number;
+            totalActive: number;
         };
         ReferredFriend: {
             /** @description Identifier of the referred user. */
-            playerUniqueId?: string;
+            playerUniqueId: string;
             displayName?: string;
             email?: string;
             /** @description Mobile number (named `mobile` in playerAttributes). */
             mobileNumber?: string;
-            /** @description Date the user joined the store. */
+            /** @description Date the user joined the store; the attribute joinDate, else the time of creation. */
             joinDate?: components["schemas"]["DateTime"];
             /**
              * @description pending - referred, required referral action, per the client's referral configuration, not yet done;
              *     active - referred and the required action completed.
              * @enum {string}
              */
-            status?: "active" | "pending";
+            status: "active" | "pending";
         };
         TrackEventsRequest: {
-            /** @description The user the events belong to. */
+            /** @description The user the events belong to; a whole number is read as its digits. */
             playerUniqueId: string;
             /** @description Map of event name to metadata object. */
             events: {
@@ -341,22 +372,34 @@ export interface components {
         EventMetadata: {
             [key: string]: components["schemas"]["EventMetadataValue"];
         };
-        /** @description A number, a string, or an array of values (multiple values for one key are given as an array of strings). Not stated - whether booleans, nulls or objects are refused. */
+        /** @description A number, a string, or an array of values (multiple values for one key are given as an array of strings). Other JSON values are tolerated and kept as they came. */
         EventMetadataValue: number | string | unknown[];
-        /** @description Type `DateTime` in the document. Not stated - the textual form (dateOfBirth and joinDate of playerAttributes are ISO 8601). */
+        /**
+         * Format: date-time
+         * @description ISO 8601 date-time, form `<yyyy>-<mm>-<dd>T<hh>:<mm>:<ss>.<mmm>Z`.
+         */
         DateTime: string;
     };
     responses: {
-        /** @description A request without valid authentication fails. Not shown - error status codes, the shape of error bodies, and which condition yields which status. */
+        /**
+         * @description Refused. The status says what kind of refusal it is: 400 something is missing or cannot be used, 401 a key is
+         *     missing or wrong, 404 there is no such user (code 101) or path, 405, 413, 415, and 5xx when the service failed.
+         */
         Error: {
             headers: {
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
         };
     };
     parameters: {
-        /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+        /**
+         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+         *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+         *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+         */
         playerUniqueId: string;
     };
     requestBodies: never;
@@ -378,8 +421,8 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created or updated. Not stated - the exact status, and whether create and update differ in it. */
-            "2XX": {
+            /** @description Created or updated. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -395,22 +438,29 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Language code such as `en` or `fr`; must be one of the languages configured for the account;
-                 *     when absent the response is in the default language. Not stated - which members of the response depend on it.
+                 * @description Language code such as `en` or `fr`, in any case; must be one of the languages configured for the account (else
+                 *     400). The answer then names it in `Content-Language`, and the referral link opens the landing page in it.
+                 *     When absent the answer is in the default language.
                  */
                 Lang?: string;
             };
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The user. Not stated - the exact status. */
-            "2XX": {
+            /** @description The user. */
+            200: {
                 headers: {
+                    /** @description The language that was asked for. */
+                    "Content-Language"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -425,15 +475,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. Not shown - the response body. Not stated - the exact status. */
-            "2XX": {
+            /** @description Deleted. The body is empty. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -447,15 +501,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The user's coupons. Not stated - the exact status. */
-            "2XX": {
+            /** @description The user's coupons. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -469,22 +527,26 @@ export interface operations {
     listPlayerReferrals: {
         parameters: {
             query?: {
-                /** @description Index of the requested page. Not stated - a lower bound. */
+                /** @description Index of the requested page. */
                 page?: number;
-                /** @description Not stated - a lower bound, and what happens above the maximum. */
+                /** @description Users per page. */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string, e-mail, etc.). Not stated - escaping and length. */
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
+                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description One page of referred users, and totals. Not stated - the exact status. */
-            "2XX": {
+            /** @description One page of referred users, and totals. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -508,8 +570,8 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received. Not shown - the response body. Not stated - the exact status. */
-            "2XX": {
+            /** @description Received and evaluated. The body is empty. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
