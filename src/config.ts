@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { readAuth } from './auth-settings.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
-import { Secret } from './rest/secret.ts';
+import { SCOPES } from './gateway/access/caller.ts';
+import { reveal, Secret } from './rest/secret.ts';
 import type { SecretSource } from './secret-file.ts';
 
 /** What the keys are in development when none are given; the reference service has the same. Refused in production. */
@@ -45,6 +46,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     problems.push(
       'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
     );
+  }
+  if (secrets.REDIS_URL && !/^rediss?:\/\/[^/]/.test(reveal(secrets.REDIS_URL()))) {
+    problems.push('REDIS_URL: must be a URL that begins with redis:// or rediss://');
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
@@ -102,6 +106,22 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       complexity: values.MAX_COMPLEXITY,
       upstreamCalls: values.MAX_UPSTREAM_CALLS,
     },
+    rates: {
+      operations: { perSecond: values.MAX_OPERATIONS_PER_SECOND, burst: values.MAX_OPERATIONS_BURST },
+      couponReads: { perSecond: values.MAX_COUPON_READS_PER_SECOND, burst: values.MAX_COUPON_READS_BURST },
+      serverOperations: {
+        perSecond: values.MAX_SERVER_OPERATIONS_PER_SECOND,
+        burst: values.MAX_SERVER_OPERATIONS_BURST,
+      },
+      serverCouponReads: {
+        perSecond: values.MAX_SERVER_COUPON_READS_PER_SECOND,
+        burst: values.MAX_SERVER_COUPON_READS_BURST,
+      },
+      failedAuthentications: {
+        perSecond: values.MAX_FAILED_AUTHENTICATIONS_PER_SECOND,
+        burst: values.MAX_FAILED_AUTHENTICATIONS_BURST,
+      },
+    },
   });
 
   function refuseInProduction(): void {
@@ -131,6 +151,7 @@ function fixed(value: string): SecretSource {
 
 const port = whole(0, 65_535);
 const milliseconds = whole(1, 600_000);
+const rate = whole(1, 1_000_000);
 
 /** A whole number between two bounds. */
 function whole(min: number, max: number) {
@@ -215,7 +236,7 @@ const SHAPE = z.object({
     .default('info'),
   PERSISTED_OPERATIONS: z.enum(['off', 'log', 'enforce'], 'must be off, log or enforce').default('off'),
   PERSISTED_OPERATIONS_FILE: z.string().optional(),
-  PERSISTED_OPERATIONS_EXEMPT_SCOPE: z.string().optional(),
+  PERSISTED_OPERATIONS_EXEMPT_SCOPE: z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`).optional(),
   MAX_BODY_BYTES: whole(1_024, 16_777_216).default(262_144),
   MAX_TOKENS: whole(10, 100_000).default(1_000),
   MAX_DEPTH: whole(1, 100).default(10),
@@ -225,6 +246,16 @@ const SHAPE = z.object({
   MAX_DIRECTIVES: whole(0, 10_000).default(30),
   MAX_COMPLEXITY: whole(1, 10_000_000).default(25_000),
   MAX_UPSTREAM_CALLS: whole(1, 10_000).default(100),
+  MAX_OPERATIONS_PER_SECOND: rate.default(50),
+  MAX_OPERATIONS_BURST: rate.default(100),
+  MAX_COUPON_READS_PER_SECOND: rate.default(10),
+  MAX_COUPON_READS_BURST: rate.default(30),
+  MAX_SERVER_OPERATIONS_PER_SECOND: rate.default(20_000),
+  MAX_SERVER_OPERATIONS_BURST: rate.default(40_000),
+  MAX_SERVER_COUPON_READS_PER_SECOND: rate.default(10_000),
+  MAX_SERVER_COUPON_READS_BURST: rate.default(20_000),
+  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: rate.default(20),
+  MAX_FAILED_AUTHENTICATIONS_BURST: rate.default(500),
 });
 
 /** Every setting that is a secret; each can also be given as the path of a file, under its name with `_FILE`. */

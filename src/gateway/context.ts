@@ -6,6 +6,9 @@ import type { AccessRules } from './access/rules.ts';
 import { createCallBudget } from './loaders/budget.ts';
 import { createLoaders, type Loaders } from './loaders/loaders.ts';
 import { createWrites, type Writes } from './loaders/writes.ts';
+import type { Noted } from './observe/noted.ts';
+import { type CouponReads, createCouponReads } from './rate/coupon-reads.ts';
+import type { RateLimits } from './rate/rate-limits.ts';
 
 /**
  * What one operation carries through its resolvers. Apollo Server copies it shallowly before execution, so what changes
@@ -17,9 +20,13 @@ export interface Context {
   operation: Operation;
   loaders: Loaders;
   writes: Writes;
+  /** The allowance for reading coupons. */
+  couponReads: CouponReads;
   /** What the schema's rules refused so far. */
   refusals: Refusals;
   rules: AccessRules;
+  /** What the log, the metrics and the trace will tell of the operation. */
+  noted: Noted;
   /** What the answer tells beside data and errors. */
   extensions: Record<string, unknown>;
 }
@@ -28,19 +35,24 @@ export interface Context {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
+  rates: RateLimits;
   /** How many calls to the REST service one operation may cause. */
   maxUpstreamCalls: number;
+  /** Told how many keys a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
 }
 
 /** A fresh context: its loaders live as long as the operation and never serve another caller. */
 export function createContext(
-  { rest, rules, maxUpstreamCalls }: ContextOptions,
+  { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
   caller: Caller,
   operation: Operation,
+  noted: Noted,
 ): Context {
-  const reading = { rest, operation, budget: createCallBudget(maxUpstreamCalls) };
+  const reading = { rest, operation, budget: createCallBudget(maxUpstreamCalls), onBatch };
   const loaders = createLoaders(reading);
   const writes = createWrites(reading, loaders);
+  const couponReads = createCouponReads(rates, caller);
   const extensions = { requestId: operation.requestId };
-  return { caller, operation, loaders, writes, refusals: new Map(), rules, extensions };
+  return { caller, operation, loaders, writes, couponReads, refusals: new Map(), rules, noted, extensions };
 }

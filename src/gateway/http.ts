@@ -2,8 +2,11 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQL
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.ts';
 
-/** Makes the context of a request's operation; throws a ClientError for a caller who is not let in. */
-export type ContextOf = (request: FastifyRequest, signal: AbortSignal) => Promise<Context>;
+/**
+ * Makes the context of a request's operation; throws a ClientError for a caller who is not let in. What Apollo Server is
+ * going to read is `asked`: an operation that is named by an id gets its text there.
+ */
+export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, signal: AbortSignal) => Promise<Context>;
 
 /** Puts Apollo Server behind a Fastify route. */
 export function routeGraphQL(app: FastifyInstance, apollo: ApolloServer<Context>, contextOf: ContextOf): void {
@@ -12,9 +15,10 @@ export function routeGraphQL(app: FastifyInstance, apollo: ApolloServer<Context>
     url: '/graphql',
     async handler(request, reply) {
       const signal = signalOfClient(reply);
+      const asked = toApollo(request);
       const response = await apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: toApollo(request),
-        context: () => contextOf(request, signal),
+        httpGraphQLRequest: asked,
+        context: () => contextOf(request, asked, signal),
       });
       return send(response, request, reply);
     },

@@ -18,7 +18,7 @@ type Arguments = Record<string, unknown>;
 
 /** The fields of a player that are read by calls of their own, and how each of these reads begins. */
 const RELATED = new Map<string, (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => unknown>([
-  ['coupons', (playerUniqueId, _node, { loaders }) => loaders.coupons.load(playerUniqueId)],
+  ['coupons', startCoupons],
   ['referredFriends', (id, node, context, info) => startRows(id, pageRows(node, info), context)],
   ['referredFriendsConnection', (id, node, context, info) => startRows(id, connectionRows(node, info), context)],
 ]);
@@ -40,6 +40,11 @@ async function begin(read: () => unknown): Promise<void> {
   } catch {
     // The resolver that asks for the same read meets the same failure and reports it.
   }
+}
+
+/** The allowance is taken here, and the resolver finds it taken; without one nothing is sent. */
+async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): Promise<void> {
+  if (await couponReads.takeAhead(id, (alias ?? name).value)) await loaders.coupons.load(id);
 }
 
 function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {

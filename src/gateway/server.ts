@@ -7,31 +7,51 @@ import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import type { SharedState } from '../redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { ANONYMOUS_CALLER } from './access/caller.ts';
 import { asksForTypenameAlone } from './access/health-check.ts';
 import { refuseAmbiguity } from './ambiguity.ts';
 import { acceptJsonBodies } from './body.ts';
+import { keepConnections, serverOptions } from './connections.ts';
 import { type Context, createContext } from './context.ts';
 import { formatError } from './errors.ts';
 import { answerFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
 import { repliesPlugin } from './limits/replies.ts';
+import { reportTo } from './observe/lines.ts';
+import type { Metrics } from './observe/metrics.ts';
+import { observeOperation, observeOperations, observePlugin } from './observe/observe.ts';
+import type { Tracing } from './observe/trace.ts';
+import { refuseOverload } from './overload.ts';
 import { pipeline } from './pipeline.ts';
+import { createRateLimits } from './rate/rate-limits.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSchema } from './schema.ts';
+import { createAdmission } from './trusted/admission.ts';
+import { createPersistedQueryStore } from './trusted/persisted-queries.ts';
+
+/** Where operations go. */
+const GRAPHQL_PATH = '/graphql';
 
 export interface GatewayOptions {
   config: Config;
   rest: RestClient;
   authenticate: Authenticate;
   log: FastifyBaseLogger;
+  /** What replicas share; without it this gateway is on its own. */
+  shared?: SharedState | undefined;
+  metrics: Metrics;
+  tracing?: Tracing | undefined;
 }
 
 /** The gateway as an application: it never listens and reads no environment. */
-export async function createGateway({ config, rest, authenticate, log }: GatewayOptions): Promise<FastifyInstance> {
+export async function createGateway(options: GatewayOptions): Promise<FastifyInstance> {
+  const { config, rest, authenticate, log, shared, metrics, tracing } = options;
   const { schema, rules } = createSchema();
+  const admit = createAdmission(config.persistedOperations, { schema, maxTokens: config.limits.tokens }, log);
+  const rates = createRateLimits({ rates: config.rates, workers: config.workers, shared });
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -39,6 +59,7 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
     hideSchemaDetailsFromClientErrors: config.production,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: config.limits.tokens },
+    persistedQueries: { cache: createPersistedQueryStore(shared) },
     stopOnTerminationSignals: false,
     logger: log,
     plugins: [
@@ -46,8 +67,9 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
       config.production ? ApolloServerPluginLandingPageDisabled() : ApolloServerPluginLandingPageLocalDefault(),
       pipeline({
         limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
-        report: (error, requestId) => log.error({ err: error, requestId }, 'field failed'),
+        report: reportTo(log),
       }),
+      observePlugin(!config.production),
       repliesPlugin({ hideSuggestions: config.production }),
     ],
   });
@@ -59,7 +81,10 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
+    ...serverOptions(config.connections, config.operationTimeoutMs),
   });
+  observeOperations(app, GRAPHQL_PATH, { metrics, log });
+  keepConnections(app, config.connections);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({
       'x-request-id': request.id,
@@ -67,19 +92,25 @@ export async function createGateway({ config, rest, authenticate, log }: Gateway
       'x-content-type-options': 'nosniff',
     });
   });
+  await refuseOverload(app, GRAPHQL_PATH, config.overload);
   refuseAmbiguity(app);
   app.addHook('onClose', () => apollo.stop());
   await app.register(fastifyCors, { origin: originsOf(config), credentials: false, maxAge: 600 });
   acceptJsonBodies(app);
   answerFailures(app);
 
-  const shared = { rest, rules, maxUpstreamCalls: config.limits.upstreamCalls };
-  const contextOf: ContextOf = async (request, signal) => {
+  const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
+  const contextOf: ContextOf = async (request, asked, signal) => {
     const { authorization } = request.headers;
     const isHealthCheck = config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request);
-    const caller = isHealthCheck ? ANONYMOUS_CALLER : await authenticate(authorization);
+    const caller = isHealthCheck ? ANONYMOUS_CALLER : await rates.guard(request.ip, () => authenticate(authorization));
+    if (!isHealthCheck) {
+      await rates.countOperation(caller);
+      admit(asked, caller);
+    }
     const deadline = performance.now() + config.operationTimeoutMs;
-    return createContext(shared, caller, { signal, deadline, requestId: request.id, spend: () => undefined });
+    const { noted, ...observed } = observeOperation(request, caller, tracing);
+    return createContext(common, caller, { ...observed, signal, deadline, spend: () => undefined }, noted);
   };
   routeGraphQL(app, apollo, contextOf);
   return app;

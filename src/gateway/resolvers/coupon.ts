@@ -2,7 +2,8 @@ import type { CouponFilter, CouponTypeResolvers, PlayerResolvers } from '../../g
 import type { Coupon } from '../../rest/wire.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
-  coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {
+  coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
+    await couponReads.take(playerUniqueId, info.path.key);
     const coupons = await loaders.coupons.load(playerUniqueId);
     return filter && coupons ? filterCoupons(coupons, filter, new Date()) : coupons;
   },
