@@ -1,17 +1,22 @@
 import type { Config } from './config.ts';
 
 /** What a person at a terminal wants to know first: where things are, and one query to try. */
-export function announce(config: Config, gatewayUrl: string, restUrl: string, write: (text: string) => void): void {
+export function announce(
+  config: Config,
+  urls: { gateway: string; rest: string; management: string },
+  write: (text: string) => void,
+): void {
   const lines = [
     '',
-    `  GraphQL          ${gatewayUrl}/graphql`,
+    `  GraphQL          ${urls.gateway}/graphql`,
     ...(config.production
       ? []
       : [
-          `  Apollo Sandbox   ${gatewayUrl}/graphql (in a browser)`,
-          `  GraphiQL         ${gatewayUrl}/graphiql (works offline)`,
+          `  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)`,
+          `  GraphiQL         ${urls.gateway}/graphiql (works offline)`,
         ]),
-    `  REST service     ${new URL(restUrl).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
+    `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
+    `  Management       ${urls.management}/readyz, /healthz, /metrics`,
     ...(config.auth.kind === 'open'
       ? [
           '',

@@ -1,12 +1,49 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** JSON lines on stdout. Headers that carry credentials and a player's contacts never get into them. */
-export function createLog(level: string): Logger {
-  return pino({
-    level,
-    redact: {
-      paths: ['*.authorization', '*.cookie', '*.email', '*.mobile', '*.mobileNumber', '*.headers'],
-      censor: '[redacted]',
+/**
+ * A line is at most this long in one write, which a pipe takes whole: lines of several processes never tear each other
+ * apart.
+ */
+const MAX_WRITE_BYTES = 4_096;
+
+/** How much may wait for a reader of the log that does not keep up; what comes on top is dropped, the process goes on. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/**
+ * JSON lines, on stdout unless said otherwise. Writing never blocks; what waits when the process ends is written then.
+ *
+ * Lines are made of fields chosen one by one, which is what keeps credentials and personal data out of them. The censored
+ * names are a net below that; they stand without wildcards, which would make every line three times as dear.
+ */
+export function createLog(level: string, destination: DestinationStream = stdout()): Logger {
+  return pino(
+    {
+      level,
+      serializers: { err: describeError },
+      redact: {
+        paths: ['authorization', 'cookie', 'headers', 'body', 'variables', 'email', 'mobile', 'mobileNumber'],
+        censor: '[redacted]',
+      },
     },
-  });
+    destination,
+  );
+}
+
+function stdout(): DestinationStream {
+  return pino.destination({ dest: 1, sync: false, maxWrite: MAX_WRITE_BYTES, maxLength: MAX_WAITING_BYTES });
+}
+
+/**
+ * What an error tells the log: type, message, code, stack and the same of its cause. Other members are left out, since
+ * errors carry along whatever they were about: documents, variables, answers of the REST service.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error && { code: String(error.code) }),
+    stack: error.stack,
+    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+  };
 }

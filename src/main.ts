@@ -1,26 +1,37 @@
+import cluster from 'node:cluster';
 import { announce } from './announce.ts';
+import { startWorkers } from './cluster.ts';
 import { loadConfig } from './config.ts';
 import { ConfigError } from './environment.ts';
-import { createAuthenticate } from './gateway/access/authenticate.ts';
-import { createGateway } from './gateway/server.ts';
 import { createLog } from './log.ts';
+import { startManagement } from './management.ts';
 import { startReference } from './reference-process.ts';
-import { createRestClient } from './rest/client.ts';
-import { stopOnSignals } from './shutdown.ts';
+import { serve } from './serve.ts';
+import { createLifecycle, endOnSignals, endOnUncaught } from './shutdown.ts';
+import { runWorker } from './worker.ts';
 
-/** The composition root: configuration, REST service, REST client, gateway; then it listens. */
+/**
+ * The process from start to end: configuration, the REST service if none is named, management, and one gateway here or
+ * several in workers. What starts last is stopped first.
+ */
 async function main(): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.logLevel);
-  const reference = config.rest.baseUrl ? undefined : await startReference();
-  const baseUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
-  const rest = createRestClient({ ...config.rest, baseUrl });
-  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const gateway = await createGateway({ config, rest, authenticate, log });
+  const lifecycle = createLifecycle(config.shutdownGraceMs, log);
+  endOnUncaught(lifecycle, log);
+  if (cluster.isWorker) return await runWorker(config, lifecycle, log);
 
-  stopOnSignals([gateway, rest, ...(reference ? [reference] : [])], config.shutdownGraceMs, log);
-  const url = await gateway.listen({ host: config.host, port: config.port });
-  announce(config, url, baseUrl, (text) => process.stdout.write(text));
+  endOnSignals(lifecycle);
+  const reference = config.rest.baseUrl ? undefined : lifecycle.own(await startReference(lifecycle, log));
+  const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
+  const management = lifecycle.own(await startManagement(config.management, lifecycle, log));
+  const serving =
+    config.workers === 1 ? await serve(config, restUrl, log) : await startWorkers(config.workers, restUrl, log);
+  management.show(lifecycle.own(serving));
+  lifecycle.run();
+  announce(config, { gateway: serving.url, rest: restUrl, management: management.url }, (text) =>
+    process.stdout.write(text),
+  );
 }
 
 main().catch((error: unknown) => {

@@ -1,24 +1,90 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** Something that ends: it finishes what it is doing and lets go of what it holds. */
-export interface Closable {
-  close(): PromiseLike<unknown>;
+/** Something that ends before the process does. */
+export interface Stoppable {
+  /** Finishes what is under way and lets go of what it holds; once `hurry` aborts, whatever is left is cut. */
+  stop(hurry: AbortSignal): PromiseLike<unknown>;
+}
+
+/** A process from its start to its end. */
+export interface Lifecycle {
+  readonly phase: 'starting' | 'running' | 'draining';
+  /** Takes care of something from now on: at the end, what was taken last is stopped first. */
+  own<Owned extends Stoppable>(owned: Owned): Owned;
+  /** The start is over. */
+  run(): void;
+  /** Drains and then ends the process. The first exit code given stands, unless a later one tells of a failure. */
+  end(why: string, exitCode: number): void;
+}
+
+/** How long what was cut may take to let go, in milliseconds, before the process ends around it. */
+const CUT_MS = 1_000;
+
+/** @param graceMs How long all that is under way may take to finish, in milliseconds. */
+export function createLifecycle(graceMs: number, log: FastifyBaseLogger): Lifecycle {
+  const owned: Stoppable[] = [];
+  let phase: Lifecycle['phase'] = 'starting';
+  let code = 0;
+
+  async function drain(): Promise<void> {
+    const started = performance.now();
+    const hurry = new AbortController();
+    setTimeout(() => hurry.abort(), graceMs);
+    setTimeout(leave, graceMs + CUT_MS);
+    for (const one of owned.reverse()) {
+      try {
+        await one.stop(hurry.signal);
+      } catch (error) {
+        log.error({ err: error }, 'could not be stopped in order');
+      }
+    }
+    log.info({ ms: Math.round(performance.now() - started), cut: hurry.signal.aborted, exitCode: code }, 'stopped');
+    leave();
+  }
+
+  /** What the log still holds is written as the process exits. */
+  function leave(): never {
+    process.exit(code);
+  }
+
+  return {
+    get phase() {
+      return phase;
+    },
+    own(one) {
+      owned.push(one);
+      return one;
+    },
+    run() {
+      if (phase === 'starting') phase = 'running';
+    },
+    end(why, exitCode) {
+      code ||= exitCode;
+      if (phase === 'draining') return;
+      phase = 'draining';
+      log.info({ why, graceMs }, 'stopping');
+      void drain();
+    },
+  };
+}
+
+/** SIGTERM and SIGINT end the process in order; a second one ends it at once. */
+export function endOnSignals(lifecycle: Lifecycle): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (lifecycle.phase === 'draining') process.exit(1);
+      lifecycle.end(signal, 0);
+    });
+  }
 }
 
 /**
- * Ends the process on SIGTERM and SIGINT: closes everything in the order given and exits with 0. What hangs longer than
- * `graceMs` is cut, and a second signal ends the process at once.
+ * An error that nobody caught, thrown or rejected, leaves the process in a state nobody knows: it is told, what is under
+ * way is finished, and the process ends with 1.
  */
-export function stopOnSignals(closables: readonly Closable[], graceMs: number, log: FastifyBaseLogger): void {
-  let stopping = false;
-  const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), graceMs).unref();
-    for (const closable of closables) await closable.close();
-    process.exit(0);
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+export function endOnUncaught(lifecycle: Lifecycle, log: FastifyBaseLogger): void {
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ err: error }, origin);
+    lifecycle.end(origin, 1);
+  });
 }

@@ -1,7 +1,9 @@
-import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
+import { createMetrics } from '../../src/gateway/observe/metrics.ts';
 import { createGateway } from '../../src/gateway/server.ts';
+import { createLog } from '../../src/log.ts';
+import { connectRedis } from '../../src/redis.ts';
 import { createRestClient } from '../../src/rest/client.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
@@ -23,6 +25,8 @@ export interface TestGateway {
   query(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   /** Everything the gateway logged, as JSON lines. */
   logged(): string;
+  /** The page of metrics. */
+  metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -30,18 +34,23 @@ export interface TestGateway {
 export async function startGateway(restUrl: string, env: Record<string, string> = {}): Promise<TestGateway> {
   const config = loadConfig({ REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY, ...env });
   const lines: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-  const rest = createRestClient({ ...config.rest, baseUrl: restUrl });
+  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const metrics = createMetrics();
+  const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer });
+  metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const app = await createGateway({ config, rest, authenticate, log });
+  const shared = config.redisUrl && (await connectRedis(config.redisUrl, log));
+  const app = await createGateway({ config, rest, authenticate, log, shared, metrics });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
     query: (query, variables, headers) => post(url, { query, variables }, headers),
     logged: () => lines.join(''),
+    metrics: () => metrics.registry.metrics(),
     async close() {
       await app.close();
       await rest.close();
+      await shared?.close();
     },
   };
 }

@@ -10,6 +10,8 @@ export interface Reading {
   rest: RestClient;
   operation: Operation;
   budget: CallBudget;
+  /** Told how many keys a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
 }
 
 export interface Loaders {

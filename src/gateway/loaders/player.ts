@@ -13,9 +13,10 @@ export type PlayerLoader = DataLoader<PlayerKey, Player | null, string>;
  * Reads players, each once per operation and language. The REST service has no call for several players, so a tick's
  * keys become as many calls, all at once; the REST client bounds how many are under way.
  */
-export function createPlayerLoader({ rest, operation, budget }: Reading): PlayerLoader {
+export function createPlayerLoader({ rest, operation, budget, onBatch }: Reading): PlayerLoader {
   return new DataLoader(
     async (keys) => {
+      onBatch('players', keys.length);
       budget.take(keys.length);
       return await Promise.all(
         keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, operation).catch(asError)),

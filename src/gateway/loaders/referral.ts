@@ -22,9 +22,10 @@ type Fetched = Page & { result: ReferralPage | null | Error };
  * Reads stretches of players' lists of referred friends. What one operation wants of one player in one tick (pages under
  * several aliases, a connection, totals alone) is read with as few REST calls as cover it; see pages.ts.
  */
-export function createReferralLoader({ rest, operation, budget }: Reading): ReferralLoader {
+export function createReferralLoader({ rest, operation, budget, onBatch }: Reading): ReferralLoader {
   return new DataLoader(
     async (keys) => {
+      onBatch('referrals', keys.length);
       const plans = new Map([...byPlayer(keys)].map(([id, stretches]) => [id, planPages(stretches)]));
       budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
       const fetched = new Map<string, Promise<Fetched[]>>();

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { unwrapResolverError } from '@apollo/server/errors';
+import type { FastifyBaseLogger } from 'fastify';
+import { UpstreamError } from '../../rest/errors.ts';
+import type { ReportError } from '../execution/respond.ts';
+import type { Noted } from './noted.ts';
+
+/** A longer name of an operation is cut. */
+const MAX_NAME_LENGTH = 100;
+
+/** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
+export function logOperation(
+  log: FastifyBaseLogger,
+  { name, type, caller, started, calls, codes }: Noted,
+  { requestId, status, bytes }: { requestId: string; status: number; bytes: number },
+): void {
+  const line = {
+    requestId,
+    operation: name?.slice(0, MAX_NAME_LENGTH),
+    type,
+    caller: caller === undefined ? undefined : pseudonym(caller),
+    ms: Math.round((performance.now() - started) * 10) / 10,
+    upstreamCalls: calls.length,
+    bytes,
+    status,
+    outcome: codes.length > 0 ? codes : 'OK',
+  };
+  if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
+  else log.info(line, 'operation');
+}
+
+/** A player may be known by an e-mail address or a telephone number; the log then names it by a hash, always the same. */
+const PERSONAL = /@|^\+\d/;
+
+function pseudonym(name: string): string {
+  return PERSONAL.test(name) ? `sha256:${createHash('sha256').update(name).digest('hex').slice(0, 16)}` : name;
+}
+
+/**
+ * Tells the log about errors a client must not see, under the id the client can quote. Failures of the REST service take
+ * a short line; the beginning of what it answered can hold personal data and is told at debug only.
+ */
+export function reportTo(log: FastifyBaseLogger): ReportError {
+  return (error, requestId) => {
+    const cause = unwrapResolverError(error);
+    if (!(cause instanceof UpstreamError)) {
+      log.error({ err: cause, requestId }, 'field failed');
+      return;
+    }
+    const { code, status, message, excerpt } = cause;
+    log.warn({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
+    if (excerpt) log.debug({ requestId, excerpt }, 'upstream answer');
+  };
+}

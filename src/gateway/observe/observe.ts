@@ -1,0 +1,107 @@
+import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { Operation } from '../../rest/operation.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Context } from '../context.ts';
+import type { GatewayErrorCode } from '../errors.ts';
+import { logOperation } from './lines.ts';
+import type { Metrics } from './metrics.ts';
+import { createNoted, type Noted } from './noted.ts';
+import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
+
+export interface ObserveOptions {
+  metrics: Metrics;
+  log: FastifyBaseLogger;
+}
+
+/**
+ * Notes what becomes of every request to `path`. As the answer is sent, whoever gave it, this makes one line in the log,
+ * the counts in the metrics and the end of the trace. Must be registered before anything that changes the answer's body.
+ */
+export function observeOperations(app: FastifyInstance, path: string, { metrics, log }: ObserveOptions): void {
+  app.decorateRequest('noted', null);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.url === path) request.noted = createNoted();
+    done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.noted) finish(request.noted, request.id, reply.statusCode, payload);
+    done(null, payload);
+  });
+
+  function finish(noted: Noted, requestId: string, status: number, payload: unknown): void {
+    if (status >= 400 && noted.codes.length === 0) noted.codes = [codeOf(status)];
+    // Neither an operation nor a failure: the page for browsers.
+    if (noted.type === undefined && noted.codes.length === 0) return;
+    metrics.operation(noted);
+    logOperation(log, noted, { requestId, status, bytes: sizeOf(payload) });
+    noted.trace?.end(noted);
+  }
+}
+
+/** What an answer that never became an operation is counted as. */
+function codeOf(status: number): GatewayErrorCode {
+  switch (status) {
+    case 401:
+      return 'UNAUTHENTICATED';
+    case 429:
+      return 'RATE_LIMITED';
+    case 503:
+      return 'OVERLOADED';
+    default:
+      return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
+  }
+}
+
+function sizeOf(payload: unknown): number {
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  return payload instanceof Uint8Array ? payload.byteLength : 0;
+}
+
+/** What an operation tells about itself while it runs. */
+export interface Observed extends Pick<Operation, 'requestId' | 'traceparent' | 'onCall'> {
+  noted: Noted;
+}
+
+/** Begins to note an operation of a caller who was let in. */
+export function observeOperation(request: FastifyRequest, caller: Caller, tracing: Tracing | undefined): Observed {
+  const parent = readTraceParent(request.headers['traceparent']);
+  const noted = request.noted ?? createNoted();
+  noted.caller = caller.name;
+  noted.trace = tracing?.begin(parent);
+  return {
+    noted,
+    requestId: request.id,
+    traceparent: noted.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
+    onCall(record) {
+      noted.calls.push(record);
+      noted.trace?.call(record);
+    },
+  };
+}
+
+/** Notes what Apollo Server knows; with `showCalls` the answer itself tells the REST calls it took, for developers. */
+export function observePlugin(showCalls: boolean): ApolloServerPlugin<Context> {
+  const listener: GraphQLRequestListener<Context> = {
+    async willSendResponse({ response, operation, operationName, contextValue }) {
+      const { noted, extensions } = contextValue;
+      noted.name = operationName ?? undefined;
+      noted.type = operation?.operation;
+      if (response.body.kind === 'single') noted.codes = codesOf(response.body.singleResult.errors ?? []);
+      if (showCalls) extensions['upstream'] = noted.calls.map(showCall);
+    },
+  };
+  return {
+    async requestDidStart() {
+      return listener;
+    },
+  };
+}
+
+function codesOf(errors: readonly { extensions?: Record<string, unknown> }[]): string[] {
+  return [...new Set(errors.map(({ extensions }) => String(extensions?.['code'])))];
+}
+
+function showCall({ method, template, status, ms, shared, cached }: Noted['calls'][number]) {
+  return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
+}

@@ -1,0 +1,45 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Config } from './config.ts';
+import { createAuthenticate } from './gateway/access/authenticate.ts';
+import { createMetrics } from './gateway/observe/metrics.ts';
+import { createGateway } from './gateway/server.ts';
+import type { Visible } from './management.ts';
+import { createRestClient } from './rest/client.ts';
+import type { Stoppable } from './shutdown.ts';
+
+/** A gateway that listens. */
+export interface Serving extends Stoppable, Visible {
+  url: string;
+  registry: Registry;
+}
+
+/** One gateway in this process, in front of the REST service at `baseUrl`. */
+export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger): Promise<Serving> {
+  const metrics = createMetrics();
+  collectDefaultMetrics({ register: metrics.registry });
+  const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer });
+  metrics.showHealth(() => rest.health());
+  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
+  const gateway = await createGateway({ config, rest, authenticate, log, metrics, tracing });
+  const url = await gateway.listen({ host: config.host, port: config.port });
+
+  return {
+    url,
+    registry: metrics.registry,
+    metrics: () => metrics.registry.metrics(),
+    reasons: async () => [
+      ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
+      ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+    ],
+    async stop(hurry) {
+      const cut = () => gateway.server.closeAllConnections();
+      hurry.addEventListener('abort', cut, { once: true });
+      if (hurry.aborted) cut();
+      await gateway.close();
+      await rest.close();
+      await tracing?.stop();
+    },
+  };
+}
