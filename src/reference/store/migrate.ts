@@ -7,10 +7,17 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-first': first,
 };
 
-/** Brings the tables to what this program expects. Throws a StoreError when a newer program has changed them already. */
-export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const unknown = (await migrationsDone(db)).filter((name) => !(name in MIGRATIONS));
+/**
+ * Brings the tables to what this program expects. Throws a StoreError when a newer program has changed them already.
+ * @param schema Where the tables are, on a database that has schemas; other schemas may have tables of the same names.
+ */
+export async function migrate<Tables>(db: Kysely<Tables>, schema?: string): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => MIGRATIONS },
+    ...(schema !== undefined && { migrationTableSchema: schema }),
+  });
+  const unknown = (await migrationsDone(db, schema)).filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0) {
     throw new StoreError(
       `The database is newer than this program: it has the changes ${unknown.join(', ')}, which this program does not know. Run the program that made them, or a later one.`,
@@ -21,9 +28,10 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
 }
 
 /** The names of the changes that the database has already; none in an empty one. */
-async function migrationsDone<Tables>(db: Kysely<Tables>): Promise<string[]> {
+async function migrationsDone<Tables>(db: Kysely<Tables>, schema: string | undefined): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === 'kysely_migration')) return [];
+  const isThere = tables.some((table) => table.name === 'kysely_migration' && table.schema === schema);
+  if (!isThere) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   return rows.map((row) => row.name);
 }

@@ -1,12 +1,15 @@
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { migrate } from './migrate.ts';
 import type { Store } from './store.ts';
 import { StoreError } from './store-error.ts';
 import type { Tables } from './tables.ts';
 
-/** What PostgreSQL says when transactions stood in each other's way: the loser has changed nothing and can try again. */
-const IN_THE_WAY = new Set(['40001', '40P01']);
+/**
+ * What PostgreSQL says when transactions stood in each other's way: a serialization failure, a deadlock, a row that was
+ * deleted while another came to hang on it. The loser has changed nothing and can try again.
+ */
+const IN_THE_WAY = new Set(['40001', '40P01', '23503']);
 const TRIES = 10;
 
 /** Opens a database that any number of processes may share. Throws a StoreError when it cannot be reached. */
@@ -23,7 +26,7 @@ export async function openPostgres(url: string): Promise<Store> {
   pool.on('error', () => {});
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrate(db);
+    await migrate(db, await schemaOf(db));
   } catch (error) {
     await db.destroy();
     if (error instanceof StoreError) throw error;
@@ -37,6 +40,14 @@ export async function openPostgres(url: string): Promise<Store> {
     write: (work) => writeAgain(db, work, TRIES),
     close: () => db.destroy(),
   };
+}
+
+/** The schema that names without one are looked up in: the first of the search path. */
+async function schemaOf(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(db);
+  const schema = rows[0]?.schema;
+  if (schema) return schema;
+  throw new StoreError('The search path of DATABASE_URL names no schema that exists.');
 }
 
 async function writeAgain<Result>(
