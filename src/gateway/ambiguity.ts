@@ -15,10 +15,12 @@ const STAND_ONCE: ReadonlySet<string> = new Set([
 
 /** Refuses requests that can be read in two ways, before anything of them is believed. */
 export function refuseAmbiguity(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ raw }) => {
+  app.addHook('onRequest', async ({ raw }, reply) => {
     const repeated = repeatedHeader(raw);
-    if (repeated === 'authorization') throw unauthenticated();
-    if (repeated) throw badRequest(400, `The header "${repeated}" must stand once.`);
+    if (!repeated) return;
+    if (repeated !== 'authorization') throw badRequest(400, `The header "${repeated}" must stand once.`);
+    void reply.header('www-authenticate', 'Bearer');
+    throw Object.assign(unauthenticated(), { statusCode: 401 });
   });
 }
 

@@ -28,7 +28,7 @@ export function createJwtVerifier({ key, issuer, audience }: JwtConfig, warn: (m
       try {
         const header = decodeProtectedHeader(token);
         if (REFUSED_MEMBERS.some((member) => member in header)) return undefined;
-        return toVerified(await keys.check(token, options), keys.trustMs);
+        return toVerified(await keys.check(token, options), keys.trustedUntil());
       } catch (error) {
         if (!isRefusal(error))
           warn(`tokens cannot be verified: ${error instanceof Error ? error.message : String(error)}`);
@@ -38,12 +38,12 @@ export function createJwtVerifier({ key, issuer, audience }: JwtConfig, warn: (m
   };
 }
 
-function toVerified({ sub, exp, scope }: JWTPayload, trustMs: number): Verified | undefined {
+function toVerified({ sub, exp, scope }: JWTPayload, trustedUntil: number): Verified | undefined {
   if (typeof sub !== 'string' || playerIdProblem(sub) || !Number.isFinite(exp) || exp === undefined) return undefined;
   const scopes = typeof scope === 'string' ? scope.split(' ').filter(isScope) : [];
   return {
     caller: { name: sub, sub, scopes: new Set(scopes) },
-    expiresAt: Math.min((exp + LEEWAY_SECONDS) * 1_000, Date.now() + trustMs),
+    expiresAt: Math.min((exp + LEEWAY_SECONDS) * 1_000, trustedUntil),
   };
 }
 

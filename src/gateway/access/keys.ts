@@ -17,8 +17,8 @@ export interface Keys {
   check(token: string, options: JWTVerifyOptions): Promise<JWTPayload>;
   /** Changes whenever the keys change, so that nothing verified with earlier ones is trusted longer. */
   generation(): unknown;
-  /** How long a verified token may be trusted without asking the keys again, in milliseconds. */
-  trustMs: number;
+  /** Until when a verified token may be trusted without asking the keys again, in milliseconds since 1970. */
+  trustedUntil(): number;
 }
 
 /** How long a key set is waited for, and kept; and how soon an unknown key id may cause it to be fetched again. */
@@ -56,7 +56,7 @@ function remoteKeys(url: URL): Keys {
   return {
     check: async (token, options) => (await jwtVerify(token, keySet, { ...options, algorithms })).payload,
     generation: () => cache['uat'],
-    trustMs: JWKS_MAX_AGE_MS,
+    trustedUntil: () => (cache['uat'] ?? 0) + JWKS_MAX_AGE_MS,
   };
 }
 
@@ -81,6 +81,6 @@ function localKeys(source: SecretSource, read: (text: string) => LocalKey, warn:
       return (await jwtVerify(token, key, { ...options, algorithms: [...algorithms] })).payload;
     },
     generation: newest,
-    trustMs: Number.POSITIVE_INFINITY,
+    trustedUntil: () => Number.POSITIVE_INFINITY,
   };
 }

@@ -1,0 +1,105 @@
+/* Tokens made by hand, so that everything about them can be wrong. */
+import {
+  createHmac,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+  type SignKeyObjectInput,
+  sign,
+} from 'node:crypto';
+import { SCOPES } from '../../src/gateway/access/caller.ts';
+
+export const ISSUER = 'https://login.example';
+export const AUDIENCE = 'referral-gateway';
+
+/** Something that signs tokens, and the settings by which a gateway believes it. */
+export interface Signer {
+  name: string;
+  alg: string;
+  kid?: string;
+  sign(input: string): Buffer;
+  env: Record<string, string>;
+  /** The text of the key that verifies: public, except for a shared secret. */
+  verifying: string;
+  jwk?: JsonWebKey;
+}
+
+const common = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+
+export function secretSigner(secret = randomBytes(24).toString('base64')): Signer {
+  return {
+    name: 'a shared secret',
+    alg: 'HS256',
+    sign: (input) => createHmac('sha256', secret).update(input).digest(),
+    env: { ...common, JWT_SECRET: secret },
+    verifying: secret,
+  };
+}
+
+type KeyKind = 'RS256' | 'ES256' | 'EdDSA';
+
+function generate(alg: KeyKind): { publicKey: KeyObject; privateKey: KeyObject } {
+  switch (alg) {
+    case 'RS256':
+      return generateKeyPairSync('rsa', { modulusLength: 2048 });
+    case 'ES256':
+      return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    case 'EdDSA':
+      return generateKeyPairSync('ed25519');
+  }
+}
+
+export function keySigner(alg: KeyKind, kid?: string): Signer {
+  const { publicKey, privateKey } = generate(alg);
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const key: SignKeyObjectInput = { key: privateKey, dsaEncoding: 'ieee-p1363' };
+  return {
+    name: `a public key for ${alg}`,
+    alg,
+    ...(kid === undefined ? {} : { kid }),
+    sign: (input) => sign(alg === 'EdDSA' ? null : 'sha256', Buffer.from(input), key),
+    env: { ...common, JWT_PUBLIC_KEY: pem },
+    verifying: pem,
+    jwk: { ...publicKey.export({ format: 'jwk' }), alg, use: 'sig', ...(kid === undefined ? {} : { kid }) },
+  };
+}
+
+export const now = () => Math.floor(Date.now() / 1_000);
+
+export type Json = Record<string, unknown>;
+
+/** What an honest token of the player p1 says. */
+export function claims(more: Json = {}): Json {
+  return { iss: ISSUER, aud: AUDIENCE, sub: 'p1', exp: now() + 3_600, scope: SCOPES.join(' '), ...more };
+}
+
+export function header({ alg, kid }: Signer, more: Json = {}): Json {
+  return { alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }), ...more };
+}
+
+/** A value as a part of a token; text goes in as it is. */
+export function part(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+}
+
+/** A token with any header and payload, signed by a signer. */
+export function signed(signer: Pick<Signer, 'sign'>, head: unknown, payload: unknown): string {
+  const input = `${part(head)}.${part(payload)}`;
+  return `${input}.${signer.sign(input).toString('base64url')}`;
+}
+
+/** An honest token, with whatever claims it is to have instead. */
+export function token(signer: Signer, more: Json = {}): string {
+  return signed(signer, header(signer), claims(more));
+}
+
+/** For tests that ask as fast as they can about something other than rates. */
+export const UNLIMITED: Record<string, string> = {
+  MAX_OPERATIONS_PER_SECOND: '10000',
+  MAX_OPERATIONS_BURST: '10000',
+  MAX_COUPON_READS_PER_SECOND: '10000',
+  MAX_COUPON_READS_BURST: '10000',
+  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '10000',
+  MAX_FAILED_AUTHENTICATIONS_BURST: '10000',
+};
