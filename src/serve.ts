@@ -6,6 +6,9 @@ import { createMetrics } from './gateway/observe/metrics.ts';
 import { createGateway } from './gateway/server.ts';
 import type { Visible } from './management.ts';
 import { createRestClient } from './rest/client.ts';
+import type { Invalidation } from './rest/invalidation.ts';
+import { createRedisInvalidation } from './rest/redis-invalidation.ts';
+import { reveal } from './rest/secret.ts';
 import type { Stoppable } from './shutdown.ts';
 
 /** A gateway that listens. */
@@ -19,10 +22,12 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer });
+  const shared = config.redisUrl && (await (await import('./redis.ts')).connectRedis(config.redisUrl, log));
+  const invalidation = await createInvalidation(config, log);
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const gateway = await createGateway({ config, rest, authenticate, log, metrics, tracing });
+  const gateway = await createGateway({ config, rest, authenticate, log, shared, metrics, tracing });
   const url = await gateway.listen({ host: config.host, port: config.port });
 
   return {
@@ -39,7 +44,18 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       if (hurry.aborted) cut();
       await gateway.close();
       await rest.close();
+      await shared?.close();
       await tracing?.stop();
     },
   };
+}
+
+/** Writes through other processes, for a gateway that keeps reads. Its Redis is the one whose absence is logged already. */
+export async function createInvalidation(
+  { redisUrl, rest: { readCacheTtlMs } }: Config,
+  log: FastifyBaseLogger,
+): Promise<Invalidation | undefined> {
+  if (!redisUrl || readCacheTtlMs === 0) return undefined;
+  const onError = (error: Error) => log.debug({ reason: error.message }, 'invalidation cannot reach Redis');
+  return createRedisInvalidation({ url: reveal(redisUrl()), onError });
 }

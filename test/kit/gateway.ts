@@ -3,8 +3,8 @@ import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
 import { createMetrics } from '../../src/gateway/observe/metrics.ts';
 import { createGateway } from '../../src/gateway/server.ts';
 import { createLog } from '../../src/log.ts';
-import { connectRedis } from '../../src/redis.ts';
 import { createRestClient } from '../../src/rest/client.ts';
+import { createInvalidation } from '../../src/serve.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
 /** What a GraphQL answer holds, as loosely as a test needs it. */
@@ -36,10 +36,11 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const metrics = createMetrics();
-  const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer });
+  const invalidation = await createInvalidation(config, log);
+  const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const shared = config.redisUrl && (await connectRedis(config.redisUrl, log));
+  const shared = config.redisUrl && (await (await import('../../src/redis.ts')).connectRedis(config.redisUrl, log));
   const app = await createGateway({ config, rest, authenticate, log, shared, metrics });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
