@@ -1,45 +1,39 @@
-import {
-  BrokenCircuitError,
-  type CircuitBreakerPolicy,
-  CircuitState,
-  circuitBreaker,
-  handleWhen,
-  SamplingBreaker,
-} from 'cockatiel';
+import { type CircuitBreakerPolicy, CircuitState, circuitBreaker, handleWhen, SamplingBreaker } from 'cockatiel';
 import { Cancelled } from './call.ts';
-import { notTried } from './errors.ts';
+import { NotTried, UpstreamError } from './errors.ts';
 import type { BreakerState } from './health.ts';
-import { NoReply, type Reply } from './transport.ts';
 
-/** Over how long failures are counted, in milliseconds. */
+/** Over how long calls are counted, in milliseconds. */
 const WINDOW_MS = 10_000;
-/** The share of calls that must fail for the breaker to open. */
+/** The share of them that must fail for the breaker to open. */
 const THRESHOLD = 0.5;
-/** Below this many calls a second, over the window, nothing is concluded. */
-const MINIMUM_RPS = 0.5;
+/** With fewer calls a second than this, over the window, nothing is concluded. */
+const MINIMUM_RPS = 1;
 
 export interface Breaker {
   readonly state: BreakerState;
-  /** Throws when no call may be sent now. */
-  admit(): void;
-  /** Sends through the breaker, which counts what becomes of it. */
-  run(exchange: () => Promise<Reply>): Promise<Reply>;
+  /** Throws a `NotTried` while the breaker is open. */
+  assertNotOpen(): void;
+  /** Runs a call unless it must not be sent now, and counts what becomes of it. */
+  run<Result>(call: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Stops calls to a service that fails: more than half of the last ten seconds' calls ended in 5xx, a timeout or a lost
- * connection. Then nothing is sent for `intervalMs`, one call is let through to see, and so on until one succeeds.
+ * Stops calls to a service that fails: more than half of the last ten seconds' calls, ten at least, ended in 5xx, a timeout
+ * or a lost connection after their retries. Then nothing is sent for `intervalMs`, one call is let through to see, and so on
+ * until one succeeds.
  *
  * Two things are added to cockatiel's breaker. While the one call is on its way the others fail at once; cockatiel lets
- * them wait for it, which is as long as the service may hang. And that call's callers going away says nothing about the
- * service; cockatiel would close the breaker.
+ * them wait for it, which is as long as the service may hang. And when nothing comes of that call, since its client went
+ * away for example, the breaker stays open; cockatiel would close it.
  */
 export function createBreaker(intervalMs: number, onChange: (state: BreakerState) => void): Breaker {
   let opened = 0;
   const policy: CircuitBreakerPolicy = circuitBreaker(
-    handleWhen(
-      (error) => countsAgainstService(error) || (error instanceof Cancelled && state() === 'half-open'),
-    ).orWhenResult((reply) => isServerError(reply)),
+    handleWhen((error) => {
+      const verdict = verdictOf(error);
+      return verdict === 'failed' || (verdict === 'nothing' && policy.state === CircuitState.HalfOpen);
+    }),
     {
       halfOpenAfter: intervalMs,
       breaker: new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
@@ -48,45 +42,44 @@ export function createBreaker(intervalMs: number, onChange: (state: BreakerState
   policy.onBreak(() => {
     opened = Date.now();
   });
-  policy.onStateChange(() => onChange(state()));
+  policy.onStateChange((state) => onChange(nameOf(state)));
 
-  function state(): BreakerState {
-    switch (policy.state) {
-      case CircuitState.Closed:
-        return 'closed';
-      case CircuitState.HalfOpen:
-        return 'half-open';
-      default:
-        return 'open';
-    }
-  }
-
-  const broken = (waitMs: number) => notTried('the service fails, the breaker is open', Math.max(waitMs, 1));
+  const assertNotOpen = () => {
+    if (policy.state !== CircuitState.Open) return;
+    const left = opened + intervalMs - Date.now();
+    if (left > 0) throw new NotTried('the service fails, the breaker is open', left);
+  };
 
   return {
     get state() {
-      return state();
+      return nameOf(policy.state);
     },
-    admit() {
-      if (policy.state === CircuitState.Closed) return;
-      const left = opened + intervalMs - Date.now();
-      if (policy.state === CircuitState.HalfOpen) throw broken(intervalMs);
-      if (left > 0) throw broken(left);
-    },
-    async run(exchange) {
-      try {
-        return await policy.execute(exchange);
-      } catch (error) {
-        throw error instanceof BrokenCircuitError ? broken(intervalMs) : error;
-      }
+    assertNotOpen,
+    async run(call) {
+      assertNotOpen();
+      if (policy.state === CircuitState.HalfOpen)
+        throw new NotTried('another call tries the service first', intervalMs);
+      return await policy.execute(call);
     },
   };
 }
 
-function countsAgainstService(error: Error): boolean {
-  return error instanceof Cancelled ? error.late : error instanceof NoReply && error.reason === 'connection';
+/** What a failed call says about the service: that it fails, that it is there, or nothing. */
+function verdictOf(error: Error): 'failed' | 'answered' | 'nothing' {
+  if (error instanceof Cancelled) return error.late ? 'failed' : 'nothing';
+  if (error instanceof NotTried) return 'nothing';
+  const failed = error instanceof UpstreamError && error.code === 'UPSTREAM_UNAVAILABLE' && error.status !== 429;
+  return failed ? 'failed' : 'answered';
 }
 
-function isServerError(reply: unknown): boolean {
-  return typeof reply === 'object' && reply !== null && 'status' in reply && Number(reply.status) >= 500;
+function nameOf(state: CircuitState): BreakerState {
+  switch (state) {
+    case CircuitState.Closed:
+      return 'closed';
+    case CircuitState.HalfOpen:
+      return 'half-open';
+    case CircuitState.Open:
+    case CircuitState.Isolated:
+      return 'open';
+  }
 }

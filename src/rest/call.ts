@@ -14,8 +14,9 @@ import type { Operation } from './operation.ts';
 import type { Request, Sending } from './transport.ts';
 import { Waiter, type WaitOptions } from './waiter.ts';
 
-/** Why a call was cancelled: its time was over, which the breaker counts, or its callers went away, which it does not. */
+/** A call was cancelled, since nobody waits for it any more. */
 export class Cancelled extends Error {
+  /** Whether the service had its chance: the request was sent, and the time was over. Else the callers went away. */
   readonly late: boolean;
 
   constructor(late: boolean) {
@@ -76,7 +77,7 @@ export class Call<Result> {
   left(late: boolean): void {
     this.#waiting -= 1;
     if (this.#waiting > 0) return;
-    this.cancelled = new Cancelled(late);
+    this.cancelled = new Cancelled(late && this.sending !== undefined);
     this.sending?.abort(this.cancelled);
   }
 }

@@ -45,9 +45,11 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The call was not tried: the breaker is open, the service asked for a pause, or too many calls wait already. */
-export function notTried(reason: string, retryAfterMs?: number): UpstreamError {
-  return new UpstreamError('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
+/** The call was not sent: the breaker is open, the service asked for a pause, or too many calls wait already. */
+export class NotTried extends UpstreamError {
+  constructor(reason: string, retryAfterMs?: number) {
+    super('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
+  }
 }
 
 /** An operation that went away is told the same as one whose time was over: nobody is there to see the difference. */

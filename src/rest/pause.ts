@@ -1,4 +1,4 @@
-import { notTried } from './errors.ts';
+import { NotTried } from './errors.ts';
 
 /** The first pause after a 429 that names none, in milliseconds; doubled with every 429 after it. */
 const FIRST_MS = 200;
@@ -49,7 +49,7 @@ export class Pause {
   async over(deadline: number): Promise<void> {
     const ms = this.leftMs + SPREAD_MS * this.#random();
     if (performance.now() + ms > deadline || this.#waiting >= this.#maxWaiting) {
-      throw notTried('the service asked for a pause', this.leftMs);
+      throw new NotTried('the service asked for a pause', this.leftMs);
     }
     this.#waiting += 1;
     await new Promise((resolve) => setTimeout(resolve, ms));

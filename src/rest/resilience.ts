@@ -1,16 +1,16 @@
 /*
- * What stands between a call and the wire: from the outside in, retries, the pause a service asked for, a bulkhead with a
- * bounded queue, the breaker, and the exchange itself. The order matters:
+ * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, a
+ * bulkhead with a bounded queue, and the exchange itself. The order matters:
  *
- * - the breaker is inside the bulkhead, so that what waits in the queue when it opens fails at once as its turn comes;
- * - the pause is outside of both, so that waiting neither holds a connection nor counts as a failure;
- * - each retry goes through all of it again.
+ * - the breaker judges calls, not attempts: one endpoint that fails, and is tried again, must not close the others down;
+ * - each retry waits for the pause and for its turn again;
+ * - waiting for the pause holds no connection.
  */
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { createBreaker } from './breaker.ts';
-import { type Call, Cancelled } from './call.ts';
+import type { Call } from './call.ts';
 import type { Json } from './decode/members.ts';
-import { notTried, tooLate } from './errors.ts';
+import { NotTried } from './errors.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
 import { Pause } from './pause.ts';
@@ -46,18 +46,13 @@ export function createResilience(options: ResilienceOptions): Resilience {
 
   async function attempt(call: Call<unknown>, number: number): Promise<Json | null> {
     if (pause.leftMs > 0) await pause.over(call.deadline);
-    breaker.admit();
     let reply: Reply;
     try {
-      reply = await slots.execute(() => {
-        breaker.admit();
-        return breaker.run(() => exchange(call));
-      });
+      reply = await slots.execute(() => exchange(call));
     } catch (error) {
-      if (error instanceof NoReply)
-        return retries.fail(call, number, { error: withoutReply(call.endpoint, error), sent: error.sent });
-      if (error instanceof Cancelled) throw tooLate(call.endpoint);
-      throw error instanceof BulkheadRejectedError ? notTried('too many calls wait already') : error;
+      if (error instanceof BulkheadRejectedError) throw new NotTried('too many calls wait already');
+      if (!(error instanceof NoReply)) throw error;
+      return retries.fail(call, number, { error: withoutReply(call.endpoint, error), sent: error.sent });
     }
     if (reply.status === 429) pause.begin(retryAfterMs(reply));
     else pause.end();
@@ -71,6 +66,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
   /** Sends the call once. What fails here may have been carried out all the same, unless nothing was written. */
   async function exchange(call: Call<unknown>): Promise<Reply> {
     if (call.cancelled) throw call.cancelled;
+    breaker.assertNotOpen();
     const { method, template } = call.endpoint;
     const started = performance.now();
     const sending = transport.send(call.request);
@@ -93,7 +89,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
   }
 
   return {
-    send: (call) => retries.run((number) => attempt(call, number)),
+    send: (call) => breaker.run(() => retries.run((number) => attempt(call, number))),
     health: () => ({
       breaker: breaker.state,
       active: connections - slots.executionSlots,

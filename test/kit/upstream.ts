@@ -226,13 +226,15 @@ async function send(
     return;
   }
   const body = Buffer.from(raw ?? (json === undefined ? '' : JSON.stringify(json)));
+  if (fault === 'twice') {
+    const head = (length: number) =>
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+    response.socket?.write(`${head(body.length)}${body}${head(2)}{}`);
+    return;
+  }
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  if (fault === undefined || fault === 'twice') {
-    const { socket } = response;
-    response.end(body, () => {
-      if (fault === 'twice')
-        socket?.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
-    });
+  if (fault === undefined) {
+    response.end(body);
   } else if (fault === 'drip' || fault === 'flood') {
     pour(response, fault === 'drip' ? ' ' : ' '.repeat(65_536));
   } else {
