@@ -35,6 +35,12 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(error instanceof ConfigError ? error.message : (portInUse(error) ?? error));
   process.exit(1);
 });
+
+function portInUse(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
+  const { address, port } = { address: '', port: '', ...error };
+  return `${address}:${port} is in use by another program; set PORT or MANAGEMENT_PORT to another port.`;
+}

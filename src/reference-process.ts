@@ -22,6 +22,7 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const [message] = await Promise.race([once(child, 'message'), exitOf(child)]);
+  log.info({ reference: child.pid }, 'the reference service runs beside the gateway');
   child.once('exit', (code, signal) => {
     if (lifecycle.phase === 'draining') return;
     log.fatal({ code, signal }, 'the reference service ended unexpectedly; the gateway cannot go on without it');

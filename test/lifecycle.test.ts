@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { post } from './kit/gateway.ts';
+import { type GatewayProcess, spawnProcess, startProcess } from './kit/process.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+let upstream: Upstream;
+let started: GatewayProcess[];
+beforeEach(async () => {
+  upstream = await startUpstream();
+  started = [];
+});
+afterEach(async () => {
+  await Promise.all(started.map((one) => one.kill()));
+  await upstream.close();
+});
+
+async function start(env: Record<string, string> = {}, nodeOptions: string[] = []): Promise<GatewayProcess> {
+  const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...env }, nodeOptions);
+  started.push(gateway);
+  return gateway;
+}
+
+const ask = ({ url }: GatewayProcess, id = 'p1') => post(url, { query: `{ player(playerUniqueId: "${id}") { id } }` });
+
+/** Lets every read of a player wait until it is released. */
+function holdPlayers() {
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('GET /player', ({ playerUniqueId }) => ({ after, json: { playerUniqueId } }));
+  return release;
+}
+
+const isDraining = ({ status, text }: { status: number; text: string }) => status === 503 && text.includes('draining');
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s: 100 of 100 requests in flight are answered', async (signal) => {
+  const gateway = await start();
+  const release = holdPlayers();
+  const answers = Array.from({ length: 100 }, (_, i) => ask(gateway, `p${i + 1}`));
+  await gateway.pageWhen('/metrics', ({ text }) => {
+    const [active, queued] = ['active', 'queued'].map(
+      (name) => new RegExp(`rest_requests_${name} (\\d+)`).exec(text)?.[1],
+    );
+    return Number(active) + Number(queued) === 100;
+  });
+
+  gateway.child.kill(signal);
+  expect((await gateway.pageWhen('/readyz', isDraining)).text).toBe('{"ready":false,"reasons":["draining"]}');
+  expect((await gateway.page('/healthz')).status).toBe(200);
+  await expect(ask(gateway, 'late')).rejects.toThrow('fetch failed');
+
+  release();
+  for (const [i, { data, headers }] of (await Promise.all(answers)).entries()) {
+    expect(data).toEqual({ player: { id: `p${i + 1}` } });
+    expect(headers.get('connection')).toBe('close');
+  }
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  expect(gateway.log().filter(({ msg }) => msg === 'operation')).toHaveLength(100);
+  expect(gateway.log().at(-1)).toMatchObject({ msg: 'stopped', cut: false, exitCode: 0 });
+});
+
+test('what hangs is cut after SHUTDOWN_GRACE_MS', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '100' });
+  upstream.on('GET /player', { fault: 'hang' });
+  const answer = ask(gateway).then(String, String);
+  await upstream.received(1);
+  gateway.child.kill('SIGTERM');
+  expect(await answer).toContain('fetch failed');
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  expect(gateway.log().at(-1)).toMatchObject({ msg: 'stopped', cut: true });
+});
+
+test('a second signal ends the process at once', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
+  upstream.on('GET /player', { fault: 'hang' });
+  const answer = ask(gateway).then(String, String);
+  await upstream.received(1);
+  gateway.child.kill('SIGTERM');
+  await gateway.pageWhen('/readyz', isDraining);
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.ended).toEqual({ code: 1, signal: null });
+  expect(await answer).toContain('fetch failed');
+});
+
+test('connections nobody uses do not hold the process up', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
+  const { hostname, port } = new URL(gateway.url);
+  const unused = connect(Number(port), hostname);
+  const closed = once(unused, 'close');
+  await once(unused, 'connect');
+  const agent = new Agent({ keepAlive: true });
+  const [idle] = await once(get(`${gateway.url}/graphql?query={__typename}`, { agent }), 'response');
+  await once(idle.resume(), 'end');
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  await closed;
+  agent.destroy();
+});
+
+test.each([
+  ['uncaughtException', 'throw new Error("unforeseen")'],
+  ['unhandledRejection', 'Promise.reject(new Error("unforeseen"))'],
+])('%s is told, what is in flight is finished, and the process ends with 1', async (origin, failure) => {
+  const gateway = await start({}, ['--import', `data:text/javascript,process.on("SIGUSR2",()=>{${failure}})`]);
+  const held = upstream.hold('GET /player');
+  const answer = ask(gateway);
+  await held.arrived;
+  gateway.child.kill('SIGUSR2');
+  await gateway.pageWhen('/readyz', isDraining);
+  held.release();
+  expect((await answer).data).toEqual({ player: { id: 'p1' } });
+  expect(await gateway.ended).toEqual({ code: 1, signal: null });
+  expect(gateway.log()).toContainEqual(
+    expect.objectContaining({ level: 60, msg: origin, err: expect.objectContaining({ message: 'unforeseen' }) }),
+  );
+});
+
+test('when the reference service beside it dies, the gateway says so and ends with 1', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'reference-'));
+  const gateway = await startProcess({ REFERENCE_PORT: '0', DATA_DIR: directory });
+  started.push(gateway);
+  const { reference } = await gateway.logged(({ reference }) => reference !== undefined);
+  process.kill(reference, 'SIGKILL');
+  expect(await gateway.ended).toEqual({ code: 1, signal: null });
+  expect(gateway.output()).toContain('the reference service ended unexpectedly; the gateway cannot go on without it');
+  await rm(directory, { recursive: true });
+});
+
+test('a port that is taken is told in a sentence', async () => {
+  const { port } = new URL(upstream.url);
+  const { ended, output } = spawnProcess({ REST_BASE_URL: upstream.url, PORT: port });
+  expect(await ended).toEqual({ code: 1, signal: null });
+  expect(output()).toContain(`127.0.0.1:${port} is in use by another program; set PORT or MANAGEMENT_PORT`);
+  expect(output()).not.toContain('    at ');
+});
