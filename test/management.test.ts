@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createLog } from '../src/log.ts';
+import { startManagement } from '../src/management.ts';
+import { createLifecycle } from '../src/shutdown.ts';
+import { post } from './kit/gateway.ts';
+import { type GatewayProcess, type Page, startProcess } from './kit/process.ts';
+import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';
+
+let upstream: Upstream;
+let gateway: GatewayProcess | undefined;
+beforeEach(async () => {
+  upstream = await startUpstream();
+  gateway = undefined;
+});
+afterEach(async () => {
+  await gateway?.kill();
+  await upstream.close();
+});
+
+async function start(env: Record<string, string> = {}, nodeOptions: string[] = []): Promise<GatewayProcess> {
+  gateway = await startProcess({ REST_BASE_URL: upstream.url, ...env }, nodeOptions);
+  return gateway;
+}
+
+const READY = { status: 200, text: '{"ready":true}' };
+const notReady = (reason: string) => ({ status: 503, text: `{"ready":false,"reasons":["${reason}"]}` });
+const PLAYER = '{ player(playerUniqueId: "p1") { attributes { email } coupons { code } } }';
+
+test('the management port tells health, readiness and metrics, and nothing about keys or players', async () => {
+  const { url, page } = await start();
+  await post(url, { query: PLAYER });
+  expect(await page('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+  expect(await page('/readyz')).toEqual(READY);
+  const metrics = await page('/metrics');
+  expect(metrics.status).toBe(200);
+  for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds', 'gateway_operations_total']) {
+    expect(metrics.text).toContain(`\n${name}`);
+  }
+  for (const secret of [API_KEY, SECRET_KEY, 'p1@example.com', '"p1"', 'P1-1']) {
+    expect(metrics.text).not.toContain(secret);
+  }
+});
+
+test('neither port serves what belongs to the other', async () => {
+  const { url, page } = await start();
+  for (const path of ['/graphql', '/', '/metrics/x']) expect((await page(path)).status).toBe(404);
+  for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(404);
+});
+
+test('as long as the gateway starts it is healthy, but not ready', async () => {
+  const log = createLog('silent');
+  const lifecycle = createLifecycle(1, log);
+  const management = await startManagement({ host: '127.0.0.1', port: 0 }, lifecycle, log);
+  const statusOf = async (path: string) => (await fetch(management.url + path)).status;
+  expect(await (await fetch(`${management.url}/readyz`)).text()).toBe(notReady('starting').text);
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 503]);
+  management.show({ reasons: async () => [], metrics: async () => '' });
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 200]);
+  lifecycle.run();
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 200, 200]);
+  await management.stop(new AbortController().signal);
+});
+
+test('an open breaker makes the gateway not ready, and its metrics say so, until the service is well again', async () => {
+  const { url, page, pageWhen } = await start();
+  upstream.on('GET /player', { status: 500 });
+  const until = async (wanted: Page) => {
+    for (;;) {
+      await post(url, { query: PLAYER });
+      const now = await page('/readyz');
+      if (now.status === wanted.status) return now;
+    }
+  };
+  expect(await until(notReady('breaker-open'))).toEqual(notReady('breaker-open'));
+  expect((await page('/healthz')).status).toBe(200);
+  expect((await page('/metrics')).text).toContain('rest_breaker{state="open"} 1');
+  upstream.on('GET /player', 'usual');
+  expect(await until(READY)).toEqual(READY);
+  await pageWhen('/metrics', ({ text }) => text.includes('rest_breaker{state="closed"} 1'));
+});
+
+test('a full heap makes the gateway refuse and not ready, while the management port goes on', async () => {
+  const { url, pageWhen, page } = await start({ MAX_HEAP_PERCENT: '1' }, ['--max-old-space-size=512']);
+  expect(await pageWhen('/readyz', ({ status }) => status === 503)).toEqual(notReady('overloaded'));
+  const { status, headers, errors } = await post(url, { query: PLAYER });
+  expect({ status, code: errors[0]?.extensions['code'] }).toEqual({ status: 503, code: 'OVERLOADED' });
+  expect(headers.get('retry-after')).toBe('1');
+  expect(upstream.requests).toEqual([]);
+  expect((await page('/healthz')).status).toBe(200);
+  expect((await page('/metrics')).text).toContain(
+    'gateway_operations_total{operation="other",type="none",outcome="OVERLOADED"} 1',
+  );
+});

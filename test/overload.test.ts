@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startBoth, type TestGateway } from './kit/gateway.ts';
+
+let both: Awaited<ReturnType<typeof startBoth>> | undefined;
+beforeEach(() => {
+  both = undefined;
+});
+afterEach(() => both?.close());
+
+async function start(env: Record<string, string>) {
+  both = await startBoth(env);
+  return both;
+}
+
+test('beyond MAX_CONCURRENT_OPERATIONS the gateway answers 503 at once, and goes on when there is room again', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '2' });
+  const held = [upstream.hold('GET /player'), upstream.hold('GET /player')];
+  const ask = (id: string) => gateway.query(`{ player(playerUniqueId: "${id}") { id } }`);
+  const first = [ask('p1'), ask('p2')];
+  await upstream.received(2);
+
+  const { status, headers, data, errors, extensions } = await ask('p3');
+  expect(status).toBe(503);
+  expect(headers.get('retry-after')).toBe('1');
+  expect(headers.get('content-type')).toContain('application/json');
+  expect({ data, errors }).toEqual({
+    data: undefined,
+    errors: [{ message: expect.stringContaining('try again'), extensions: { code: 'OVERLOADED' } }],
+  });
+  expect(extensions['requestId']).toBe(headers.get('x-request-id'));
+  expect(upstream.requests).toHaveLength(2);
+  expect(await gateway.metrics()).toContain('outcome="OVERLOADED"} 1');
+
+  for (const { release } of held) release();
+  expect((await Promise.all(first)).map((answer) => answer.status)).toEqual([200, 200]);
+  expect((await ask('p3')).data).toEqual({ player: { id: 'p3' } });
+});
+
+test('a client that goes away makes room', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '1' });
+  upstream.on('GET /player', { fault: 'hang' }, 'usual');
+  const client = new AbortController();
+  const query = 'query={player(playerUniqueId:"p1"){id}}';
+  const gone = fetch(`${gateway.url}/graphql?${query}`, {
+    signal: client.signal,
+    headers: { 'apollo-require-preflight': '1' },
+  }).catch(() => {});
+  await upstream.received(1);
+  client.abort();
+  await gone;
+  await upstream.requests[0]?.gone;
+  expect((await gateway.query('{ player(playerUniqueId: "p1") { id } }')).status).toBe(200);
+});
+
+/** Everything a connection received until the gateway closed it. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => {});
+  await once(socket, 'close');
+  return received;
+}
+
+function open({ url }: TestGateway): Socket {
+  const { hostname, port } = new URL(url);
+  return connect(Number(port), hostname);
+}
+
+/** Sends a text, then one character after another without end. */
+function drip(socket: Socket, start: string): void {
+  socket.write(start);
+  const timer = setInterval(() => socket.write('a'), 20);
+  socket.once('close', () => clearInterval(timer));
+}
+
+const REQUEST = 'POST /graphql HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n';
+const LIMITS = { HEADERS_TIMEOUT_MS: '100', REQUEST_TIMEOUT_MS: '200', KEEP_ALIVE_TIMEOUT_MS: '100' };
+
+/* What a hostile client sends, and what it reads before its connection is closed. None of these ends by itself. */
+const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
+  ['a head that drips', (socket) => drip(socket, `${REQUEST}X-Slow: `), /^HTTP\/1\.1 408 /],
+  [
+    'a body that drips',
+    (socket) => drip(socket, `${REQUEST}Content-Length: 100000\r\n\r\n{"query":"`),
+    /^HTTP\/1\.1 408 /,
+  ],
+  ['nothing at all', () => {}, /^(?:HTTP\/1\.1 408 |$)/],
+  [
+    'a request, and then nothing',
+    (socket) =>
+      socket.write('GET /graphql?query={__typename} HTTP/1.1\r\nHost: gateway\r\nApollo-Require-Preflight: 1\r\n\r\n'),
+    /^HTTP\/1\.1 200 /,
+  ],
+  ['a head without end', (socket) => socket.write(`${REQUEST}X-Flood: ${'a'.repeat(20_000)}`), /^HTTP\/1\.1 431 /],
+  [
+    'headers without number',
+    (socket) => socket.write(`${REQUEST}${Array.from({ length: 3_000 }, (_, i) => `X-${i}: a\r\n`).join('')}`),
+    /^HTTP\/1\.1 431 /,
+  ],
+];
+
+test.each(rows)('a client that sends %s is cut off', async (_name, send, answer) => {
+  const { gateway, upstream } = await start(LIMITS);
+  const socket = open(gateway);
+  const received = untilClosed(socket);
+  send(socket);
+  expect(await received).toMatch(answer);
+  expect(upstream.requests).toEqual([]);
+  expect((await gateway.query('{ player(playerUniqueId: "p1") { id } }')).status).toBe(200);
+});
+
+test('connections beyond MAX_CONNECTIONS are closed at once', async () => {
+  const { gateway } = await start({ MAX_CONNECTIONS: '1' });
+  const first = open(gateway);
+  const firstClosed = untilClosed(first);
+  await once(first, 'connect');
+  expect(await untilClosed(open(gateway))).toBe('');
+  first.destroy();
+  await firstClosed;
+});
