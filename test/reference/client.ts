@@ -45,7 +45,7 @@ export function clientOf({ url, apiKey, secretKey }: Door) {
         ...headers,
       },
       ...(body !== undefined && {
-        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+        body: typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body),
       }),
     });
     const text = await response.text();

@@ -11,7 +11,7 @@ const ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
 const CODE_LENGTH = 12;
 
 /**
- * Issues a coupon of a group to a player that the transaction has taken. Gives its code, or undefined when the player
+ * Issues a coupon of a group to a player whose totals the transaction holds. Gives its code, or undefined when the player
  * cannot obtain one: the group is not active, its dates are not now, or the player has `maxPerPlayer` of it already.
  */
 export async function issueCoupon(

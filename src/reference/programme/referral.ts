@@ -1,8 +1,15 @@
-import { activateReferral, addReferral, addToTotals, countContact, firstContact } from '../store/referrals.ts';
+import {
+  activateReferral,
+  addReferral,
+  addToTotals,
+  countContact,
+  firstContact,
+  type Totals,
+} from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import type { PlayerAttributes } from '../wire/player.ts';
 import { contactOf } from './contacts.ts';
-import { giveRewards } from './rewards.ts';
+import { giveRewards, type ReferralSides } from './rewards.ts';
 import type { Programme } from './schema.ts';
 
 /*
@@ -32,9 +39,10 @@ export async function countReferral(
     const contact = await firstContact(queries, friendId, contacts);
     if (!contact || contact.counted_for !== null) return;
     if (!(await countContact(queries, contact.id, friendId))) continue;
-    await addReferral(queries, friendId, contact.referrer_id, now);
-    await addToTotals(queries, contact.referrer_id, 1, 0);
-    await giveRewards(queries, programme, 'pending', { friend: friendId, referrer: contact.referrer_id }, now);
+    const players = { friend: friendId, referrer: contact.referrer_id };
+    await moveTotals(queries, players, { pending: 1, active: 0 });
+    await addReferral(queries, players.friend, players.referrer, now);
+    await giveRewards(queries, programme, 'pending', players, now);
     return;
   }
 }
@@ -50,6 +58,17 @@ export async function recogniseAction(
   if (!eventNames.includes(programme.actionEvent)) return;
   const referral = await activateReferral(queries, friendId, now);
   if (!referral) return;
-  await addToTotals(queries, referral.referrer_id, -1, 1);
-  await giveRewards(queries, programme, 'active', { friend: friendId, referrer: referral.referrer_id }, now);
+  const players = { friend: friendId, referrer: referral.referrer_id };
+  await moveTotals(queries, players, { pending: -1, active: 1 });
+  await giveRewards(queries, programme, 'active', players, now);
+}
+
+/**
+ * Changes the referrer's totals and holds those of both sides, who may be given coupons next. Always the lower id first:
+ * two players who refer each other would otherwise wait for each other for ever.
+ */
+async function moveTotals(queries: Queries, { friend, referrer }: ReferralSides, change: Totals): Promise<void> {
+  for (const id of [friend, referrer].sort((one, other) => one - other)) {
+    await addToTotals(queries, id, id === referrer ? change : { pending: 0, active: 0 });
+  }
 }

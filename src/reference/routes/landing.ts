@@ -39,8 +39,9 @@ export function landingRoutes(app: FastifyInstance, service: Service): void {
     async (_request: unknown, body: string) => new URLSearchParams(body),
   );
 
+  const codeOf = (request: FastifyRequest) => PATH.parse(request.params).code;
   const referrerOf = (request: FastifyRequest) => {
-    const { code } = PATH.parse(request.params);
+    const code = codeOf(request);
     return textProblem(code) ? undefined : store.read((queries) => findPlayerByCode(queries, code));
   };
   const show = (request: FastifyRequest, reply: FastifyReply, status: number, content: LandingContent) => {
@@ -67,12 +68,15 @@ export function landingRoutes(app: FastifyInstance, service: Service): void {
   });
 
   app.post('/r/:code', async (request, reply) => {
-    const referrer = await referrerOf(request);
-    if (!referrer) return show(request, reply, 404, { kind: 'notFound' });
+    if (!(await referrerOf(request))) return show(request, reply, 404, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     const contact = contactOf(programme.contact, typed);
     if (!isContact(contact) || textProblem(typed)) return show(request, reply, 400, form(request, typed, true));
-    await store.write((queries) => addContact(queries, referrer.id, contact, now()));
-    return show(request, reply, 200, { kind: 'thanks' });
+    const isStored = await store.write(async (queries) => {
+      const referrer = await findPlayerByCode(queries, codeOf(request));
+      if (referrer) await addContact(queries, referrer.id, contact, now());
+      return referrer !== undefined;
+    });
+    return isStored ? show(request, reply, 200, { kind: 'thanks' }) : show(request, reply, 404, { kind: 'notFound' });
   });
 }

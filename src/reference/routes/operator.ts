@@ -6,7 +6,8 @@ import { issueCoupon } from '../programme/coupons.ts';
 import { groupState, hasStarted, isExpired } from '../programme/derived.ts';
 import type { Service } from '../service.ts';
 import { findCoupon, useCoupon } from '../store/coupons.ts';
-import { takeKnownPlayer } from '../store/players.ts';
+import { findPlayer } from '../store/players.ts';
+import { addToTotals } from '../store/referrals.ts';
 import { decode } from '../wire/decode.ts';
 import { playerUniqueId } from '../wire/members.ts';
 import { needsApiKey, needsSecretKey } from './authenticate.ts';
@@ -38,8 +39,9 @@ function issue({ store, programme, now }: Service, playerUniqueId: string, handl
   const group = programme.groups.find((candidate) => candidate.handle === handle);
   if (!group) throw new Refusal(404, `The programme has no group ${JSON.stringify(handle)}`);
   return store.write(async (queries) => {
-    const player = await takeKnownPlayer(queries, playerUniqueId);
-    if (!player) throw unknownPlayer();
+    const player = await findPlayer(queries, playerUniqueId);
+    const isHeld = player && (await addToTotals(queries, player.id, { pending: 0, active: 0 }));
+    if (!isHeld) throw unknownPlayer();
     const code = await issueCoupon(queries, group, player.id, now());
     if (code === undefined) throw new Refusal(409, 'The player can obtain no coupon of this group now');
     return code;

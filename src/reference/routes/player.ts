@@ -72,8 +72,10 @@ function deletePlayer({ store }: Service, playerUniqueId: string): Promise<void>
     const player = await takeKnownPlayer(queries, playerUniqueId);
     if (!player) throw unknownPlayer();
     const referral = await findReferral(queries, player.id);
-    if (referral?.status === 'pending') await addToTotals(queries, referral.referrer_id, -1, 0);
-    if (referral?.status === 'active') await addToTotals(queries, referral.referrer_id, 0, -1);
+    if (referral) {
+      const isPending = referral.status === 'pending';
+      await addToTotals(queries, referral.referrer_id, { pending: isPending ? -1 : 0, active: isPending ? 0 : -1 });
+    }
     await removePlayer(queries, player.id);
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { unknownPlayer } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { findPlayer } from '../store/players.ts';
-import { listFriends } from '../store/referrals.ts';
+import { listFriends, readTotals } from '../store/referrals.ts';
 import { decode } from '../wire/decode.ts';
 import { referralPage, referralQuery } from '../wire/referral.ts';
 import { playerIdOf } from './player-id.ts';
@@ -15,8 +15,9 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
       const referrer = await findPlayer(queries, id);
       if (!referrer) throw unknownPlayer();
       const offset = (page - 1) * limit;
-      const isPastTheEnd = offset >= referrer.pending_friends + referrer.active_friends;
-      return referralPage(referrer, isPastTheEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
+      const totals = await readTotals(queries, referrer.id);
+      const isPastTheEnd = offset >= totals.pending + totals.active;
+      return referralPage(totals, isPastTheEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
     });
   });
 }

@@ -29,7 +29,7 @@ export function listCoupons(queries: Queries, playerId: number): Promise<CouponR
   return queries.selectFrom('coupons').selectAll().where('player_id', '=', playerId).orderBy('id').execute();
 }
 
-/** How many coupons of a group a player obtained. Counts for certain only while the player is taken. */
+/** How many coupons of a group a player obtained. Certain only while the player's totals are held. */
 export async function countCoupons(queries: Queries, playerId: number, groupHandle: string): Promise<number> {
   const { count } = await queries
     .selectFrom('coupons')

@@ -73,21 +73,34 @@ export function activateReferral(queries: Queries, friendId: number, now: number
     .executeTakeFirst();
 }
 
-/** Changes a referrer's totals, which takes the referrer until the transaction ends. */
-export async function addToTotals(
-  queries: Queries,
-  referrerId: number,
-  pending: number,
-  active: number,
-): Promise<void> {
-  await queries
-    .updateTable('players')
+export interface Totals {
+  pending: number;
+  active: number;
+}
+
+export async function readTotals(queries: Queries, playerId: number): Promise<Totals> {
+  const { pending_friends, active_friends } = await queries
+    .selectFrom('totals')
+    .selectAll()
+    .where('player_id', '=', playerId)
+    .executeTakeFirstOrThrow();
+  return { pending: pending_friends, active: active_friends };
+}
+
+/**
+ * Adds to a player's totals and holds them until the transaction ends; false when there is no such player any more. Who
+ * holds a player's totals is also the only one who gives that player coupons.
+ */
+export async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('totals')
     .set({
       pending_friends: sql`pending_friends + ${sql.lit(pending)}`,
       active_friends: sql`active_friends + ${sql.lit(active)}`,
     })
-    .where('id', '=', referrerId)
-    .execute();
+    .where('player_id', '=', playerId)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /**

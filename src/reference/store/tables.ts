@@ -20,7 +20,15 @@ export interface PlayersTable {
   device_token: string | null;
   os_type: string | null;
   created_at: number;
-  /** Totals of the friends this player referred, kept in the same transaction as the referrals they count. */
+}
+
+/**
+ * How many friends a player referred, kept in the same transaction as the referrals that it counts. A row of its own
+ * beside each player's: a friend's request changes its referrer's totals while it holds the friend, and two players who
+ * refer each other would wait for each other if totals and players were the same rows.
+ */
+export interface TotalsTable {
+  player_id: number;
   pending_friends: Generated<number>;
   active_friends: Generated<number>;
 }
@@ -82,6 +90,7 @@ export interface EventsTable {
 
 export interface Tables {
   players: PlayersTable;
+  totals: TotalsTable;
   contacts: ContactsTable;
   referrals: ReferralsTable;
   coupon_groups: CouponGroupsTable;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { PlayerRow } from '../store/players.ts';
-import type { FriendRow } from '../store/referrals.ts';
+import type { FriendRow, Totals } from '../store/referrals.ts';
 import { type Answer, isoTime, stored, type Wire } from './answers.ts';
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
@@ -19,13 +18,13 @@ export const referralQuery = z.object({
 });
 
 /** One page of friends, with the totals of all of them. */
-export function referralPage(referrer: PlayerRow, friends: readonly FriendRow[]) {
+export function referralPage({ pending, active }: Totals, friends: readonly FriendRow[]) {
   return {
     referredFriends: friends.map(referredFriend),
     count: friends.length,
-    total: referrer.pending_friends + referrer.active_friends,
-    totalPending: referrer.pending_friends,
-    totalActive: referrer.active_friends,
+    total: pending + active,
+    totalPending: pending,
+    totalActive: active,
   };
 }
 

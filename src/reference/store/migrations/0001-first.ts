@@ -19,7 +19,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     attributes text,
     device_token text,
     os_type text,
-    created_at bigint not null,
+    created_at bigint not null
+  )`.execute(db);
+
+  await sql`create table totals (
+    player_id bigint primary key references players (id) on delete cascade,
     pending_friends integer not null default 0,
     active_friends integer not null default 0
   )`.execute(db);
