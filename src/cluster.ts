@@ -15,6 +15,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** A worker that lived this long counts as sound, in milliseconds. */
 const SOUND_MS = 30_000;
+/** Workers cut what hangs themselves when the time is over; one that has not ended after so many milliseconds is killed. */
+const CUT_MS = 500;
 
 export interface Workers extends Stoppable, Visible {
   url: string;
@@ -82,10 +84,10 @@ export async function startWorkers(count: number, baseUrl: string, log: FastifyB
       const all = workers();
       const gone = Promise.all(all.map((worker) => once(worker, 'exit')));
       for (const worker of all) worker.process.kill('SIGTERM');
-      const cut = () => {
+      const kill = () => {
         for (const worker of workers()) worker.process.kill('SIGKILL');
       };
-      hurry.addEventListener('abort', cut, { once: true });
+      hurry.addEventListener('abort', () => setTimeout(kill, CUT_MS), { once: true });
       await gone;
     },
   };

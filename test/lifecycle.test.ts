@@ -4,10 +4,13 @@ import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, spawnProcess, startProcess } from './kit/process.ts';
 import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* Each test starts programs, which takes its time on a busy machine. */
+jest.setTimeout(60_000);
 
 let upstream: Upstream;
 let started: GatewayProcess[];

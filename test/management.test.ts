@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLog } from '../src/log.ts';
 import { startManagement } from '../src/management.ts';
 import { createLifecycle } from '../src/shutdown.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, type Page, startProcess } from './kit/process.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* Each test starts programs, which takes its time on a busy machine. */
+jest.setTimeout(60_000);
 
 let upstream: Upstream;
 let gateway: GatewayProcess | undefined;

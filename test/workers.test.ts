@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { post } from './kit/gateway.ts';
+import { type GatewayProcess, spawnProcess, startProcess } from './kit/process.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* Each test starts programs, which takes its time on a busy machine. */
+jest.setTimeout(60_000);
+
+let upstream: Upstream;
+let gateway: GatewayProcess | undefined;
+beforeEach(async () => {
+  upstream = await startUpstream();
+  gateway = undefined;
+});
+afterEach(async () => {
+  await gateway?.kill();
+  await upstream.close();
+});
+
+async function start(env: Record<string, string> = {}): Promise<GatewayProcess> {
+  gateway = await startProcess({ REST_BASE_URL: upstream.url, WORKERS: '2', ...env });
+  return gateway;
+}
+
+/** A request on a connection of its own, so that the workers take turns. */
+const ask = ({ url }: GatewayProcess, id: string) =>
+  post(url, { query: `query Player { player(playerUniqueId: "${id}") { id } }` }, { connection: 'close' });
+
+const workersOf = ({ log }: GatewayProcess): number[] =>
+  log().flatMap(({ msg, worker }) => (msg === 'worker listens' ? [worker] : []));
+
+test('WORKERS=2: one port, one announcement, both workers serve, one page of metrics for all', async () => {
+  const running = await start();
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(running, `p${i + 1}`)));
+  expect(answers.map(({ data }) => data.player.id)).toEqual(answers.map((_, i) => `p${i + 1}`));
+  expect(running.output().match(/GraphQL {2,}http/g)).toHaveLength(1);
+
+  const served = new Set(running.log().flatMap(({ msg, pid }) => (msg === 'operation' ? [pid] : [])));
+  expect([...served].sort()).toEqual(workersOf(running).sort());
+  expect(served).not.toContain(running.child.pid);
+
+  const { text } = await running.page('/metrics');
+  expect(text).toContain('gateway_operations_total{operation="Player",type="query",outcome="OK"} 20');
+  expect(text).toContain('rest_breaker{state="closed"} 2');
+  expect(await running.page('/readyz')).toEqual({ status: 200, text: '{"ready":true}' });
+});
+
+test('a worker that dies is replaced, and counted', async () => {
+  const running = await start();
+  const [victim = 0, other] = workersOf(running);
+  process.kill(victim, 'SIGKILL');
+  await running.logged(({ worker, msg }) => msg === 'worker listens' && worker !== victim && worker !== other);
+  expect(running.log()).toContainEqual(expect.objectContaining({ worker: victim, signal: 'SIGKILL', level: 50 }));
+  expect((await ask(running, 'p1')).data).toEqual({ player: { id: 'p1' } });
+  expect((await ask(running, 'p2')).data).toEqual({ player: { id: 'p2' } });
+  expect((await running.page('/metrics')).text).toContain('gateway_worker_deaths_total 1');
+});
+
+test('SIGTERM to all of them: what is in flight is finished by every worker, and all end', async () => {
+  const running = await start();
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('GET /player', ({ playerUniqueId }) => ({ after, json: { playerUniqueId } }));
+  const answers = Array.from({ length: 10 }, (_, i) => ask(running, `p${i + 1}`));
+  await upstream.received(10);
+  // As a service manager may do it: to the whole group.
+  for (const pid of [running.child.pid ?? 0, ...workersOf(running)]) process.kill(pid, 'SIGTERM');
+  await running.pageWhen('/readyz', ({ text }) => text.includes('draining'));
+  await Promise.all(
+    workersOf(running).map((pid) => running.logged((line) => line.pid === pid && line.msg === 'stopping')),
+  );
+  await expect(ask(running, 'late')).rejects.toThrow('fetch failed');
+  release();
+  expect((await Promise.all(answers)).map(({ data }) => data?.player.id)).toEqual(answers.map((_, i) => `p${i + 1}`));
+  expect(await running.ended).toEqual({ code: 0, signal: null });
+  for (const pid of workersOf(running)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+test('a worker that hangs is cut after SHUTDOWN_GRACE_MS', async () => {
+  const running = await start({ SHUTDOWN_GRACE_MS: '100' });
+  upstream.on('GET /player', { fault: 'hang' });
+  const answer = ask(running, 'p1').then(String, String);
+  await upstream.received(1);
+  running.child.kill('SIGTERM');
+  expect(await answer).toContain('fetch failed');
+  expect(await running.ended).toEqual({ code: 0, signal: null });
+});
+
+test('when the primary is killed, its workers end', async () => {
+  const running = await start();
+  running.child.kill('SIGKILL');
+  // The pipe of their output closes with the last of them.
+  expect(await running.ended).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('workers that cannot start end the gateway, which says why', async () => {
+  const { port } = new URL(upstream.url);
+  const { ended, output } = spawnProcess({ REST_BASE_URL: upstream.url, WORKERS: '2', PORT: port });
+  expect(await ended).toEqual({ code: 1, signal: null });
+  expect(output()).toContain(`127.0.0.1:${port} is in use`);
+  expect(output()).toContain('A worker ended before it listened (exit code 1)');
+});
