@@ -1,0 +1,474 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { Scope } from '../src/gateway/access/caller.ts';
+import { enforceAccess } from '../src/gateway/access/enforce.ts';
+import { SCHEMA_DIRECTORY } from '../src/gateway/schema.ts';
+import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from './kit/callers.ts';
+
+/*
+ * Every field of the schema × every kind of caller. What must be asked of a caller stands here once more, by hand, so that
+ * a rule that is lost from the schema is missed.
+ */
+
+interface Need {
+  scope: Scope;
+  /** Whether the field is about a player, who must then be the caller's own. */
+  whom?: true;
+  exceptOwn?: true;
+}
+
+const NEEDS: Record<string, Need> = {
+  'Query.player': { scope: 'players:read', whom: true },
+  'Query.players': { scope: 'players:read', whom: true },
+  'Query.me': { scope: 'players:read' },
+  'Mutation.upsertPlayer': { scope: 'players:write', whom: true },
+  'Mutation.deletePlayer': { scope: 'players:delete', whom: true },
+  'Mutation.trackEvents': { scope: 'events:write', whom: true },
+  'Player.id': { scope: 'players:read' },
+  'Player.playerUniqueId': { scope: 'players:read' },
+  'Player.attributes': { scope: 'players:read' },
+  'Player.referralLink': { scope: 'players:read' },
+  'Player.coupons': { scope: 'coupons:read', whom: true },
+  'Player.referredFriends': { scope: 'referrals:read', whom: true },
+  'Player.referredFriendsConnection': { scope: 'referrals:read', whom: true },
+  'PlayerAttributes.email': { scope: 'contacts:read', exceptOwn: true },
+  'PlayerAttributes.mobile': { scope: 'contacts:read', exceptOwn: true },
+  'ReferredFriend.email': { scope: 'contacts:read' },
+  'ReferredFriend.mobileNumber': { scope: 'contacts:read' },
+  'ReferredFriend.player': { scope: 'players:read', whom: true },
+  'UpsertPlayerPayload.player': { scope: 'players:read', whom: true },
+  'TrackEventsPayload.player': { scope: 'players:read', whom: true },
+};
+
+/** The calls to the REST service behind a field; `id` is the player the field is about. */
+const CALLS: Record<string, (id: string) => string> = {
+  'Query.player': (id) => `GET /player ${id}`,
+  'Query.players': (id) => `GET /player ${id}`,
+  'Query.me': (id) => `GET /player ${id}`,
+  'Mutation.upsertPlayer': (id) => `POST /player ${id}`,
+  'Mutation.deletePlayer': (id) => `DELETE /player ${id}`,
+  'Mutation.trackEvents': (id) => `POST /event ${id}`,
+  'Player.coupons': (id) => `GET /coupon ${id}`,
+  'Player.referredFriends': (id) => `GET /referrals ${id}`,
+  'Player.referredFriendsConnection': (id) => `GET /referrals ${id}`,
+  'ReferredFriend.player': (id) => `GET /player ${id}`,
+  'UpsertPlayerPayload.player': (id) => `GET /player ${id}`,
+  'TrackEventsPayload.player': (id) => `GET /player ${id}`,
+};
+
+/** How a field with arguments is written; `id` is the player asked about. One friend is enough here. */
+const ARGUMENTS: Record<string, (id: string) => string> = {
+  'Query.player': (id) => `(playerUniqueId: "${id}")`,
+  'Query.players': (id) => `(playerUniqueIds: ["${id}"])`,
+  'Mutation.upsertPlayer': (id) => `(input: { playerUniqueId: "${id}", attributes: { city: "London" } })`,
+  'Mutation.deletePlayer': (id) => `(input: { playerUniqueId: "${id}" })`,
+  'Mutation.trackEvents': (id) => `(input: { playerUniqueId: "${id}", events: [{ name: "visit" }] })`,
+  'Player.referredFriends': () => '(limit: 1)',
+  'Player.referredFriendsConnection': () => '(first: 1)',
+};
+
+interface Step {
+  type: GraphQLObjectType;
+  field: GraphQLField<unknown, unknown>;
+  /** Leaves without a rule that stand beside it: they share its fate, so they are asked for together. */
+  beside: readonly string[];
+}
+
+const sdl = readdirSync(SCHEMA_DIRECTORY)
+  .filter((name) => name.endsWith('.graphql'))
+  .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'))
+  .join('\n');
+const schema = buildSchema(sdl);
+const nameOf = ({ type, field }: Step) => `${type.name}.${field.name}`;
+const isList = ({ field: { type } }: Step) => isListType(isNonNullType(type) ? type.ofType : type);
+
+/** A shortest way from the top to each field of each type, queries first. */
+function waysToEveryField(): Step[][] {
+  const ways: Step[][] = [];
+  const seen = new Set<string>();
+  const waiting: [GraphQLObjectType, Step[]][] = [schema.getQueryType(), schema.getMutationType()].map((type) => {
+    if (!type) throw new Error('The schema has lost a root.');
+    return [type, []];
+  });
+  for (const [type, above] of waiting) {
+    if (seen.has(type.name)) continue;
+    seen.add(type.name);
+    const fields = Object.values(type.getFields());
+    const leaves = fields.filter(
+      (field) => isLeafType(getNamedType(field.type)) && !NEEDS[`${type.name}.${field.name}`],
+    );
+    const beside = leaves.slice(1).map(({ name }) => name);
+    for (const field of fields) {
+      if (beside.includes(field.name)) continue;
+      const way = [...above, { type, field, beside: field === leaves[0] ? beside : [] }];
+      ways.push(way);
+      const inner = getNamedType(field.type);
+      if (isObjectType(inner)) waiting.push([inner, way]);
+    }
+  }
+  return ways;
+}
+
+function operationOf(way: Step[], id: string): string {
+  const last = way.at(-1);
+  const leaf = last && isLeafType(getNamedType(last.field.type)) ? '' : ' { __typename }';
+  const selection = way.reduceRight(
+    (inner, step) =>
+      ` { ${[...step.beside, ''].join(' ')}${step.field.name}${ARGUMENTS[nameOf(step)]?.(id) ?? ''}${inner} }`,
+    leaf,
+  );
+  return `${way[0]?.type.name === 'Mutation' ? 'mutation' : 'query'}${selection}`;
+}
+
+interface Outcome {
+  calls: string[];
+  /** The index of the step that is refused; undefined when the whole way is open. */
+  refused?: number;
+  /** The step that is null without an error: `me` of a caller that is no player. */
+  nobody?: true;
+}
+
+/** What must come of it when a caller asks for a field of a player. */
+function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
+  const calls: string[] = [];
+  let about = asked;
+  for (const [index, step] of way.entries()) {
+    const name = nameOf(step);
+    if (name === 'Query.me') about = caller.sub ?? '';
+    if (name === 'ReferredFriend.player') about = 'f1';
+    const need = NEEDS[name];
+    const isOwn = caller.sub === about;
+    const allowed =
+      !need ||
+      (need.exceptOwn && isOwn) ||
+      (caller.scopes.has(need.scope) && (!need.whom || isOwn || caller.scopes.has('any-player')));
+    if (!allowed) return { calls, refused: index };
+    if (name === 'Query.me' && caller.sub === undefined) return { calls, nobody: true };
+    const call = CALLS[name];
+    if (call) calls.push(call(about));
+  }
+  return { calls };
+}
+
+/** Where the refusal of a step is told: at the innermost list around it, else at the field itself. */
+function pathOf(way: Step[], refused: number): string[] {
+  const names = way.slice(0, refused + 1).map(({ field }) => field.name);
+  const list = way.slice(0, refused).findLastIndex(isList);
+  return list < 0 ? names : names.slice(0, list + 1);
+}
+
+/** The value at the end of a way; the first entry of lists. */
+function valueAt(data: unknown, way: Step[]): unknown {
+  return way.reduce<unknown>((at, { field }) => {
+    const object = Array.isArray(at) ? at[0] : at;
+    return object == null ? object : Reflect.get(object, field.name);
+  }, data);
+}
+
+let all: Awaited<ReturnType<typeof startWithCallers>>;
+beforeAll(async () => {
+  all = await startWithCallers();
+  all.upstream.on('POST /player', ({ body }) => ({
+    json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
+  }));
+  all.upstream.on('DELETE /player', { raw: '' });
+});
+beforeEach(() => all.upstream.forget());
+afterAll(() => all.close());
+
+const callsSeen = () =>
+  all.upstream.requests.map(
+    ({ endpoint, playerUniqueId, body }) =>
+      `${endpoint} ${playerUniqueId ?? Reflect.get(Object(body), 'playerUniqueId')}`,
+  );
+const codes = (errors: { path?: unknown; extensions: Record<string, unknown> }[]) =>
+  errors.map(({ path, extensions }) => [path, extensions['code']]);
+
+const ways = waysToEveryField();
+
+const callers: TestCaller[] = [
+  player('p1'),
+  ...WHAT.map((scope) => player('p1', scope)),
+  player('p1', ...WHAT),
+  player('p1', 'any-player'),
+  ...WHAT.map((scope) => player('p1', scope, 'any-player')),
+  player('p1', ...WHAT, 'any-player'),
+  player('p1', 'players:read', 'referrals:read'),
+  player('f1', ...WHAT),
+  client(),
+  client('any-player'),
+  client(...WHAT),
+  ...WHAT.map((scope) => client(scope)),
+  ...WHAT.map((scope) => client(scope, 'any-player')),
+  client(...WHAT, 'any-player'),
+];
+
+describe('every field', () => {
+  test('of the roots and of a player says here who may ask for it', () => {
+    const ruled = ways
+      .map((way) => way.at(-1))
+      .filter((step) => step && /^(?:Query|Mutation|Player)$/.test(step.type.name));
+    expect(ruled.flatMap((step) => (step && !NEEDS[nameOf(step)] ? [nameOf(step)] : []))).toEqual([]);
+    const asked = ways.reduce((sum, way) => sum + 1 + (way.at(-1)?.beside.length ?? 0), 0);
+    const inAll = Object.values(schema.getTypeMap()).filter(
+      (type) => isObjectType(type) && !type.name.startsWith('__'),
+    );
+    expect(asked).toBe(
+      inAll.reduce((sum, type) => sum + (isObjectType(type) ? Object.keys(type.getFields()).length : 0), 0),
+    );
+  });
+
+  test('is closed to nobody', async () => {
+    for (const way of ways) {
+      const { status, data, errors } = await all.as(NOBODY, operationOf(way, 'p1'));
+      expect({ status, data, codes: codes(errors) }).toEqual({
+        status: 401,
+        data: undefined,
+        codes: [[undefined, 'UNAUTHENTICATED']],
+      });
+    }
+    expect(all.upstream.calls()).toEqual([]);
+  });
+
+  test.each(callers)('is as open to $name as it should be', async (caller) => {
+    for (const way of ways) {
+      for (const id of ['p1', 'p2']) {
+        const operation = operationOf(way, id);
+        all.upstream.forget();
+        const { status, data, errors } = await all.as(caller, operation);
+        const { calls, refused, nobody } = expected(way, caller, id);
+        const refusedAt = refused === undefined ? [] : [[pathOf(way, refused), 'FORBIDDEN']];
+        expect({ operation, status, errors: codes(errors), calls: callsSeen().sort() }).toEqual({
+          operation,
+          status: 200,
+          errors: refusedAt,
+          calls: [...calls].sort(),
+        });
+        if (refused !== undefined) expect(valueAt(data, way.slice(0, refused + 1))).toBeNull();
+        else if (nobody) expect(data).toEqual({ me: null });
+      }
+    }
+  });
+
+  test('that is allowed arrives', async () => {
+    for (const way of ways.filter((steps) => NEEDS[nameOf(steps.at(-1) as Step)])) {
+      const { data } = await all.as(player('p1', ...WHAT, 'any-player'), operationOf(way, 'p1'));
+      expect([operationOf(way, 'p1'), valueAt(data, way) ?? null]).not.toEqual([operationOf(way, 'p1'), null]);
+    }
+  });
+});
+
+/* Ways around a rule that do not lead around it: each is asked by a player who may read players and referrals of everybody. */
+const noContacts = player('p1', 'players:read', 'referrals:read', 'players:write', 'events:write', 'any-player');
+const noOthers = player('p1', 'players:read', 'referrals:read', 'coupons:read', 'contacts:read');
+
+const aroundContacts: [name: string, operation: string, path: string[]][] = [
+  [
+    'friends',
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { email mobileNumber displayName } } } }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  [
+    'friends under an alias',
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { displayName: email status: mobileNumber } } } }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  [
+    'friends in a fragment',
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { ...F } } } } fragment F on ReferredFriend { email }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  [
+    'friends in an inline fragment',
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { ... { nodes { ... on ReferredFriend { ... { email } } } } } } }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  [
+    'friends, included',
+    'query ($yes: Boolean = true) { player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { email @include(if: $yes) } } } }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  [
+    "a connection's nodes",
+    '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: 3) { nodes { email } } } }',
+    ['player', 'referredFriendsConnection', 'nodes'],
+  ],
+  [
+    "a connection's edges",
+    '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: 3) { edges { node { email } } } } }',
+    ['player', 'referredFriendsConnection', 'edges'],
+  ],
+  [
+    'friends as players',
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { player { attributes { email } } } } } }',
+    ['player', 'referredFriends', 'nodes'],
+  ],
+  ['somebody else', '{ player(playerUniqueId: "p2") { attributes { email } } }', ['player', 'attributes', 'email']],
+  [
+    'somebody else under an alias',
+    '{ me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } }',
+    ['me', 'attributes', 'mobile'],
+  ],
+  ['a list of players', '{ players(playerUniqueIds: ["p2", "p3"]) { attributes { email } } }', ['players']],
+  ['a list with the caller in it', '{ players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } }', ['players']],
+  [
+    'the payload of an upsert',
+    'mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } }',
+    ['upsertPlayer', 'player', 'attributes', 'email'],
+  ],
+  [
+    'the payload of events',
+    'mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } }',
+    ['trackEvents', 'player', 'attributes', 'mobile'],
+  ],
+  [
+    'friends of friends',
+    '{ me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } }',
+    ['me', 'referredFriends', 'nodes', '0', 'player', 'referredFriends', 'nodes'],
+  ],
+];
+
+/** Contacts of anybody, except the player p1's own. */
+const CONTACTS = /(?:[pf](?!1@)\d+@example\.com)|\+1555\d+/;
+
+test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, operation, path) => {
+  // Twice: what comes again is compiled, and the compiled form must refuse the same.
+  for (let time = 0; time < 2; time += 1) {
+    const { text, errors } = await all.as(noContacts, operation);
+    expect(text).not.toMatch(CONTACTS);
+    const [first] = codes(errors);
+    expect(first).toEqual([path.map((key) => (/^\d$/.test(key) ? Number(key) : key)), 'FORBIDDEN']);
+    const { text: open, errors: none } = await all.as(player('p1', ...WHAT, 'any-player'), operation);
+    expect(none).toEqual([]);
+    expect(open).toMatch(/@example\.com|\+1555|\+44/);
+  }
+});
+
+test('one error stands for all friends, and the rest of each friend arrives', async () => {
+  const operation =
+    '{ me { referredFriends(limit: 50) { total nodes { playerUniqueId displayName email mobileNumber status } } } }';
+  const { data, errors } = await all.as(noContacts, operation);
+  expect(codes(errors)).toEqual([[['me', 'referredFriends', 'nodes'], 'FORBIDDEN']]);
+  expect(data.me.referredFriends.nodes).toHaveLength(50);
+  expect(data.me.referredFriends.nodes[49]).toEqual({
+    playerUniqueId: 'f50',
+    displayName: 'Friend 50',
+    email: null,
+    mobileNumber: null,
+    status: 'PENDING',
+  });
+});
+
+test('a player sees its own contacts without contacts:read, however it asks for itself', async () => {
+  const own = player('p1', 'players:read', 'players:write');
+  const operation = `query { me { attributes { email } } a: player(playerUniqueId: "p1") { attributes { email } } b: players(playerUniqueIds: ["p1"]) { attributes { email } } }`;
+  const { data, errors } = await all.as(own, operation);
+  const mine = { attributes: { email: 'p1@example.com' } };
+  expect({ data, errors }).toEqual({ data: { me: mine, a: mine, b: [mine] }, errors: [] });
+});
+
+const aroundWhom: [name: string, operation: string][] = [
+  ['an alias', '{ me: player(playerUniqueId: "p2") { id } }'],
+  ['a fragment', '{ ...Q } fragment Q on Query { player(playerUniqueId: "p2") { id } }'],
+  ['an inline fragment', '{ ... on Query { ... { player(playerUniqueId: "p2") { id } } } }'],
+  ['a list', '{ players(playerUniqueIds: ["p1", "p2"]) { id } }'],
+  ['a list that is no list', '{ players(playerUniqueIds: "p2") { id } }'],
+  [
+    'a variable',
+    'query ($id: ID = "p2") { player(playerUniqueId: "p1") { id } other: player(playerUniqueId: $id) { coupons { code } } }'.replace(
+      '$id: ID =',
+      '$id: ID! =',
+    ),
+  ],
+  ['another case', '{ player(playerUniqueId: "P1") { id } }'],
+  ['white space', '{ player(playerUniqueId: "p1 ") { id } }'],
+  ['an escaped path', '{ player(playerUniqueId: "p1/../p2") { id } }'],
+  ['an invisible letter', '{ player(playerUniqueId: "p1\\u200b") { id } }'],
+  ['a write for somebody else', 'mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { serviceId } }'],
+  [
+    'a write for oneself, without the scope',
+    'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }',
+  ],
+  [
+    'events for oneself, without the scope',
+    'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "place_order" }] }) { eventNames } }',
+  ],
+  [
+    'deleting oneself, without the scope',
+    'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }',
+  ],
+  [
+    'several writes',
+    'mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } b: deletePlayer(input: { playerUniqueId: "p2" }) { deletedPlayerUniqueId } }',
+  ],
+];
+
+test.each(aroundWhom)('%s does not lead to what the token does not allow', async (_name, operation) => {
+  for (let time = 0; time < 2; time += 1) {
+    const { errors } = await all.as(noOthers, operation);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.every(({ extensions }) => extensions['code'] === 'FORBIDDEN')).toBe(true);
+    expect(callsSeen().filter((call) => call !== 'GET /player p1')).toEqual([]);
+  }
+});
+
+test('friends as players need any-player, and say so once', async () => {
+  const operation = '{ me { referredFriends(limit: 5) { nodes { displayName player { id coupons { code } } } } } }';
+  const { data, errors } = await all.as(noOthers, operation);
+  expect(codes(errors)).toEqual([[['me', 'referredFriends', 'nodes'], 'FORBIDDEN']]);
+  expect(data.me.referredFriends.nodes[4]).toEqual({ displayName: 'Friend 5', player: null });
+  expect(callsSeen().sort()).toEqual(['GET /player p1', 'GET /referrals p1']);
+});
+
+test('a write does not bring what its caller may not read', async () => {
+  const writer = player('p1', 'players:write');
+  const { data, errors } = await all.as(
+    writer,
+    'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } player { id } } }',
+  );
+  expect(data).toEqual({ upsertPlayer: { userErrors: [], player: null } });
+  expect(codes(errors)).toEqual([[['upsertPlayer', 'player'], 'FORBIDDEN']]);
+  expect(callsSeen()).toEqual(['POST /player p1']);
+});
+
+describe('a schema', () => {
+  test.each(['Query', 'Mutation', 'Player'])('with a field of %s that has no rule cannot be started', (type) => {
+    const extended = buildSchema(`${sdl}\nextend type ${type} { everything: String }`);
+    expect(() => enforceAccess(extended)).toThrow(`${type}.everything has no @access rule: say who may ask for it.`);
+  });
+
+  test.each([
+    [
+      'an unknown scope',
+      'extend type Query { x: String @access(scope: "players:raed") }',
+      'Query.x: @access names the unknown scope "players:raed".',
+    ],
+    [
+      'a path to no argument',
+      'extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") }',
+      'Query.x: @access(whom: "playerUniqueId") names no argument of the field.',
+    ],
+    [
+      'an interface',
+      'interface Named { displayName: String }',
+      'Named: access rules are not enforced through interfaces and unions.',
+    ],
+    [
+      'a union',
+      'union Anybody = Player | ReferredFriend',
+      'Anybody: access rules are not enforced through interfaces and unions.',
+    ],
+  ])('with %s cannot be started', (_name, extension, message) => {
+    expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
+  });
+});

@@ -1,0 +1,79 @@
+/* Callers of every kind, and a gateway that knows them all. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
+import { startBoth } from './gateway.ts';
+import { secretSigner, token, UNLIMITED } from './tokens.ts';
+import type { UpstreamOptions } from './upstream.ts';
+
+export interface TestCaller {
+  name: string;
+  /** Absent for a client token and for nobody. */
+  sub?: string;
+  scopes: ReadonlySet<Scope>;
+  /** Undefined for nobody. */
+  authorization: string | undefined;
+}
+
+const signer = secretSigner();
+
+/** A player's token. */
+export function player(sub: string, ...scopes: Scope[]): TestCaller {
+  return {
+    name: `${sub} with ${scopes.join(' ') || 'no scope'}`,
+    sub,
+    scopes: new Set(scopes),
+    authorization: `Bearer ${token(signer, { sub, scope: scopes.join(' ') })}`,
+  };
+}
+
+const clientToken = (scopes: readonly Scope[]) =>
+  `client-token-for-tests/${scopes.join('.') || 'none'}`.replaceAll(':', '-');
+
+/** A client that is no player. Its scopes must be among `CLIENT_SCOPES`. */
+export function client(...scopes: Scope[]): TestCaller {
+  return {
+    name: `a client with ${scopes.join(' ') || 'no scope'}`,
+    scopes: new Set(scopes),
+    authorization: `Bearer ${clientToken(scopes)}`,
+  };
+}
+
+export const NOBODY: TestCaller = { name: 'nobody', scopes: new Set(), authorization: undefined };
+
+/** Every scope that says what; `any-player` says whom. */
+export const WHAT = SCOPES.filter((scope) => scope !== 'any-player');
+
+const CLIENT_SCOPES: Scope[][] = [
+  [],
+  WHAT,
+  [...WHAT, 'any-player'],
+  ['any-player'],
+  ...WHAT.map((scope): Scope[] => [scope]),
+  ...WHAT.map((scope): Scope[] => [scope, 'any-player']),
+];
+
+/** A gateway in front of a scripted upstream, to which every caller of this file is known. */
+export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
+  const folder = mkdtempSync(join(tmpdir(), 'callers-'));
+  const path = join(folder, 'client-tokens.json');
+  const entries = CLIENT_SCOPES.map((scopes) => ({
+    name: clientToken(scopes).slice(-100),
+    sha256: createHash('sha256').update(clientToken(scopes)).digest('hex'),
+    scopes,
+  }));
+  writeFileSync(path, JSON.stringify(entries));
+  const both = await startBoth({ ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env }, options);
+  return {
+    ...both,
+    /** Sends an operation as a caller. */
+    as: ({ authorization }: TestCaller, query: string, variables?: Record<string, unknown>) =>
+      both.gateway.query(query, variables, authorization === undefined ? {} : { authorization }),
+    async close() {
+      await both.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
