@@ -3,7 +3,6 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
@@ -19,6 +18,8 @@ import { type Context, createContext } from './context.ts';
 import { formatError } from './errors.ts';
 import { answerFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
+import { serveGraphiQL } from './ide/graphiql.ts';
+import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { repliesPlugin } from './limits/replies.ts';
 import { reportTo } from './observe/lines.ts';
 import type { Metrics } from './observe/metrics.ts';
@@ -64,7 +65,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     logger: log,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
-      config.production ? ApolloServerPluginLandingPageDisabled() : ApolloServerPluginLandingPageLocalDefault(),
+      config.production ? ApolloServerPluginLandingPageDisabled() : sandbox(),
       pipeline({
         limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
         report: reportTo(log),
@@ -113,6 +114,10 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     return createContext(common, caller, { ...observed, signal, deadline, spend: () => undefined }, noted);
   };
   routeGraphQL(app, apollo, contextOf);
+  if (!config.production) {
+    admitHostedSandbox(app);
+    serveGraphiQL(app, GRAPHQL_PATH);
+  }
   return app;
 }
 
