@@ -70,8 +70,8 @@ export function clientOf({ url, apiKey, secretKey }: Door) {
     use: (code: string) => call('POST', '/operator/coupon/use', { code }),
     /** Leaves a contact on the landing page of a player's link. */
     leave: async (playerUniqueId: string, contact: string, headers: Record<string, string> = {}) => {
-      const link = (await rest('GET', `/player/${id(playerUniqueId)}`)).body.referralLink;
-      return call('POST', new URL(link).pathname, new URLSearchParams({ contact }).toString(), {
+      const { referralLink } = (await rest('GET', `/player/${id(playerUniqueId)}`)).body;
+      return call('POST', new URL(referralLink).pathname, new URLSearchParams({ contact }).toString(), {
         'content-type': 'application/x-www-form-urlencoded',
         ...headers,
       });

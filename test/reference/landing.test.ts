@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { chooseLanguage } from '../../src/reference/landing/language.ts';
+import { LANDING_LANGUAGES } from '../../src/reference/landing/texts.ts';
+import type { Client } from './client.ts';
+import { programmeWith } from './programmes.ts';
+import { onEachStore } from './stores.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+onEachStore('the landing page', (service) => {
+  let client: Client;
+  let path: string;
+  beforeAll(async () => {
+    client = service().client;
+    path = new URL((await client.upsert('host')).body.referralLink).pathname;
+  });
+  const post = (body: string, query = '') => client.call('POST', `${path}${query}`, body, FORM);
+  const contacts = () =>
+    service().reference.store.read((queries) =>
+      queries.selectFrom('contacts').select(['kind', 'value']).orderBy('id').execute(),
+    );
+
+  test('is a page that works without JavaScript, loads nothing, is kept nowhere and needs no key', async () => {
+    const page = await fetch(`${service().reference.url}${path}`);
+    const html = await page.text();
+    expect(page.status).toBe(200);
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'content-language': 'en',
+    });
+    expect(html).not.toMatch(/<script|src=|https?:/i);
+    expect(html).toContain('<html lang="en">');
+    expect(html).toContain(`<form method="post" action="${path}">`);
+    expect(html).toMatch(
+      /<label for="contact">Your e-mail address<\/label>\n<input id="contact" name="contact" type="email"/,
+    );
+    expect(html).not.toContain('host');
+  });
+
+  test('says the same to everybody, whether the contact is known or not', async () => {
+    await client.upsert('guest', { email: 'guest@example.com' });
+    const [once, again, ofPlayer] = [
+      await post('contact=a%40b.c'),
+      await post('contact=a%40b.c'),
+      await post('contact=guest%40example.com'),
+    ];
+    expect(once).toMatchObject({ status: 200, text: expect.stringContaining('<p role="status">Thank you!') });
+    expect([again.text, ofPlayer.text]).toEqual([once.text, once.text]);
+    expect(await contacts()).toEqual([
+      { kind: 'email', value: 'a@b.c' },
+      { kind: 'email', value: 'guest@example.com' },
+    ]);
+  });
+
+  test.each([
+    ['', ''],
+    ['contact=', ''],
+    ['contact=no+address', 'no address'],
+    ['contact=%22%3E%3Cscript%3E%26%27', '&quot;&gt;&lt;script&gt;&amp;&#39;'],
+    [`contact=${'x'.repeat(300)}%40b.c`, `${'x'.repeat(300)}@b.c`],
+    ['contact=a%00%40b.c', 'a\0@b.c'],
+  ])('asks again when %j is no e-mail address, escaping what was typed', async (body, shown) => {
+    const before = await contacts();
+    const page = await post(body);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('<p id="problem" role="alert">Please enter an e-mail address');
+    expect(page.text).toContain(`value="${shown}" aria-invalid="true" aria-describedby="problem"`);
+    expect(await contacts()).toEqual(before);
+  });
+
+  test.each(['GET', 'POST'])('%s of an unknown code is a page of its own', async (method) => {
+    for (const code of ['unknown', '%00', 'x'.repeat(500), "'%20or%201=1"]) {
+      const page = await client.call(
+        method,
+        `/r/${code}`,
+        method === 'POST' ? 'contact=a%40b.c' : undefined,
+        method === 'POST' ? FORM : {},
+      );
+      expect(page).toMatchObject({
+        status: 404,
+        text: expect.stringContaining('<h1>This invitation does not exist.</h1>'),
+      });
+    }
+  });
+
+  test.each([
+    ['', 'de-CH, en;q=0.5', 'de', 'Deine E-Mail-Adresse'],
+    ['?lang=fr', 'de', 'fr', 'Votre adresse e-mail'],
+    ['?lang=tlh', 'es', 'es', 'Tu correo electrónico'],
+    ['?lang=de&lang=fr', 'it', 'en', 'Your e-mail address'],
+    ['?lang=%22%3E', '', 'en', 'Your e-mail address'],
+  ])('%j for a browser of %j speaks %s', async (query, accepted, language, words) => {
+    const page = await client.call('GET', `${path}${query}`, undefined, { 'accept-language': accepted });
+    expect(page.text).toContain(`<html lang="${language}">`);
+    expect(page.text).toContain(words);
+    expect(page.headers.get('content-language')).toBe(language);
+    const sent = await client.call('POST', `${path}${query}`, 'contact=x%40y.z', {
+      ...FORM,
+      'accept-language': accepted,
+    });
+    expect(sent.text).toContain(`<html lang="${language}">`);
+  });
+
+  test('takes a form and nothing else, and no large one', async () => {
+    expect(
+      await client.call('POST', path, '{"contact":"a@b.c"}', { 'content-type': 'application/json' }),
+    ).toMatchObject({
+      status: 415,
+      body: { code: 415 },
+    });
+    expect(await post(`contact=${'x'.repeat(5000)}`)).toMatchObject({ status: 413, body: { code: 413 } });
+  });
+});
+
+onEachStore(
+  'the landing page of a programme by mobile, in its own words',
+  (service) => {
+    test('asks for a mobile number', async () => {
+      const { client } = service();
+      const link = new URL((await client.upsert('host')).body.referralLink).pathname;
+      const page = await client.call('GET', link);
+      expect(page.text).toContain('type="tel"');
+      expect(page.text).toContain('<label for="contact">Il tuo &lt;numero&gt;</label>');
+      expect(page.text).toContain('<html lang="it">');
+      expect((await client.call('POST', link, 'contact=1234', FORM)).text).toContain(
+        '<p id="problem" role="alert">No!</p>',
+      );
+      expect((await client.call('POST', link, 'contact=%2B39+06+1234', FORM)).text).toContain('Grazie');
+    });
+  },
+  {
+    programme: programmeWith({
+      contact: 'mobile',
+      languages: ['it'],
+      texts: {
+        it: {
+          title: 'Un amico ti invita',
+          email: 'E-mail',
+          mobile: 'Il tuo <numero>',
+          send: 'Vai',
+          thanks: 'Grazie',
+          invalidEmail: 'No!',
+          invalidMobile: 'No!',
+          notFound: 'Niente',
+        },
+      },
+    }),
+  },
+);
+
+describe('the language of a page', () => {
+  test.each([
+    [['en', 'de'], undefined, undefined, 'en'],
+    [['en', 'de'], undefined, 'fr;q=0.9, de;q=0.8', 'de'],
+    [['en', 'de'], undefined, 'de;q=0.1, en;q=0.2', 'en'],
+    [['en', 'de'], undefined, 'de;q=0', 'en'],
+    [['en', 'pt-BR'], undefined, 'PT-br', 'pt-BR'],
+    [['en', 'de'], 'DE', 'en', 'de'],
+    [['de', 'en'], undefined, '*;;,q=,=', 'de'],
+  ])('of %j, asked for %j, by a browser of %j is %s', (languages, asked, accepted, language) => {
+    expect(chooseLanguage(languages, asked, accepted)).toBe(language);
+  });
+
+  test('the built-in words cover the languages of the built-in programme', () => {
+    expect(LANDING_LANGUAGES).toEqual(['en', 'de', 'es', 'fr']);
+  });
+});
