@@ -61,8 +61,8 @@ export async function openLibsql(path: string): Promise<Store> {
 function claim(database: Database.Database, path: string): void {
   const note = `${path}.owner`;
   try {
-    database.exec('pragma locking_mode = exclusive');
     database.exec('pragma journal_mode = wal');
+    database.exec('pragma locking_mode = exclusive');
     // An acknowledged write survives the loss of power, not only the loss of the process.
     database.exec('pragma synchronous = full');
     // The lock is taken by the first write, even by one that changes nothing.
@@ -78,6 +78,20 @@ function claim(database: Database.Database, path: string): void {
     note,
     `process ${process.pid}, started ${new Date(Date.now() - process.uptime() * 1000).toISOString()}\n`,
   );
+}
+
+/**
+ * Writes the log back into the file, so that one whole file is left, and gives it to whoever wants it next. Closing alone
+ * does neither before the last statement is collected as garbage.
+ */
+function release(database: Database.Database): void {
+  if (!database.memory) {
+    database.exec('pragma journal_mode = delete');
+    database.exec('pragma locking_mode = normal');
+    // The new mode comes with the next look at the file.
+    database.prepare('select count(*) from sqlite_master').all();
+  }
+  database.close();
 }
 
 function readNote(path: string): string {
@@ -99,7 +113,7 @@ class ImmediateDriver extends SqliteDriver {
 function keepingStatements(database: Database.Database): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
-    close: () => database.close(),
+    close: () => release(database),
     prepare(sql) {
       const kept = statements.get(sql);
       if (kept) return kept;
