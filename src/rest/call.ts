@@ -67,7 +67,7 @@ export class Call<Result> {
   }
 
   #admit(op: Operation, options: WaitOptions<Result>, result: () => Promise<Result>): Promise<Result> {
-    const waiter = new Waiter(this, op, options);
+    const waiter = new Waiter(this, op, options, this.#waiting > 0);
     this.deadline = Math.max(this.deadline, waiter.deadline);
     this.#waiting += 1;
     return waiter.wait(result());

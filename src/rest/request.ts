@@ -4,6 +4,8 @@ import type { Operation } from './operation.ts';
 import { reveal, type Secret } from './secret.ts';
 import type { Request } from './transport.ts';
 
+const LANGUAGE = /^[\w-]{1,64}$/;
+
 export interface RequestOptions {
   /** Where the REST service is; a path in it stands before `/api/v3.0`. */
   baseUrl: URL;
@@ -52,7 +54,7 @@ export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOption
     const current = reveal(apiKey());
     const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', current];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey()));
-    if (lang !== undefined) headers.push('Lang', lang);
+    if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', op.requestId);
     if (op.traceparent !== undefined) headers.push('traceparent', op.traceparent);
@@ -64,4 +66,10 @@ export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOption
       identity: JSON.stringify([accountOf(current), path, lang]),
     };
   };
+}
+
+/** A header carries a language code, and nothing that could be more than one. */
+function checkLanguage(lang: string): string {
+  if (LANGUAGE.test(lang)) return lang;
+  throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');
 }

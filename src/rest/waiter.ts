@@ -26,11 +26,12 @@ export class Waiter<Result> implements Departing {
   #resolve: (result: Result) => void = () => {};
   #reject: (error: UpstreamError) => void = () => {};
 
-  constructor(call: Call<unknown>, op: Operation, options: WaitOptions<Result>) {
+  /** @param shared Whether others wait for the call already. */
+  constructor(call: Call<unknown>, op: Operation, options: WaitOptions<Result>, shared: boolean) {
     this.#call = call;
     this.#op = op;
     this.#options = options;
-    this.#shared = call.deadline > 0;
+    this.#shared = shared;
     this.deadline = Math.min(this.#started + options.timeoutMs, op.deadline);
   }
 

@@ -92,3 +92,14 @@ test('one abort ends every call of the operation', async () => {
   expect(await Promise.all(calls)).toEqual(Array(20).fill(expect.objectContaining(late)));
   await Promise.all(upstream.requests.map((request) => request.gone));
 });
+
+test('closing the client ends the calls under way, and those that come later fail', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /player', { fault: 'hang' });
+  const under = failure(rest.getPlayer('p1', undefined, operation()));
+  await upstream.received(1);
+  await rest.close();
+  expect(await under).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  expect(upstream.calls()).toHaveLength(1);
+});

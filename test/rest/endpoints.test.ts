@@ -153,6 +153,15 @@ test.each(['', '.', '..', 'x'.repeat(257), 'a\u0000b', 'a\nb', 'a\u007f', '\u008
   },
 );
 
+test.each(['', 'en, fr', 'en\r\nsecretKey: x', 'français', 'x'.repeat(65)])(
+  'the language %j is refused before anything is sent',
+  async (lang) => {
+    const { upstream, rest } = await start();
+    await expect(rest.getPlayer('p1', lang, operation())).rejects.toThrow(/language code has 1 to 64/);
+    expect(upstream.calls()).toEqual([]);
+  },
+);
+
 test('an operation whose calls are used up sends nothing', async () => {
   const { upstream, rest } = await start();
   const spend = () => {
