@@ -6,10 +6,11 @@
  * The plan is the fewest calls that cover every row asked for, as long as they fetch at most twice as many rows as that;
  * among those the fewest rows, which means the smallest limits, and the lowest pages.
  *
- * Covering goes from left to right: a page that covers the first missing row leads to a later missing row. After k calls
- * only the states nobody beats are kept: further to the right, or fewer rows fetched (a plan that completes the list from
- * here also completes it from further right). So few states survive a round, and the first round that reaches the end
- * within the bound is the answer.
+ * The stretches, in order, are parted into runs of neighbours, and each run is one page: the smallest one around it. A
+ * stretch that no small page surrounds, because it lies across the service's grid, can also be two pages of its own size;
+ * these fetch at most twice its rows, so a plan within the bound always exists. For every count of calls the cheapest way
+ * to cover the first stretches is found from the ways to cover fewer of them; the answer is the lowest count whose price
+ * keeps within the bound. The work grows with the number of stretches, which the limit on aliases bounds, not with rows.
  */
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 
@@ -27,72 +28,95 @@ export interface Page {
 /** How many rows may be fetched for each row asked for. */
 const OVERFETCH = 2;
 
-interface State {
-  /** The first row that is wanted and not covered yet. */
-  next: number;
-  /** Rows fetched so far. */
-  rows: number;
+/** A way to cover the first stretches: its pages, and the rows they fetch. */
+interface Cover {
   pages: readonly Page[];
+  rows: number;
 }
 
 /** The pages to call for. Without any row wanted, the smallest page there is: it carries the totals. */
 export function planPages(stretches: readonly Stretch[]): readonly Page[] {
-  const wanted = union(stretches);
+  const wanted = disjoint(stretches);
   const [first] = wanted;
   if (!first) return [{ page: 1, limit: 1 }];
-  if (wanted.length === 1 && isPage(first)) return [pageOf(first)];
-  const bound = OVERFETCH * wanted.reduce((sum, { from, to }) => sum + to - from, 0);
-  let states: readonly State[] = [{ next: first.from, rows: 0, pages: [] }];
-  for (;;) {
-    states = unbeaten(states.flatMap((state) => successors(state, wanted, bound)));
-    const done = states.find((state) => state.next === Number.POSITIVE_INFINITY);
-    if (done) return done.pages;
-  }
+  // Nearly always: one stretch, and a page of the service as it stands.
+  if (wanted.length === 1 && isPage(first)) return [pageAround(first.from, first)];
+  const bound = OVERFETCH * wanted.reduce((rows, stretch) => rows + sizeOf(stretch), 0);
+  return coversByCalls(wanted).find((cover) => cover && cover.rows <= bound)?.pages ?? [];
 }
 
-/** Whether a stretch is a page of the service as it stands: nearly always, so it is not searched for. */
-function isPage({ from, to }: Stretch): boolean {
-  return to - from <= MAX_PAGE_SIZE && from % (to - from) === 0;
-}
-
-function pageOf({ from, to }: Stretch): Page {
-  return { page: from / (to - from) + 1, limit: to - from };
-}
-
-/** Every page that covers the next missing row and keeps within the bound. One row at a time always does. */
-function successors(state: State, wanted: readonly Stretch[], bound: number): State[] {
-  const result: State[] = [];
-  for (let limit = 1; limit <= MAX_PAGE_SIZE && state.rows + limit <= bound; limit += 1) {
-    const page = Math.floor(state.next / limit) + 1;
-    const next = firstMissing(page * limit, wanted);
-    result.push({ next, rows: state.rows + limit, pages: [...state.pages, { page, limit }] });
-  }
-  return result;
-}
-
-/** Drops each state that another one beats or equals in both respects. */
-function unbeaten(states: State[]): State[] {
-  states.sort((a, b) => a.rows - b.rows || b.next - a.next);
-  let furthest = -1;
-  return states.filter(({ next }) => {
-    const better = next > furthest;
-    if (better) furthest = next;
-    return better;
+/** For each count of calls, the cheapest way to cover all stretches with so many; a hole where there is none. */
+function coversByCalls(wanted: readonly Stretch[]): (Cover | undefined)[] {
+  const covers: (Cover | undefined)[][] = [[{ pages: [], rows: 0 }]];
+  wanted.forEach((last, index) => {
+    const ways: (Cover | undefined)[] = [];
+    for (let start = index; start >= 0; start -= 1) {
+      const first = wanted[start];
+      if (!first || last.to - first.from > MAX_PAGE_SIZE) break;
+      const around = smallestPage({ from: first.from, to: last.to });
+      if (around) extend(covers[start], [around], ways);
+    }
+    extend(covers[index], twoPages(last), ways);
+    covers.push(ways);
   });
+  return covers.at(-1) ?? [];
 }
 
-function firstMissing(row: number, wanted: readonly Stretch[]): number {
-  const stretch = wanted.find(({ to }) => to > row);
-  return stretch ? Math.max(row, stretch.from) : Number.POSITIVE_INFINITY;
-}
-
-/** The stretches in order, those that touch made one. */
-function union(stretches: readonly Stretch[]): Stretch[] {
-  const result: Stretch[] = [];
-  for (const { from, to } of stretches.filter((one) => one.to > one.from).sort((a, b) => a.from - b.from)) {
-    const last = result.at(-1);
-    if (last && from <= last.to) last.to = Math.max(last.to, to);
-    else result.push({ from, to });
+/** Adds `pages` to every cover and keeps the result where it is the cheapest for its count of calls. */
+function extend(
+  covers: readonly (Cover | undefined)[] = [],
+  pages: readonly Page[],
+  into: (Cover | undefined)[],
+): void {
+  const price = pages.reduce((rows, { limit }) => rows + limit, 0);
+  for (const cover of covers) {
+    if (!cover) continue;
+    const calls = cover.pages.length + pages.length;
+    const rows = cover.rows + price;
+    if (rows < (into[calls]?.rows ?? Number.POSITIVE_INFINITY))
+      into[calls] = { pages: [...cover.pages, ...pages], rows };
   }
-  return result;
+}
+
+/** The smallest page that holds a whole stretch, if one of at most 200 rows does. */
+function smallestPage({ from, to }: Stretch): Page | undefined {
+  for (let limit = to - from; limit <= MAX_PAGE_SIZE; limit += 1) {
+    if (Math.floor(from / limit) === Math.floor((to - 1) / limit)) return { page: Math.floor(from / limit) + 1, limit };
+  }
+  return undefined;
+}
+
+/** Two neighbouring pages of a stretch's own size: wherever it lies, they hold it. */
+function twoPages(stretch: Stretch): Page[] {
+  return [pageAround(stretch.from, stretch), pageAround(stretch.to - 1, stretch)];
+}
+
+function pageAround(row: number, stretch: Stretch): Page {
+  return { page: Math.floor(row / sizeOf(stretch)) + 1, limit: sizeOf(stretch) };
+}
+
+function isPage(stretch: Stretch): boolean {
+  return stretch.from % sizeOf(stretch) === 0;
+}
+
+function sizeOf({ from, to }: Stretch): number {
+  return to - from;
+}
+
+/** The stretches in order, those that touch made one, and none longer than a page can be. */
+function disjoint(stretches: readonly Stretch[]): Stretch[] {
+  const united: Stretch[] = [];
+  for (const { from, to } of stretches.filter((one) => one.to > one.from).sort((a, b) => a.from - b.from)) {
+    const last = united.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else united.push({ from, to });
+  }
+  return united.flatMap(cut);
+}
+
+/** Cuts what is too long for one page where the largest pages end. */
+function cut(stretch: Stretch): Stretch[] {
+  if (sizeOf(stretch) <= MAX_PAGE_SIZE) return [stretch];
+  const end = (Math.floor(stretch.from / MAX_PAGE_SIZE) + 1) * MAX_PAGE_SIZE;
+  return [{ from: stretch.from, to: end }, ...cut({ from: end, to: stretch.to })];
 }
