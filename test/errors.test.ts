@@ -1,0 +1,262 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startBoth } from './kit/gateway.ts';
+import { API_KEY, type EndpointName, type Script, SECRET_KEY } from './kit/upstream.ts';
+
+/*
+ * What a client sees when the REST service misbehaves. Each row: the endpoint, what it answers, and the code, path and
+ * retryability of the one error that comes of it. Nothing the service said may reach the client.
+ */
+const LEAK = 'SELECT * FROM players -- internal-host-7 stack trace';
+const SCREEN =
+  '{ player(playerUniqueId: "p1") { id attributes { firstName } coupons { code } referredFriends { total } } }';
+
+const rows: [name: string, EndpointName, Script, code: string, path: string[], retryable: boolean][] = [
+  ['player 500', 'GET /player', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', ['player'], true],
+  [
+    'player 400',
+    'GET /player',
+    { status: 400, json: { code: 4, message: LEAK } },
+    'UPSTREAM_REJECTED',
+    ['player'],
+    false,
+  ],
+  [
+    'player 401',
+    'GET /player',
+    { status: 401, json: { code: 2, message: LEAK } },
+    'UPSTREAM_MISCONFIGURED',
+    ['player'],
+    false,
+  ],
+  ['player not JSON', 'GET /player', { raw: `<html>${LEAK}` }, 'UPSTREAM_INVALID_RESPONSE', ['player'], false],
+  [
+    'player a redirect',
+    'GET /player',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    'UPSTREAM_INVALID_RESPONSE',
+    ['player'],
+    false,
+  ],
+  [
+    'player of another id',
+    'GET /player',
+    { json: { playerUniqueId: 'p2' } },
+    'UPSTREAM_INVALID_RESPONSE',
+    ['player'],
+    false,
+  ],
+  ['player cut off', 'GET /player', { fault: 'reset' }, 'UPSTREAM_UNAVAILABLE', ['player'], true],
+  ['coupons 500', 'GET /coupon', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', ['player', 'coupons'], true],
+  ['coupons 403', 'GET /coupon', { status: 403, raw: LEAK }, 'UPSTREAM_MISCONFIGURED', ['player', 'coupons'], false],
+  ['coupons never', 'GET /coupon', { fault: 'hang' }, 'UPSTREAM_TIMEOUT', ['player', 'coupons'], true],
+  [
+    'referrals not a list',
+    'GET /referrals',
+    { json: [LEAK] },
+    'UPSTREAM_INVALID_RESPONSE',
+    ['player', 'referredFriends'],
+    false,
+  ],
+];
+
+describe('a failing call', () => {
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeEach(async () => {
+    both = await startBoth({ REST_TIMEOUT_MS: '300' });
+  });
+  afterEach(() => both.close());
+
+  test.each(rows)('%s', async (_name, endpoint, script, code, path, retryable) => {
+    both.upstream.on(endpoint, script);
+    const { status, data, errors, text, extensions, headers } = await both.gateway.query(SCREEN);
+    expect(status).toBe(200);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ path, extensions: { code, retryable } });
+    if (path.length === 1) expect(data.player).toBeNull();
+    else expect(data.player).toMatchObject({ id: 'p1', attributes: { firstName: 'Ada' }, [String(path[1])]: null });
+    expect(headers.get('x-request-id')).toBe(extensions['requestId']);
+    expect(both.gateway.logged()).toContain(String(extensions['requestId']));
+    for (const secret of [LEAK, API_KEY, SECRET_KEY, both.upstream.url, 'at Object.', '/api/v3.0']) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('what is no error', () => {
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    both = await startBoth();
+  });
+  afterAll(() => both.close());
+
+  test.each([
+    ['404', { status: 404, raw: '' }],
+    ['code 101', { status: 400, json: { code: 101, message: 'unknown' } }],
+  ] satisfies [string, Script][])('an unknown player, told by %s, is null', async (_name, script) => {
+    both.upstream.on('GET /player', script);
+    const { data, errors } = await both.gateway.query(SCREEN);
+    expect({ data, errors }).toEqual({ data: { player: null }, errors: [] });
+    both.upstream.on('GET /player', 'usual');
+  });
+
+  test('players keep their order, and an unknown one is null', async () => {
+    const { data, errors } = await both.gateway.query('{ players(playerUniqueIds: ["p2", "nobody", "p1"]) { id } }');
+    expect(errors).toEqual([]);
+    expect(data.players).toEqual([{ id: 'p2' }, null, { id: 'p1' }]);
+  });
+
+  test('a date nobody can read is null and costs nothing else', async () => {
+    both.upstream.on('GET /player', {
+      json: { playerAttributes: { firstName: 'Ada', joinDate: 'yesterday', totalOrders: '12' } },
+    });
+    const { data, errors } = await both.gateway.query(
+      '{ player(playerUniqueId: "p1") { attributes { firstName joinDate totalOrders city } } }',
+    );
+    expect(errors).toEqual([]);
+    expect(data.player.attributes).toEqual({ firstName: 'Ada', joinDate: null, totalOrders: 12, city: null });
+    both.upstream.on('GET /player', 'usual');
+  });
+});
+
+describe('bad arguments of queries', () => {
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    both = await startBoth();
+  });
+  afterAll(() => both.close());
+
+  const ids = (count: number) => JSON.stringify(Array.from({ length: count }, (_, i) => `p${i}`));
+  test.each([
+    ['an empty id', '{ player(playerUniqueId: "") { id } }', ['player'], 'playerUniqueId'],
+    [
+      'an id of 257 characters',
+      `{ player(playerUniqueId: "${'x'.repeat(257)}") { id } }`,
+      ['player'],
+      'playerUniqueId',
+    ],
+    ['the id ..', '{ player(playerUniqueId: "..") { id } }', ['player'], 'playerUniqueId'],
+    ['a control character', '{ player(playerUniqueId: "a\\u0007b") { id } }', ['player'], 'playerUniqueId'],
+    ['51 ids', `{ players(playerUniqueIds: ${ids(51)}) { id } }`, ['players'], 'playerUniqueIds'],
+    ['a bad id among good ones', '{ players(playerUniqueIds: ["p1", "."]) { id } }', ['players'], 'playerUniqueIds[1]'],
+    [
+      'limit 0',
+      '{ player(playerUniqueId: "p1") { referredFriends(limit: 0) { total } } }',
+      ['player', 'referredFriends'],
+      'limit',
+    ],
+    [
+      'limit 201',
+      '{ player(playerUniqueId: "p1") { referredFriends(limit: 201) { total } } }',
+      ['player', 'referredFriends'],
+      'limit',
+    ],
+    [
+      'page 0',
+      '{ player(playerUniqueId: "p1") { referredFriends(page: 0) { total } } }',
+      ['player', 'referredFriends'],
+      'page',
+    ],
+    [
+      'first 0',
+      '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: 0) { totalCount } } }',
+      ['player', 'referredFriendsConnection'],
+      'first',
+    ],
+    [
+      'a cursor of somebody else',
+      '{ player(playerUniqueId: "p1") { referredFriendsConnection(after: "x") { totalCount } } }',
+      ['player', 'referredFriendsConnection'],
+      'after',
+    ],
+  ])('%s', async (_name, operation, path, argument) => {
+    both.upstream.forget();
+    const { errors, status } = await both.gateway.query(operation);
+    expect(status).toBe(200);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ path, extensions: { code: 'BAD_USER_INPUT', argument } });
+    expect(errors[0]?.message).toContain(argument);
+    expect(both.upstream.calls().filter((call) => call.includes('referrals'))).toEqual([]);
+  });
+});
+
+describe('mistakes in the input of mutations', () => {
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    both = await startBoth();
+  });
+  afterAll(() => both.close());
+
+  const upsert = (input: object) => ['upsertPlayer', 'UpsertPlayerInput', { playerUniqueId: 'p1', ...input }] as const;
+  const track = (input: object) =>
+    ['trackEvents', 'TrackEventsInput', { playerUniqueId: 'p1', events: [{ name: 'a' }], ...input }] as const;
+  const remove = (input: object) => ['deletePlayer', 'DeletePlayerInput', input] as const;
+
+  test.each([
+    ['an empty id', upsert({ playerUniqueId: '' }), 'REQUIRED', ['input', 'playerUniqueId']],
+    ['an id too long', remove({ playerUniqueId: 'x'.repeat(257) }), 'TOO_LONG', ['input', 'playerUniqueId']],
+    ['the id .', track({ playerUniqueId: '.' }), 'INVALID', ['input', 'playerUniqueId']],
+    ['half a surrogate pair', upsert({ attributes: { city: '\ud800' } }), 'INVALID', ['input', 'attributes', 'city']],
+    [
+      'a tag with a comma',
+      upsert({ attributes: { tags: ['vip', 'a,b'] } }),
+      'INVALID',
+      ['input', 'attributes', 'tags', '1'],
+    ],
+    [
+      'a device without its type',
+      upsert({ device: { token: 't', osType: '' } }),
+      'REQUIRED',
+      ['input', 'device', 'osType'],
+    ],
+    ['no event', track({ events: [] }), 'REQUIRED', ['input', 'events']],
+    [
+      'an event name twice',
+      track({ events: [{ name: 'a' }, { name: 'a' }] }),
+      'DUPLICATE',
+      ['input', 'events', '1', 'name'],
+    ],
+    ['an event without a name', track({ events: [{ name: ' ' }] }), 'REQUIRED', ['input', 'events', '0', 'name']],
+  ])('%s is a user error, and nothing is sent', async (_name, [field, type, input], code, path) => {
+    both.upstream.forget();
+    const { data, errors, status } = await both.gateway.query(
+      `mutation ($input: ${type}!) { ${field}(input: $input) { userErrors { code field message } } }`,
+      { input },
+    );
+    expect({ status, errors }).toEqual({ status: 200, errors: [] });
+    expect(data[field].userErrors).toEqual([
+      { code, field: path, message: expect.stringContaining(path.slice(1).join('.')) },
+    ]);
+    expect(both.upstream.calls()).toEqual([]);
+  });
+
+  test('what the service refuses is a user error without its words', async () => {
+    both.upstream.on('POST /player', { status: 400, json: { code: 5, message: LEAK } }, 'usual');
+    const { data, errors, text } = await both.gateway.query(
+      'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } userErrors { code field } } }',
+    );
+    expect(errors).toEqual([]);
+    expect(data.upsertPlayer).toEqual({ player: null, userErrors: [{ code: 'REJECTED', field: ['input'] }] });
+    expect(text).not.toContain(LEAK);
+  });
+
+  test('deleting a player that does not exist is NOT_FOUND', async () => {
+    const { data, errors } = await both.gateway.query(
+      'mutation { deletePlayer(input: { playerUniqueId: "nobody" }) { deletedPlayerUniqueId userErrors { code field } } }',
+    );
+    expect(errors).toEqual([]);
+    expect(data.deletePlayer).toEqual({
+      deletedPlayerUniqueId: null,
+      userErrors: [{ code: 'NOT_FOUND', field: ['input', 'playerUniqueId'] }],
+    });
+  });
+
+  test('a failed write is an error of its field, and the writes beside it stand', async () => {
+    both.upstream.on('POST /event', { status: 500, raw: LEAK }, 'usual');
+    const { data, errors } = await both.gateway.query(
+      `mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames }
+        deletePlayer(input: { playerUniqueId: "p3" }) { deletedPlayerUniqueId } }`,
+    );
+    expect(data).toEqual({ trackEvents: null, deletePlayer: { deletedPlayerUniqueId: 'p3' } });
+    expect(errors).toMatchObject([{ path: ['trackEvents'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+  });
+});
