@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { readExamples } from './examples.ts';
 
 /** Where GraphiQL is. */
-const GRAPHIQL_PATH = '/graphiql';
+export const GRAPHIQL_PATH = '/graphiql';
 
 /**
  * Serves a GraphiQL that needs no internet: everything it is made of stands in the one page, and the page's policy lets
@@ -28,7 +28,7 @@ interface Page {
 async function renderPage(endpoint: string): Promise<Page> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const html = renderGraphiQL({
-    title: 'Referral gateway',
+    title: 'GraphiQL',
     endpoint,
     defaultTabs: readExamples().map(({ document, variables = null }) => ({ query: document, variables })),
     // Headers carry tokens, which have no place in the browser's storage.

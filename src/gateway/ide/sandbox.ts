@@ -2,6 +2,10 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import type { FastifyInstance } from 'fastify';
 import { readExamples } from './examples.ts';
+import { GRAPHIQL_PATH } from './graphiql.ts';
+
+/** What Apollo's page says when its program cannot be loaded. */
+const OFFLINE = 'it appears that you might be offline.';
 
 /**
  * The Apollo Sandbox for a browser that opens `/graphql`, with the first example in it. Its program comes from the
@@ -10,10 +14,21 @@ import { readExamples } from './examples.ts';
  */
 export function sandbox(): ApolloServerPlugin {
   const [first] = readExamples();
-  return ApolloServerPluginLandingPageLocalDefault({
+  const plugin = ApolloServerPluginLandingPageLocalDefault({
     ...(first && { document: first.document }),
     embed: { runTelemetry: false, initialState: { pollForSchemaUpdates: false } },
   });
+  return {
+    async serverWillStart(service) {
+      const page = await (await plugin.serverWillStart?.(service))?.renderLandingPage?.();
+      if (!page) throw new Error('Apollo Server has no landing page any more.');
+      const html = async () => {
+        const text = typeof page.html === 'string' ? page.html : await page.html();
+        return text.replace(OFFLINE, `${OFFLINE} GraphiQL at ${GRAPHIQL_PATH} works without the internet.`);
+      };
+      return { renderLandingPage: async () => ({ html }) };
+    },
+  };
 }
 
 /**

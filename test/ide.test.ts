@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readExamples } from '../src/gateway/ide/examples.ts';
+import { startBoth } from './kit/gateway.ts';
+import { secretSigner } from './kit/tokens.ts';
+
+type Both = Awaited<ReturnType<typeof startBoth>>;
+type Headers = Record<string, string>;
+
+/** What browsers say they take when a person opens an address. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
+const PREFLIGHTED = { 'apollo-require-preflight': 'true' };
+const QUERY = '/graphql?query={__typename}';
+
+let development: Both;
+let production: Both;
+beforeAll(async () => {
+  development = await startBoth();
+  production = await startBoth({ NODE_ENV: 'production', ...secretSigner().env });
+});
+afterAll(async () => {
+  await development.close();
+  await production.close();
+});
+
+/** What a GET brings: status and kind of content, and the code of the error or the query's answer. */
+async function get({ gateway }: Both, path: string, headers: Headers) {
+  const response = await fetch(`${gateway.url}${path}`, { headers });
+  const [kind] = (response.headers.get('content-type') ?? '').split(';');
+  const text = await response.text();
+  if (kind !== 'application/json') return [response.status, kind];
+  const { data, errors } = JSON.parse(text);
+  return [response.status, kind, data ?? errors[0].extensions.code];
+}
+
+const JSON_TYPE = 'application/json';
+const NOT_FOUND = [404, JSON_TYPE, 'BAD_REQUEST'];
+const ANSWER = [200, JSON_TYPE, { __typename: 'Query' }];
+
+describe('in development', () => {
+  test.each<[string, string, Headers, unknown[]]>([
+    ['a browser at /graphql', '/graphql', BROWSER, [200, 'text/html']],
+    ['a browser at /graphiql', '/graphiql', BROWSER, [200, 'text/html']],
+    ['a browser at a mistyped /graphiq', '/graphiq', BROWSER, NOT_FOUND],
+    ['a browser at a mistyped /graphiql/', '/graphiql/', BROWSER, NOT_FOUND],
+    ['a browser at /', '/', BROWSER, NOT_FOUND],
+    ['a program that asks for JSON, with a query', QUERY, { accept: JSON_TYPE, ...PREFLIGHTED }, ANSWER],
+    ['a program that takes anything, with a query', QUERY, { accept: '*/*', ...PREFLIGHTED }, ANSWER],
+    [
+      'a program that asks for JSON, without a query',
+      '/graphql',
+      { accept: JSON_TYPE, ...PREFLIGHTED },
+      [400, JSON_TYPE, 'BAD_REQUEST'],
+    ],
+    ['a page of another site that embeds a query', QUERY, { accept: '*/*' }, [400, JSON_TYPE, 'BAD_REQUEST']],
+  ])('%s', async (_who, path, headers, expected) => {
+    expect(await get(development, path, headers)).toEqual(expected);
+  });
+
+  test('/graphql embeds the Sandbox, with the first example, without telemetry', async () => {
+    const page = await (await fetch(`${development.gateway.url}/graphql`, { headers: BROWSER })).text();
+    const config: unknown = JSON.parse(/embeddedSandboxConfig = (\{.*\});/.exec(page)?.[1] ?? 'null');
+    expect(config).toMatchObject({
+      initialState: { document: readExamples()[0]?.document, pollForSchemaUpdates: false },
+      runTelemetry: false,
+    });
+    expect(page).toContain('new window.EmbeddedSandbox(');
+    expect(page).toContain('GraphiQL at /graphiql works without the internet.');
+  });
+
+  test('/graphiql is one page with every example in it, and a policy under which it loads nothing else', async () => {
+    const response = await fetch(`${development.gateway.url}/graphiql`, { headers: BROWSER });
+    const page = await response.text();
+    for (const { document, variables } of readExamples()) {
+      expect(page.includes(JSON.stringify(document))).toBe(true);
+      expect(variables === undefined || page.includes(JSON.stringify(variables))).toBe(true);
+    }
+    const markup = page.replace(/<(script|style)>[\s\S]*<\/\1>/g, '');
+    expect(markup.match(/(?:src|href)="[^"]{0,5}/g)).toEqual(['href="data:']);
+
+    const script = page.slice(page.indexOf('<script>') + 8, page.lastIndexOf('</script>'));
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(response.headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${hash}'`,
+      'worker-src blob:',
+      "style-src 'unsafe-inline'",
+      'font-src data:',
+      'img-src data:',
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+describe('in production there is no page', () => {
+  test.each<[string, string, Headers, unknown[]]>([
+    ['a browser at /graphql', '/graphql', BROWSER, [400, JSON_TYPE, 'BAD_REQUEST']],
+    ['a browser at /graphql with a query', QUERY, { ...BROWSER, ...PREFLIGHTED }, [401, JSON_TYPE, 'UNAUTHENTICATED']],
+    ['a browser at /graphiql', '/graphiql', BROWSER, NOT_FOUND],
+  ])('%s', async (_who, path, headers, expected) => {
+    expect(await get(production, path, headers)).toEqual(expected);
+  });
+});
+
+describe('a page of another site asks a browser to ask', () => {
+  const SANDBOX = 'https://studio.apollographql.com';
+  const preflight = async ({ gateway }: Both, origin: string) => {
+    const { status, headers } = await fetch(`${gateway.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-of-my-own',
+        'access-control-request-private-network': 'true',
+      },
+    });
+    const allowed = ['origin', 'headers', 'private-network', 'credentials'].map((what) =>
+      headers.get(`access-control-allow-${what}`),
+    );
+    return { ok: status < 300, allowed };
+  };
+
+  test.each([SANDBOX, 'http://localhost:3000', 'http://127.0.0.1:5173'])('%s may, in development', async (origin) => {
+    expect(await preflight(development, origin)).toEqual({
+      ok: true,
+      allowed: [origin, 'authorization,content-type,x-of-my-own', 'true', null],
+    });
+    const { headers, data } = await development.gateway.query('{ __typename }', {}, { origin });
+    expect([headers.get('access-control-allow-origin'), data]).toEqual([origin, { __typename: 'Query' }]);
+  });
+
+  test.each(['https://elsewhere.example', 'https://studio.apollographql.com.elsewhere.example', 'null'])(
+    '%s may not',
+    async (origin) => {
+      const { allowed } = await preflight(development, origin);
+      expect([allowed[0], allowed[2]]).toEqual([null, null]);
+    },
+  );
+
+  test('the Sandbox may not in production', async () => {
+    const { ok, allowed } = await preflight(production, SANDBOX);
+    expect([ok, allowed]).toEqual([false, [null, null, null, null]]);
+  });
+});
