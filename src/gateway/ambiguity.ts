@@ -13,9 +13,13 @@ const STAND_ONCE: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
+/** How many headers a request may have. Node drops those past the 2,000th without a word. */
+const MAX_HEADERS = 200;
+
 /** Refuses requests that can be read in two ways, before anything of them is believed. */
 export function refuseAmbiguity(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
+    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw badRequest(431, 'The request has too many headers.');
     const repeated = repeatedHeader(raw);
     if (!repeated) return;
     if (repeated !== 'authorization') throw badRequest(400, `The header "${repeated}" must stand once.`);

@@ -16,7 +16,7 @@ import { acceptJsonBodies } from './body.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { type Context, createContext } from './context.ts';
 import { formatError } from './errors.ts';
-import { answerFailures } from './failures.ts';
+import { answerFailures, earlyFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
@@ -82,6 +82,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
+    ...earlyFailures,
     ...serverOptions(config.connections, config.operationTimeoutMs),
   });
   observeOperations(app, GRAPHQL_PATH, { metrics, log });

@@ -33,6 +33,9 @@ export function createLimitsCheck({ limits, openIntrospection, publishCost }: Li
   const measured = new WeakMap<OperationDefinitionNode, Measure>();
   return ({ schema, document, operation, request, contextValue }: ResolvedRequest): void => {
     if (!operation) return;
+    if (!schema.getRootType(operation.operation)) {
+      throw refusal('BAD_REQUEST', 400, `The schema has no ${operation.operation}.`);
+    }
     const variables = request.variables ?? {};
     const measure = measureOnce(measured, schema, document, operation, variables);
     if (measure.introspects && !openIntrospection && !contextValue.caller.scopes.has('schema:read')) {
