@@ -20,6 +20,9 @@ const BODY_LIMIT = 1024 * 1024;
 /** The longest line and headers that Node takes bound what is left; this only says that a path may be one long id. */
 const ANY_LENGTH = 16 * 1024;
 
+/** How long a client may take to send a request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
 export interface ReferenceOptions {
   /** Stays the caller's: closing the app does not close it. */
   store: Store;
@@ -42,8 +45,10 @@ export function createReferenceApp({ now = Date.now, log, ...parts }: ReferenceO
     routerOptions: { maxParamLength: ANY_LENGTH },
     frameworkErrors: answerErrors,
     clientErrorHandler: answerBrokenRequests,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
   });
+  endConnectionsOnClose(app);
   answerUnknownPaths(app);
   app.setErrorHandler(answerErrors);
   app.addHook('onReady', () => saveGroups(service));
@@ -69,6 +74,17 @@ export function acceptJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     body.length === 0 ? undefined : readJson(body),
   );
+}
+
+/** While the app closes, answers end their connections: a client that would keep one open would keep the app open. */
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close');
+  });
 }
 
 function saveGroups({ store, programme }: Service): Promise<void> {

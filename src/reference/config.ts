@@ -28,16 +28,11 @@ type KeyName = keyof typeof DEVELOPMENT_KEYS;
 
 const url = (protocols: RegExp, problem: string) => z.url({ protocol: protocols, error: problem });
 
+const PORT = 'must be a port, 0 to 65535';
+
 const SETTINGS = z.object({
   REFERENCE_HOST: z.string().default('127.0.0.1'),
-  REFERENCE_PORT: z.coerce
-    .number()
-    .pipe(z.int().min(0).max(65_535))
-    .catch((context) => {
-      context.issues.push({ code: 'custom', message: 'must be a port, 0 to 65535', input: context.value });
-      return 0;
-    })
-    .default(4100),
+  REFERENCE_PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4100),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional(),

@@ -15,21 +15,34 @@ async function main(words: readonly string[]): Promise<void> {
   await serve(config, isDemo);
 }
 
+/** How long requests that are under way may take to end, in milliseconds, when the process is told to end. */
+const GRACE_MS = 5_000;
+
 async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
   const programme = loadProgramme(config.programmeFile);
   const store = await openStore(config);
   let url = `http://127.0.0.1:${config.port}`;
   const app = createReferenceApp({ store, programme, keys: config.keys, publicUrl: () => config.publicUrl ?? url });
   app.addHook('onClose', () => store.close());
-  stopWhenTold(() => app.close());
+  stopWhenTold(() => {
+    setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref();
+    return app.close();
+  });
 
   if (isDemo) {
     const { seedDemo } = await import('./demo.ts');
     await seedDemo(app, store, programme, config.keys);
   }
-  url = await app.listen({ host: config.host, port: config.port });
+  url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    throw isTaken(error) ? new ConfigError(portTaken(config)) : error;
+  });
   announce(config, url, store.name);
 }
+
+const isTaken = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+
+const portTaken = ({ host, port }: ReferenceConfig) =>
+  `Port ${port} of ${host} is taken; set REFERENCE_PORT to another.`;
 
 /** Tells a parent process that the service is ready, or a person where it is. */
 function announce(config: ReferenceConfig, url: string, store: string): void {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ReferenceConfig } from './config.ts';
 
 const USAGE = `Usage:
@@ -25,6 +26,17 @@ export async function runCommand(words: readonly string[], config: ReferenceConf
   throw new CommandError(USAGE);
 }
 
+/** What the service says, or what something else that listens there says. */
+function reasonOf(text: string): string {
+  try {
+    return REFUSAL.parse(JSON.parse(text)).message;
+  } catch {
+    return text;
+  }
+}
+
+const REFUSAL = z.object({ message: z.string() });
+
 async function ask(config: ReferenceConfig, path: string, body: object): Promise<string> {
   const base = `http://${config.host}:${config.port}`;
   const { apiKey, secretKey } = config.keys;
@@ -39,6 +51,6 @@ async function ask(config: ReferenceConfig, path: string, body: object): Promise
     );
   });
   const text = await answer.text();
-  if (!answer.ok) throw new CommandError(`Refused: ${text}`);
+  if (!answer.ok) throw new CommandError(`Refused: ${reasonOf(text)}`);
   return text;
 }

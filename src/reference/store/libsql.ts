@@ -69,7 +69,9 @@ function claim(database: Database.Database, path: string): void {
     database.exec('begin immediate; commit');
   } catch (error) {
     database.close();
-    if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw error;
+    if (!(error instanceof Database.SqliteError)) throw error;
+    if (error.code !== 'SQLITE_BUSY')
+      throw new StoreError(`${path} cannot be used: ${error.message}`, { cause: error });
     throw new StoreError(
       `${path} is in use by ${readNote(note)}. One process at a time can have it: stop that one, or name another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
     );

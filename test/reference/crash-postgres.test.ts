@@ -1,0 +1,14 @@
+import { test } from '@jest/globals';
+import { survivesKills } from './crash.ts';
+import { STORES } from './stores.ts';
+
+const KILLS = 20;
+
+// A file for each store, so that the two run beside each other.
+for (const { name, place } of STORES.filter(({ name }) => name === 'PostgreSQL')) {
+  test(`${name} keeps every acknowledged write through ${KILLS} kills`, async () => {
+    const at = await place();
+    await survivesKills(at, KILLS);
+    await at.remove();
+  }, 120_000);
+}

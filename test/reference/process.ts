@@ -1,0 +1,51 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type Client, clientOf } from './client.ts';
+import type { Place } from './stores.ts';
+
+export const MAIN = new URL('../../dist/reference/main.js', import.meta.url);
+const KEYS = { apiKey: 'key-of-a-test', secretKey: 'secret-of-a-test' };
+
+/** The environment of a service that keeps its data at a place, on a free port. */
+export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl' | 'dataDir'>): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    REFERENCE_PORT: '0',
+    REST_API_KEY: KEYS.apiKey,
+    REST_SECRET_KEY: KEYS.secretKey,
+    DATA_DIR: dataDir,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+  };
+}
+
+export interface RunningProcess {
+  child: ChildProcess;
+  url: string;
+  client: Client;
+  /** Sends a signal and waits until the process is gone; gives its exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** Starts the service like the gateway does, in a process of its own that says when it is ready. */
+export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []): Promise<RunningProcess> {
+  const child = fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const errors: string[] = [];
+  if (child.stderr) createInterface(child.stderr).on('line', (line) => errors.push(line));
+  const gone = once(child, 'exit');
+  const [message] = await Promise.race([
+    once(child, 'message'),
+    gone.then(() => Promise.reject(new Error(`It ended before it was ready: ${errors.join('\n')}`))),
+  ]);
+  const url = String(message.url);
+  return {
+    child,
+    url,
+    client: clientOf({ url, ...KEYS }),
+    end: async (signal) => {
+      child.kill(signal);
+      const [code, by] = await gone;
+      return code ?? by;
+    },
+  };
+}
