@@ -22,14 +22,19 @@ const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; it goes on without. */
 const CONNECT_WITHIN_MS = 1_000;
 
+/** How long a connection may take to end, in milliseconds; ioredis waits as long for one that has ended already. */
+const CUT_AFTER_MS = 100;
+
 /** Connects to `REDIS_URL`. Never fails for want of a Redis: it says so in the log and goes on trying. */
 export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): Promise<SharedState> {
+  let closed = false;
   const redis = new Redis(reveal(url()), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_WITHIN_MS,
-    commandTimeout: ANSWER_WITHIN_MS,
+    disconnectTimeout: CUT_AFTER_MS,
     retryStrategy(attempt) {
+      if (closed) return null;
       Object.assign(redis.options, credentials(reveal(url())));
       return Math.min(100 * attempt, 2_000);
     },
@@ -42,7 +47,7 @@ export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): P
     available: () => redis.status === 'ready' && performance.now() >= pausedUntil,
     async ask(question) {
       try {
-        return await question(redis);
+        return await withinTime(question(redis));
       } catch (error) {
         if (performance.now() >= pausedUntil) log.warn({ reason: messageOf(error) }, 'Redis did not answer');
         pausedUntil = performance.now() + PAUSE_MS;
@@ -50,9 +55,22 @@ export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): P
       }
     },
     async close() {
+      closed = true;
       redis.disconnect();
     },
   };
+}
+
+/**
+ * Rejects when an answer takes too long. When the timer fires late because this process was busy, the answer may be waiting
+ * to be read: what has come in is read before it counts as missing.
+ */
+function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const tooLate = () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+    const timer = setTimeout(() => setImmediate(tooLate), ANSWER_WITHIN_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** A password that stands in a file may have changed since the last connection. */

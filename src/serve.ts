@@ -8,7 +8,6 @@ import type { Visible } from './management.ts';
 import { createRestClient } from './rest/client.ts';
 import type { Invalidation } from './rest/invalidation.ts';
 import { createRedisInvalidation } from './rest/redis-invalidation.ts';
-import { reveal } from './rest/secret.ts';
 import type { Stoppable } from './shutdown.ts';
 
 /** A gateway that listens. */
@@ -57,5 +56,5 @@ export async function createInvalidation(
 ): Promise<Invalidation | undefined> {
   if (!redisUrl || readCacheTtlMs === 0) return undefined;
   const onError = (error: Error) => log.debug({ reason: error.message }, 'invalidation cannot reach Redis');
-  return createRedisInvalidation({ url: reveal(redisUrl()), onError });
+  return createRedisInvalidation({ url: redisUrl, onError });
 }

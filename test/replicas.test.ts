@@ -1,0 +1,195 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { type Answer, post, startGateway, type TestGateway } from './kit/gateway.ts';
+import { secretSigner, token } from './kit/tokens.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/*
+ * Two gateways on one Redis behave as one. Needs a Redis on this machine; keys stand under a prefix of this run's own.
+ */
+const REDIS = { host: '127.0.0.1', port: 6379 };
+const prefix = `test-${randomUUID()}:`;
+const redisUrl = (port: number) => `redis://${REDIS.host}:${port}/0?keyPrefix=${prefix}`;
+
+async function isReachable(): Promise<boolean> {
+  const socket = connect(REDIS);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    process.stderr.write(`No Redis at ${REDIS.host}:${REDIS.port}: the tests of several replicas are skipped.\n`);
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** A way to Redis that can be cut, or can stop answering. */
+async function startWay() {
+  const pairs = new Set<[Socket, Socket]>();
+  let silent = false;
+  const server = createServer((client) => {
+    const redis = connect(REDIS);
+    const pair: [Socket, Socket] = [client, redis];
+    pairs.add(pair);
+    for (const socket of pair) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        for (const either of pair) either.destroy();
+        pairs.delete(pair);
+      });
+    }
+    client.on('data', (data) => void (silent || redis.write(data)));
+    redis.on('data', (data) => void (silent || client.write(data)));
+  });
+  await once(server.listen(0, REDIS.host), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  return {
+    url: redisUrl(port),
+    silence() {
+      silent = true;
+    },
+    async close() {
+      const closed = server.listening ? once(server.close(), 'close') : undefined;
+      cut();
+      await closed;
+    },
+  };
+}
+
+const signer = secretSigner();
+const SCOPES = 'players:read players:write coupons:read';
+const player = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub, scope: SCOPES })}` });
+const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
+const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}") { ${fields} } }`;
+
+((await isReachable()) ? describe : describe.skip)('two gateways on one Redis', () => {
+  let upstream: Upstream;
+  const gateways: TestGateway[] = [];
+  const start = async (env: Record<string, string> = {}) => {
+    const gateway = await startGateway(upstream.url, { ...signer.env, REDIS_URL: redisUrl(REDIS.port), ...env });
+    gateways.push(gateway);
+    return gateway;
+  };
+  const ask = async (gateway: TestGateway, query: string, sub: string) => gateway.query(query, {}, player(sub));
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  beforeEach(() => upstream.forget());
+  afterEach(async () => {
+    await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));
+  });
+  afterAll(async () => {
+    await upstream.close();
+    const redis = new Redis(REDIS);
+    const keys = await redis.keys(`${prefix}*`);
+    if (keys.length > 0) await redis.del(...keys);
+    redis.disconnect();
+  });
+
+  test('a persisted query registered on one is known to the other', async () => {
+    const [a, b] = [await start(), await start()];
+    const query = '{ me { id } }';
+    const sha256Hash = createHash('sha256').update(query).digest('hex');
+    const extensions = { persistedQuery: { version: 1, sha256Hash } };
+    expect(codesOf(await post(b.url, { extensions }, player('p1')))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+    expect((await post(a.url, { query, extensions }, player('p1'))).data).toEqual({ me: { id: 'p1' } });
+    expect((await post(b.url, { extensions }, player('p1'))).data).toEqual({ me: { id: 'p1' } });
+  });
+
+  test('a query that was changed in Redis is not run', async () => {
+    const gateway = await start();
+    const sha256Hash = createHash('sha256').update('{ me { id } } # changed').digest('hex');
+    const redis = new Redis(REDIS);
+    await redis.set(`${prefix}gateway:apq:${sha256Hash}`, '{ me { referralLink } }');
+    redis.disconnect();
+    const answer = await post(
+      gateway.url,
+      { extensions: { persistedQuery: { version: 1, sha256Hash } } },
+      player('p1'),
+    );
+    expect(codesOf(answer)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+    expect(upstream.calls()).toEqual([]);
+  });
+
+  test('a rate limit is common: what one gives out the other does not have', async () => {
+    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '6' };
+    const both = [await start(env), await start(env)];
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => both.map((gateway) => ask(gateway, '{ __typename }', 'limited'))).flat(),
+    );
+    const seconds = (performance.now() - began) / 1_000;
+    const allowed = answers.filter(({ status }) => status === 200).length;
+    expect(allowed).toBeGreaterThanOrEqual(6);
+    expect(allowed).toBeLessThanOrEqual(6 + Math.ceil(seconds));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(new Set(refused.flatMap(codesOf))).toEqual(new Set(['RATE_LIMITED']));
+    expect((await ask(both[0] ?? (await start()), '{ __typename }', 'another')).status).toBe(200);
+  });
+
+  test('the limit of coupons is common', async () => {
+    const env = { MAX_COUPON_READS_PER_SECOND: '1', MAX_COUPON_READS_BURST: '2' };
+    const [a, b] = [await start(env), await start(env)];
+    expect((await ask(a, read('p2', 'a: coupons { code } b: coupons { code }'), 'p2')).errors).toEqual([]);
+    const aliases = Array.from({ length: 10 }, (_, i) => `a${i}: coupons { code }`).join(' ');
+    const answer = await ask(b, read('p2', `id ${aliases}`), 'p2');
+    expect({ status: answer.status, id: answer.data.player.id }).toEqual({ status: 200, id: 'p2' });
+    expect(codesOf(answer)).toContain('RATE_LIMITED');
+  });
+
+  test('a write through one drops what the other has kept', async () => {
+    const env = { READ_CACHE_TTL_MS: '60000', MAX_OPERATIONS_PER_SECOND: '1000', MAX_OPERATIONS_BURST: '5000' };
+    const [a, b] = [await start(env), await start(env)];
+    /** Nothing is kept before Redis is heard of, and a message takes its time: asks B until it has the answer from there. */
+    const untilFrom = async (source: 'upstream' | 'memory') => {
+      for (let tries = 0; tries < 1_000; tries++) {
+        upstream.forget();
+        expect((await ask(b, read('p1'), 'p1')).errors).toEqual([]);
+        if ((upstream.calls().length > 0 ? 'upstream' : 'memory') === source) return;
+      }
+      throw new Error(`The player never came from ${source}.`);
+    };
+    await untilFrom('memory');
+    const write = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }';
+    expect((await ask(a, write, 'p1')).errors).toEqual([]);
+    await untilFrom('upstream');
+  });
+
+  describe('without an answer from Redis', () => {
+    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '3' };
+
+    test.each<[string, (way: Awaited<ReturnType<typeof startWay>>) => unknown]>([
+      ['Redis is cut off', (way) => way.close()],
+      ['Redis says nothing', (way) => way.silence()],
+    ])('%s: operations run, and the limits are this process’s own', async (name, fault) => {
+      const way = await startWay();
+      const gateway = await start({ ...env, REDIS_URL: way.url });
+      expect((await ask(gateway, read('p1'), 'p1')).data).toEqual({ player: { id: 'p1' } });
+      await fault(way);
+      const began = performance.now();
+      const answers: Answer[] = [];
+      for (let i = 0; i < 10; i++) answers.push(await ask(gateway, '{ __typename }', name));
+      const seconds = (performance.now() - began) / 1_000;
+      const allowed = answers.filter(({ status }) => status === 200).length;
+      expect(allowed).toBeGreaterThanOrEqual(3);
+      expect(allowed).toBeLessThanOrEqual(3 + Math.ceil(seconds));
+      await way.close();
+    });
+
+    test('a gateway starts without Redis', async () => {
+      const way = await startWay();
+      await way.close();
+      const gateway = await start({ REDIS_URL: way.url });
+      expect((await ask(gateway, read('p1'), 'p1')).data).toEqual({ player: { id: 'p1' } });
+      expect(gateway.logged()).toContain('Redis is away');
+    });
+  });
+});
