@@ -91,6 +91,6 @@ test('a full heap makes the gateway refuse and not ready, while the management p
   expect(upstream.requests).toEqual([]);
   expect((await page('/healthz')).status).toBe(200);
   expect((await page('/metrics')).text).toContain(
-    'gateway_operations_total{operation="other",type="none",outcome="OVERLOADED"} 1',
+    'gateway_operations_total{operation="none",type="none",outcome="OVERLOADED"} 1',
   );
 });

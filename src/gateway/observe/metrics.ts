@@ -51,8 +51,10 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
     registry,
     observer: observeRest(registers),
     operation({ name, type, caller, started, codes }) {
-      const operation = nameOf(name, caller !== undefined);
-      const labels = { operation, type: type ?? 'none' };
+      // Without a type no operation came about: the request was refused, or was no valid GraphQL.
+      const labels = type
+        ? { operation: nameOf(name, caller !== undefined), type }
+        : { operation: 'none', type: 'none' };
       operations.inc({ ...labels, outcome: codes[0] ?? 'OK' });
       durations.observe(labels, (performance.now() - started) / 1000);
     },

@@ -14,7 +14,7 @@ export function createNames(known: Iterable<string>): NameOf {
   const names = new Set(known);
   let left = MAX_LEARNED;
   return (name, authenticated) => {
-    if (name === undefined) return authenticated ? 'anonymous' : 'other';
+    if (name === undefined) return 'anonymous';
     if (names.has(name)) return name;
     if (!authenticated || left === 0 || name.length > MAX_LENGTH) return 'other';
     left -= 1;

@@ -1,0 +1,260 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { post, startBoth, startGateway, type TestGateway } from './kit/gateway.ts';
+import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
+import { coupons, friend } from './kit/upstream-data.ts';
+
+let both: Awaited<ReturnType<typeof startBoth>>;
+beforeEach(async () => {
+  both = await startBoth(UNLIMITED);
+});
+afterEach(() => both.close());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
+const linesOf = (gateway: TestGateway): any[] =>
+  gateway
+    .logged()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const operationsOf = (gateway: TestGateway) => linesOf(gateway).filter(({ msg }) => msg === 'operation');
+
+const PLAYER = 'player(playerUniqueId: "p1") { id }';
+const INFO = 30;
+
+describe('the log line of an operation', () => {
+  const rows: [name: string, query: string, line: Record<string, unknown>][] = [
+    [
+      'a named query',
+      'query Screen { player(playerUniqueId: "p1") { id coupons { code } referredFriends { total } } }',
+      { operation: 'Screen', type: 'query', upstreamCalls: 3, status: 200, outcome: 'OK' },
+    ],
+    ['a query without a name', `{ ${PLAYER} }`, { type: 'query', upstreamCalls: 1, status: 200, outcome: 'OK' }],
+    [
+      'a mutation',
+      'mutation Save { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }',
+      { operation: 'Save', type: 'mutation', upstreamCalls: 1, status: 200, outcome: 'OK' },
+    ],
+    [
+      'a query of which a part fails',
+      'query Part { player(playerUniqueId: "p1") { id referredFriends(limit: 0) { total } } players(playerUniqueIds: [""]) { id } }',
+      { operation: 'Part', type: 'query', status: 200, outcome: ['BAD_USER_INPUT'] },
+    ],
+    [
+      'a query that is not valid',
+      'query Bad { nothing }',
+      { upstreamCalls: 0, status: 400, outcome: ['GRAPHQL_VALIDATION_FAILED'] },
+    ],
+    ['no query at all', '{', { upstreamCalls: 0, status: 400, outcome: ['GRAPHQL_PARSE_FAILED'] }],
+  ];
+
+  test.each(rows)('%s', async (_name, query, line) => {
+    const { text, headers } = await both.gateway.query(query);
+    expect(operationsOf(both.gateway)).toEqual([
+      expect.objectContaining({
+        ...line,
+        level: INFO,
+        caller: 'development',
+        requestId: headers.get('x-request-id'),
+        bytes: Buffer.byteLength(text),
+        ms: expect.any(Number),
+      }),
+    ]);
+  });
+
+  test('requests that never become operations leave one too', async () => {
+    const url = `${both.gateway.url}/graphql`;
+    await fetch(url, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } });
+    await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+    expect(operationsOf(both.gateway)).toEqual([
+      expect.objectContaining({ status: 400, outcome: ['BAD_REQUEST'] }),
+      expect.objectContaining({ status: 400, outcome: ['BAD_REQUEST'] }),
+    ]);
+  });
+
+  test('the name of the caller stands in it, never the token; what looks personal is hashed', async () => {
+    const signer = secretSigner();
+    const gateway = await startGateway(both.upstream.url, signer.env);
+    const ask = (authorization: string) => gateway.query(`{ ${PLAYER} }`, {}, { authorization });
+    const tokens = ['p1', 'ada@example.com', '+44123456789'].map((sub) => token(signer, { sub }));
+    for (const one of [...tokens, 'forged']) await ask(`Bearer ${one}`);
+    expect(operationsOf(gateway).map(({ caller, outcome }) => [caller, outcome])).toEqual([
+      ['p1', 'OK'],
+      [expect.stringMatching(/^sha256:[\da-f]{16}$/), 'OK'],
+      [expect.stringMatching(/^sha256:[\da-f]{16}$/), 'OK'],
+      [undefined, ['UNAUTHENTICATED']],
+    ]);
+    for (const secret of [...tokens, 'forged', 'ada@example.com', '+44123456789']) {
+      expect(gateway.logged()).not.toContain(secret);
+    }
+    await gateway.close();
+  });
+});
+
+describe('failures of the REST service', () => {
+  test('are logged once under the id the client got; what the service said is told at debug only', async () => {
+    const body = { code: 9, message: 'ada@example.com is not wanted' };
+    both.upstream.on('GET /coupon', { status: 422, json: body });
+    const { headers, text } = await both.gateway.query('{ player(playerUniqueId: "p1") { id coupons { code } } }');
+    const requestId = headers.get('x-request-id');
+    const lines = linesOf(both.gateway);
+    expect(lines.filter(({ msg }) => msg === 'upstream call failed')).toEqual([
+      expect.objectContaining({ requestId, code: 'UPSTREAM_REJECTED', upstreamStatus: 422, level: 40 }),
+    ]);
+    const telling = lines.filter((line) => JSON.stringify(line).includes('not wanted'));
+    expect(telling).toEqual([expect.objectContaining({ requestId, level: 20 })]);
+    expect(text).not.toContain('not wanted');
+  });
+
+  test('personal data of what is written and read never gets into the log', async () => {
+    const { gateway } = both;
+    await gateway.query(
+      `mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { player { attributes { email } } userErrors { code } } }`,
+      { input: { playerUniqueId: 'p1', attributes: { email: 'ada@example.com', mobile: '+44123456789' } } },
+    );
+    await gateway.query(
+      '{ player(playerUniqueId: "p2") { attributes { email mobile } referredFriends { nodes { email mobileNumber } } } }',
+    );
+    expect(operationsOf(gateway)).toHaveLength(2);
+    expect(gateway.logged()).not.toMatch(/@example\.com|\+44123456789|\+1555/);
+  });
+});
+
+describe('what goes upstream', () => {
+  const GIVEN = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const rows: [name: string, header: string | undefined, passed: RegExp][] = [
+    ['is made up when absent', undefined, /^00-[\da-f]{32}-[\da-f]{16}-00$/],
+    ['is taken over', `00-${GIVEN}`, new RegExp(`^00-${GIVEN}$`)],
+    ['is taken over from a later version', `01-${GIVEN}-more`, new RegExp(`^00-${GIVEN}$`)],
+    ['is replaced when it is too long', `00-${GIVEN}-more`, /^00-(?!0af765)[\da-f]{32}-/],
+    ['is replaced when it has capitals', `00-${GIVEN.toUpperCase()}`, /^00-(?!0af765)[\da-f]{32}-/],
+    [
+      'is replaced when the trace is all zeros',
+      `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+      /^00-(?!0{32})[\da-f]{32}-/,
+    ],
+    ['is replaced when the parent is all zeros', `00-${GIVEN.slice(0, 32)}-${'0'.repeat(16)}-01`, /^00-(?!0af765)/],
+    ['is replaced when the version is ff', `ff-${GIVEN}`, /^00-(?!0af765)[\da-f]{32}-/],
+  ];
+  test.each(rows)('traceparent %s', async (_name, traceparent, passed) => {
+    await both.gateway.query(`{ ${PLAYER} }`, {}, traceparent === undefined ? {} : { traceparent });
+    const [request] = both.upstream.requests;
+    expect(request?.headers['traceparent']).toMatch(passed);
+    expect(request?.headers['traceparent']).not.toMatch(/-0{16}-|-0{32}-/);
+  });
+
+  test.each([
+    ['is taken over when it is well-formed', 'checkout-0815', /^checkout-0815$/],
+    ['is made up otherwise', 'a b"\\n', /^[\da-f-]{36}$/],
+  ])('x-request-id %s', async (_name, given, passed) => {
+    const { headers, extensions } = await both.gateway.query(`{ ${PLAYER} }`, {}, { 'x-request-id': given });
+    const id = headers.get('x-request-id');
+    expect(id).toMatch(passed);
+    expect(both.upstream.requests[0]?.headers['x-request-id']).toBe(id);
+    expect(extensions['requestId']).toBe(id);
+    expect(operationsOf(both.gateway)[0].requestId).toBe(id);
+  });
+});
+
+describe('metrics', () => {
+  /** The value of one line of the page. */
+  const valueIn = (page: string, line: string) =>
+    Number(
+      page
+        .split('\n')
+        .find((one) => one.startsWith(`${line} `))
+        ?.split(' ')
+        .pop(),
+    );
+  const PLAYERS = 'endpoint="GET /integrations/player/{playerUniqueId}"';
+
+  test('operations by name and outcome, their names bounded', async () => {
+    const { gateway } = both;
+    for (let i = 0; i < 105; i += 1) await gateway.query(`query Named${i} { ${PLAYER} }`);
+    const page = await gateway.metrics();
+    const names = new Set(page.match(/(?<=gateway_operations_total\{operation=")[^"]+/g));
+    expect(names.size).toBe(101);
+    expect(valueIn(page, 'gateway_operations_total{operation="other",type="query",outcome="OK"}')).toBe(5);
+    expect(valueIn(page, 'gateway_operations_total{operation="Named0",type="query",outcome="OK"}')).toBe(1);
+    expect(valueIn(page, 'gateway_operation_duration_seconds_count{operation="other",type="query"}')).toBe(5);
+  });
+
+  test('callers who were not let in and long names get no name of their own', async () => {
+    const signer = secretSigner();
+    const gateway = await startGateway(both.upstream.url, signer.env);
+    await gateway.query(`query Intruder { ${PLAYER} }`, {}, { authorization: 'Bearer forged' });
+    await gateway.query(`query ${'L'.repeat(65)} { ${PLAYER} }`, {}, { authorization: `Bearer ${token(signer)}` });
+    const page = await gateway.metrics();
+    expect(new Set(page.match(/(?<=operation=")[^"]+/g))).toEqual(new Set(['other', 'none']));
+    await gateway.close();
+  });
+
+  test('requests to the REST service by endpoint, status and time, retries and where answers came from', async () => {
+    const { gateway, upstream } = both;
+    upstream.on('GET /player', { status: 503 }, 'usual');
+    await gateway.query(`{ ${PLAYER} }`);
+    const held = upstream.hold('GET /player');
+    const first = gateway.query(`{ ${PLAYER} }`);
+    await held.arrived;
+    const second = gateway.query(`{ ${PLAYER} }`);
+    const batches = async () => valueIn(await gateway.metrics(), 'gateway_loader_batch_size_count{loader="players"}');
+    while ((await batches()) < 3) await setImmediate();
+    held.release();
+    await Promise.all([first, second]);
+    const page = await gateway.metrics();
+    expect(valueIn(page, `rest_request_duration_seconds_count{${PLAYERS},status="503"}`)).toBe(1);
+    expect(valueIn(page, `rest_request_duration_seconds_count{${PLAYERS},status="200"}`)).toBe(2);
+    expect(valueIn(page, `rest_retries_total{${PLAYERS}}`)).toBe(1);
+    expect(valueIn(page, `rest_calls_total{${PLAYERS},source="sent",outcome="OK"}`)).toBe(2);
+    expect(valueIn(page, `rest_calls_total{${PLAYERS},source="shared",outcome="OK"}`)).toBe(1);
+    expect(valueIn(page, 'rest_breaker{state="closed"}')).toBe(1);
+  });
+
+  test('cached reads', async () => {
+    const gateway = await startGateway(both.upstream.url, { READ_CACHE_TTL_MS: '60000' });
+    await gateway.query(`{ ${PLAYER} }`);
+    await gateway.query(`{ ${PLAYER} }`);
+    const page = await gateway.metrics();
+    expect(valueIn(page, `rest_calls_total{${PLAYERS},source="cached",outcome="OK"}`)).toBe(1);
+    expect(valueIn(page, `rest_request_duration_seconds_count{${PLAYERS},status="200"}`)).toBe(1);
+    await gateway.close();
+  });
+
+  test('batches, unknown enum values and undecodable dates', async () => {
+    const { gateway, upstream } = both;
+    upstream.on('GET /coupon', { json: { coupons: [{ ...coupons('p1')[0], couponType: 'novel', endAt: 'soon' }] } });
+    upstream.on('GET /referrals', { json: { referredFriends: [{ ...friend(1), status: 'lost' }] } });
+    await gateway.query(`{ players(playerUniqueIds: ["p1", "p2", "p3"]) { id }
+      player(playerUniqueId: "p1") { coupons { couponType endAt } referredFriends { nodes { status } } } }`);
+    const page = await gateway.metrics();
+    expect(page).toMatch(/gateway_loader_batch_size_sum\{loader="players"\} [34]/);
+    expect(page).toMatch(/rest_odd_values_total\{kind="unknown-enum-value",member="[\w.]*couponType"\} 1/);
+    expect(page).toMatch(/rest_odd_values_total\{kind="unknown-enum-value",member="[\w.]*status"\} 1/);
+    expect(page).toMatch(/rest_odd_values_total\{kind="undecodable-date",member="[\w.]*endAt"\} 1/);
+    expect(page).not.toMatch(/novel|soon|lost/);
+  });
+});
+
+describe('extensions.upstream', () => {
+  test('lists the REST calls in development', async () => {
+    const { extensions, text } = await both.gateway.query('{ player(playerUniqueId: "p1") { id coupons { code } } }');
+    const call = { method: 'GET', status: 200, ms: expect.any(Number), shared: false, cached: false };
+    expect(extensions['upstream']).toHaveLength(2);
+    expect(extensions['upstream']).toEqual(
+      expect.arrayContaining([
+        { ...call, template: '/integrations/player/{playerUniqueId}' },
+        { ...call, template: '/integrations/transactions/{playerUniqueId}/coupon' },
+      ]),
+    );
+    expect(text).not.toContain('-key-for-tests');
+  });
+
+  test('is not there in production', async () => {
+    const signer = secretSigner();
+    const gateway = await startGateway(both.upstream.url, { NODE_ENV: 'production', ...signer.env });
+    const answer = await post(gateway.url, { query: `{ ${PLAYER} }` }, { authorization: `Bearer ${token(signer)}` });
+    expect(answer.data).toEqual({ player: { id: 'p1' } });
+    expect(Object.keys(answer.extensions)).toEqual(['requestId']);
+    await gateway.close();
+  });
+});
