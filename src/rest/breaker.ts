@@ -1,4 +1,12 @@
-import { type CircuitBreakerPolicy, CircuitState, circuitBreaker, handleWhen, SamplingBreaker } from 'cockatiel';
+import {
+  type CircuitBreakerPolicy,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  handleWhen,
+  type IBreaker,
+  SamplingBreaker,
+} from 'cockatiel';
 import { Cancelled } from './call.ts';
 import { NotTried, UpstreamError } from './errors.ts';
 import type { BreakerState } from './health.ts';
@@ -9,6 +17,8 @@ const WINDOW_MS = 10_000;
 const THRESHOLD = 0.5;
 /** With fewer calls a second than this, over the window, nothing is concluded. */
 const MINIMUM_RPS = 1;
+/** So many failures without a success between them open the breaker at once, whatever was before. */
+const IN_A_ROW = 20;
 
 export interface Breaker {
   readonly state: BreakerState;
@@ -19,8 +29,8 @@ export interface Breaker {
 }
 
 /**
- * Stops calls to a service that fails: more than half of the last ten seconds' calls, ten at least, ended in 5xx, a timeout
- * or a lost connection after their retries. Then nothing is sent for `intervalMs`, one call is let through to see, and so on
+ * Stops calls to a service that fails: more than half of the last ten seconds' calls, ten at least, or the last twenty
+ * without exception, ended in 5xx, a timeout or a lost connection after their retries. Then nothing is sent for `intervalMs`, one call is let through to see, and so on
  * until one succeeds.
  *
  * Two things are added to cockatiel's breaker. While the one call is on its way the others fail at once; cockatiel lets
@@ -36,7 +46,10 @@ export function createBreaker(intervalMs: number, onChange: (state: BreakerState
     }),
     {
       halfOpenAfter: intervalMs,
-      breaker: new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
+      breaker: either(
+        new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
+        new ConsecutiveBreaker(IN_A_ROW),
+      ),
     },
   );
   policy.onBreak(() => {
@@ -70,6 +83,17 @@ function verdictOf(error: Error): 'failed' | 'answered' | 'nothing' {
   if (error instanceof NotTried) return 'nothing';
   const failed = error instanceof UpstreamError && error.code === 'UPSTREAM_UNAVAILABLE' && error.status !== 429;
   return failed ? 'failed' : 'answered';
+}
+
+/** Opens when one of them does. Each has to see everything. */
+function either(...breakers: IBreaker[]): IBreaker {
+  return {
+    state: undefined,
+    success(state) {
+      for (const breaker of breakers) breaker.success(state);
+    },
+    failure: (state) => breakers.map((breaker) => breaker.failure(state)).includes(true),
+  };
 }
 
 function nameOf(state: CircuitState): BreakerState {

@@ -2,8 +2,11 @@ import { NotTried } from './errors.ts';
 
 /** The first pause after a 429 that names none, in milliseconds; doubled with every 429 after it. */
 const FIRST_MS = 200;
-const LONGEST_MS = 5_000;
-/** Those who waited go on spread over this many milliseconds, so that they do not all come at once. */
+const LONGEST_MS = 1_000;
+/**
+ * Those who waited go on spread over this many milliseconds. When the first of them is answered 429 again, the others
+ * find the next pause begun.
+ */
 const SPREAD_MS = 100;
 
 /**
@@ -45,7 +48,7 @@ export class Pause {
     this.#until = 0;
   }
 
-  /** Resolves when calls may be sent again; rejects when that is after `deadline` (on the clock of `performance.now()`). */
+  /** Resolves when this pause is over, and another may have begun; rejects when that is after `deadline` (on the clock of `performance.now()`). */
   async over(deadline: number): Promise<void> {
     const ms = this.leftMs + SPREAD_MS * this.#random();
     if (performance.now() + ms > deadline || this.#waiting >= this.#maxWaiting) {

@@ -45,7 +45,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
   const retries = createRetries(random, ({ endpoint }) => observer.retry?.(endpoint.method, endpoint.template));
 
   async function attempt(call: Call<unknown>, number: number): Promise<Json | null> {
-    if (pause.leftMs > 0) await pause.over(call.deadline);
+    while (pause.leftMs > 0) await pause.over(call.deadline);
     let reply: Reply;
     try {
       reply = await slots.execute(() => exchange(call));

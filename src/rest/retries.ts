@@ -8,9 +8,8 @@ const MAX_RETRIES = 2;
 const BASE_MS = 100;
 /** How many retries each call pays for: retries make up at most this share of recent traffic. */
 const SHARE = 0.2;
-/** How many retries can be saved up: what "recent" means. A gateway with little traffic begins with some. */
-const SAVED = 20;
-const SAVED_AT_START = 10;
+/** How many retries can be saved up, which is what "recent" means: fifty calls. There are as many to begin with. */
+const SAVED = 10;
 
 /** Says that the call is to be sent again; never leaves this file. */
 class Again extends Error {
@@ -41,7 +40,7 @@ export interface Retries {
  * finish off a service that is failing.
  */
 export function createRetries(random: () => number, onRetry: (call: Call<unknown>) => void): Retries {
-  let saved = SAVED_AT_START;
+  let saved = SAVED;
   const policy = retry(handleType(Again), {
     maxAttempts: MAX_RETRIES,
     backoff: new DelegateBackoff(({ result }) =>

@@ -49,6 +49,28 @@ describe('the breaker opens after', () => {
   });
 });
 
+test('a service that fails all of a sudden is noticed though it was well until then', async () => {
+  const { upstream, rest, seen } = await start({ breakerIntervalMs: 60_000 });
+  await Promise.all(
+    Array.from({ length: 100 }, () => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation())),
+  );
+  upstream.on('POST /event', { status: 500 });
+  for (let call = 0; call < 30; call += 1) await track(rest);
+  expect(seen.breaker).toEqual(['open']);
+  expect(upstream.calls()).toHaveLength(120);
+});
+
+test('one endpoint that fails does not close the others down, though it is tried again and again', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', { status: 500 });
+  for (let screen = 0; screen < 20; screen += 1) {
+    const op = operation();
+    const coupons = failure(rest.listCoupons('p1', op));
+    await Promise.all([rest.getPlayer('p1', undefined, op), rest.listReferrals('p1', 1, 50, op), coupons]);
+  }
+  expect(rest.health().breaker).toBe('closed');
+});
+
 test.each<[string, Answer]>([
   ['refusals', { status: 400 }],
   ['refused keys', { status: 403 }],

@@ -75,6 +75,18 @@ describe('429', () => {
     expect(upstream.calls()).toHaveLength(4);
   });
 
+  test('said again and again: those who wait do not all come at once', async () => {
+    let calls = 0;
+    const { upstream, another } = await start({}, {});
+    const rest = another({ random: () => (calls++ % 10) / 10 });
+    upstream.on('GET /player', { status: 429 });
+    await failure(rest.getPlayer('p0', undefined, operation()));
+    const ids = Array.from({ length: 30 }, (_, index) => `p${index}`);
+    const results = await Promise.all(ids.map((id) => failure(rest.getPlayer(id, undefined, operation()))));
+    expect(results).toEqual(Array(30).fill(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE', retryable: true })));
+    expect(upstream.calls().length).toBeLessThan(30);
+  });
+
   test('an event that was refused so is not sent again', async () => {
     const { upstream, rest } = await start();
     upstream.on('POST /event', { status: 429 }, 'usual');
