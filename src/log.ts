@@ -30,7 +30,14 @@ export function createLog(level: string, destination: DestinationStream = stdout
 }
 
 function stdout(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, maxWrite: MAX_WRITE_BYTES, maxLength: MAX_WAITING_BYTES });
+  // Without a least length of a write, flushing would not wait for what is being written.
+  return pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 1,
+    maxWrite: MAX_WRITE_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+  });
 }
 
 /**

@@ -44,7 +44,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       await gateway.close();
       await rest.close();
       await shared?.close();
-      await tracing?.stop();
+      await tracing?.stop(hurry);
     },
   };
 }

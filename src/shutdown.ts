@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { Logger } from 'pino';
 
 /** Something that ends before the process does. */
 export interface Stoppable {
@@ -21,7 +21,7 @@ export interface Lifecycle {
 const CUT_MS = 1_000;
 
 /** @param graceMs How long all that is under way may take to finish, in milliseconds. */
-export function createLifecycle(graceMs: number, log: FastifyBaseLogger): Lifecycle {
+export function createLifecycle(graceMs: number, log: Logger): Lifecycle {
   const owned: Stoppable[] = [];
   let phase: Lifecycle['phase'] = 'starting';
   let code = 0;
@@ -30,7 +30,7 @@ export function createLifecycle(graceMs: number, log: FastifyBaseLogger): Lifecy
     const started = performance.now();
     const hurry = new AbortController();
     setTimeout(() => hurry.abort(), graceMs);
-    setTimeout(leave, graceMs + CUT_MS);
+    setTimeout(() => process.exit(code), graceMs + CUT_MS);
     for (const one of owned.reverse()) {
       try {
         await one.stop(hurry.signal);
@@ -39,12 +39,7 @@ export function createLifecycle(graceMs: number, log: FastifyBaseLogger): Lifecy
       }
     }
     log.info({ ms: Math.round(performance.now() - started), cut: hurry.signal.aborted, exitCode: code }, 'stopped');
-    leave();
-  }
-
-  /** What the log still holds is written as the process exits. */
-  function leave(): never {
-    process.exit(code);
+    log.flush(() => process.exit(code));
   }
 
   return {
@@ -82,7 +77,7 @@ export function endOnSignals(lifecycle: Lifecycle): void {
  * An error that nobody caught, thrown or rejected, leaves the process in a state nobody knows: it is told, what is under
  * way is finished, and the process ends with 1.
  */
-export function endOnUncaught(lifecycle: Lifecycle, log: FastifyBaseLogger): void {
+export function endOnUncaught(lifecycle: Lifecycle, log: Logger): void {
   process.on('uncaughtException', (error, origin) => {
     log.fatal({ err: error }, origin);
     lifecycle.end(origin, 1);

@@ -1,5 +1,5 @@
-import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import type { Operation } from '../../rest/operation.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Context } from '../context.ts';
@@ -80,22 +80,17 @@ export function observeOperation(request: FastifyRequest, caller: Caller, tracin
   };
 }
 
-/** Notes what Apollo Server knows; with `showCalls` the answer itself tells the REST calls it took, for developers. */
-export function observePlugin(showCalls: boolean): ApolloServerPlugin<Context> {
-  const listener: GraphQLRequestListener<Context> = {
-    async willSendResponse({ response, operation, operationName, contextValue }) {
-      const { noted, extensions } = contextValue;
-      noted.name = operationName ?? undefined;
-      noted.type = operation?.operation;
-      if (response.body.kind === 'single') noted.codes = codesOf(response.body.singleResult.errors ?? []);
-      if (showCalls) extensions['upstream'] = noted.calls.map(showCall);
-    },
-  };
-  return {
-    async requestDidStart() {
-      return listener;
-    },
-  };
+/** Notes what an operation was and what came of it; with `showCalls` the answer tells the REST calls it took. */
+export function noteAnswer(
+  { errors }: FormattedExecutionResult,
+  operation: OperationDefinitionNode | undefined,
+  { noted, extensions }: Context,
+  showCalls: boolean,
+): void {
+  noted.name = operation?.name?.value;
+  noted.type = operation?.operation;
+  if (errors) noted.codes = codesOf(errors);
+  if (showCalls) extensions['upstream'] = noted.calls.map(showCall);
 }
 
 function codesOf(errors: readonly { extensions?: Record<string, unknown> }[]): string[] {

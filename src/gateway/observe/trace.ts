@@ -15,8 +15,8 @@ export interface OperationTrace {
 export interface Tracing {
   /** Begins the trace of an operation, as a part of its client's trace when that is given. */
   begin(parent: TraceParent | undefined): OperationTrace;
-  /** Sends what is left. */
-  stop(): Promise<void>;
+  /** Sends what is left, unless the collector is too slow for that. */
+  stop(hurry: AbortSignal): Promise<void>;
 }
 
 /** W3C trace context: 32, 16 and 2 hexadecimal digits. */

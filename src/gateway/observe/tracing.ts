@@ -4,6 +4,7 @@
  * No instrumentation patches anything. An operation's span begins with the request and takes in a span for each REST call
  * when the call is over, made of the record that logs and metrics are made of too.
  */
+import { once } from 'node:events';
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
@@ -17,16 +18,25 @@ export interface TracingOptions {
   serviceName: string;
 }
 
+/** How long sending may take, tries after failures included, in milliseconds; it can delay the end of the process. */
+const EXPORT_MS = 3_000;
+
 /** Traces over OTLP/HTTP. A client's trace is sampled as the client decided, any other always. */
 export function startTracing({ endpoint, serviceName }: TracingOptions): Tracing {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.href.replace(/\/+$/, '')}/v1/traces` });
+  const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': serviceName })),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   const tracer = provider.getTracer('referral-gateway');
-  return { begin: (parent) => beginOperation(tracer, parent), stop: () => provider.shutdown() };
+  return {
+    begin: (parent) => beginOperation(tracer, parent),
+    async stop(hurry) {
+      if (!hurry.aborted) await Promise.race([provider.shutdown(), once(hurry, 'abort')]);
+    },
+  };
 }
 
 function beginOperation(tracer: Tracer, parent: TraceParent | undefined): OperationTrace {

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { post } from './kit/gateway.ts';
+import { startProcess } from './kit/process.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* Each test starts a program, which takes its time on a busy machine. */
+jest.setTimeout(60_000);
+
+interface Span {
+  name: string;
+  kind: number;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: { key: string; value: Record<string, unknown> }[];
+  status: { code?: number };
+}
+
+/** A collector that takes OTLP over HTTP as JSON. */
+async function startCollector() {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    bodies.push(`${request.method} ${request.url} ${Buffer.concat(chunks)}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    // biome-ignore lint/suspicious/noExplicitAny: OTLP's JSON is deeper than this test.
+    resources: (): any[] => bodies.flatMap((text) => JSON.parse(text.slice(text.indexOf('{'))).resourceSpans),
+    spans(): Span[] {
+      return this.resources().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }: { spans: Span[] }) => spans));
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Tells on stderr, as the program ends, how many modules of OpenTelemetry's implementation it had loaded. */
+const COUNT_MODULES = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`import Module from 'node:module';
+    process.on('exit', () => console.error('opentelemetry modules: ' + Object.keys(Module._cache).filter((path) => /opentelemetry.(?:sdk|exporter|resources)/.test(path)).length));`)}`,
+];
+
+let upstream: Upstream;
+let collector: Awaited<ReturnType<typeof startCollector>>;
+beforeEach(async () => {
+  [upstream, collector] = await Promise.all([startUpstream(), startCollector()]);
+});
+afterEach(() => Promise.all([upstream.close(), collector.close()]));
+
+async function run(env: Record<string, string>, use: (url: string) => Promise<unknown>): Promise<string> {
+  const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...env }, COUNT_MODULES);
+  try {
+    await use(gateway.url);
+    gateway.child.kill('SIGTERM');
+    expect((await gateway.ended).code).toBe(0);
+    return gateway.output();
+  } finally {
+    await gateway.kill();
+  }
+}
+
+const SCREEN = { query: 'query Screen { player(playerUniqueId: "p1") { id coupons { code } } }' };
+const attribute = ({ attributes }: Span, name: string) => attributes.find(({ key }) => key === name)?.value;
+
+test('an operation and each of its REST calls become spans of the client’s trace', async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  upstream.on('GET /coupon', { status: 404, json: {} });
+  const output = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'edge' }, (url) =>
+    post(url, SCREEN, { traceparent: `00-${traceId}-b7ad6b7169203331-01` }),
+  );
+  expect(output).toMatch(/opentelemetry modules: [1-9]/);
+  expect(collector.bodies[0]).toMatch(/^POST \/v1\/traces /);
+  expect(collector.resources()[0].resource.attributes).toContainEqual({
+    key: 'service.name',
+    value: { stringValue: 'edge' },
+  });
+
+  const spans = collector.spans();
+  expect(spans.map(({ name }) => name).sort()).toEqual([
+    'GET /integrations/player/{playerUniqueId}',
+    'GET /integrations/transactions/{playerUniqueId}/coupon',
+    'query Screen',
+  ]);
+  for (const span of spans) expect(span.traceId).toBe(traceId);
+  const [operation] = spans.filter(({ name }) => name === 'query Screen');
+  expect(operation?.parentSpanId).toBe('b7ad6b7169203331');
+  const calls = spans.filter((span) => span !== operation);
+  for (const call of calls) {
+    expect(call.parentSpanId).toBe(operation?.spanId);
+    expect(BigInt(call.endTimeUnixNano) >= BigInt(call.startTimeUnixNano)).toBe(true);
+  }
+  expect(calls.map((call) => Number(attribute(call, 'http.response.status_code')?.['intValue'])).sort()).toEqual([
+    200, 404,
+  ]);
+  for (const { headers } of upstream.requests) {
+    expect(headers['traceparent']).toBe(`00-${traceId}-${operation?.spanId}-01`);
+  }
+  expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"/);
+});
+
+test('a failed operation is marked as an error, by its code', async () => {
+  upstream.on('GET /player', { status: 400, json: {} });
+  await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, (url) => post(url, SCREEN));
+  const operation = collector.spans().find(({ name }) => name === 'query Screen');
+  expect(operation?.status.code).toBe(2);
+  expect(operation && attribute(operation, 'error.type')).toEqual({ stringValue: 'UPSTREAM_REJECTED' });
+});
+
+test('a client that does not want its trace recorded is heard', async () => {
+  await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, (url) =>
+    post(url, SCREEN, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00' }),
+  );
+  expect(collector.spans()).toEqual([]);
+  expect(upstream.requests[0]?.headers['traceparent']).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-00$/);
+});
+
+test('without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded but the interface prom-client refers to', async () => {
+  const output = await run({}, (url) => post(url, SCREEN));
+  expect(output).toContain('opentelemetry modules: 0');
+  expect(collector.bodies).toEqual([]);
+});
+
+test('a collector that is not there delays neither answers nor the end', async () => {
+  await collector.close();
+  const output = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SHUTDOWN_GRACE_MS: '500' }, async (url) => {
+    expect((await post(url, SCREEN)).status).toBe(200);
+  });
+  expect(output).toContain('"msg":"stopped"');
+});
