@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type RunningReference, startReference } from '../kit/reference.ts';
+import { type Client, clientOf, type Reply } from './client.ts';
+import { MAX_PER_PLAYER, Model } from './model.ts';
+import { programmeWith } from './programmes.ts';
+
+/** How many sequences of calls are tried: a few in every test run, many in `npm run test:long`. */
+const SEQUENCES = process.env['npm_lifecycle_event'] === 'test:long' ? 2_000 : 100;
+/** The same sequences each time, unless another seed is given. */
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_250_501);
+
+const PROGRAMME = programmeWith({
+  groups: Object.entries(MAX_PER_PLAYER).map(([handle, maxPerPlayer]) => ({
+    handle,
+    title: handle,
+    maxPerPlayer,
+    coupon: { type: 'custom' },
+  })),
+  rewards: [
+    { at: 'pending', to: 'friend', group: 'welcome' },
+    { at: 'active', to: 'referrer', group: 'thanks' },
+    { at: 'active', to: 'friend', group: 'thanks' },
+  ],
+});
+
+let reference: RunningReference;
+let client: Client;
+let sequences = 0;
+beforeAll(async () => {
+  // Every look at the clock is a moment of its own, so that the order of friends is known.
+  let time = Date.parse('2025-05-01');
+  reference = await startReference({ programme: PROGRAMME, now: () => time++ });
+  client = clientOf(reference);
+});
+afterAll(() => reference.close());
+
+const IDS = ['ann', 'Ann', 'bob', 'cat/dog', 'e@x.y', 'f g'];
+const ids = fc.constantFrom(...IDS);
+const emails = fc.constantFrom('a@x.y', 'A@X.Y ', 'b@x.y', 'c@x.y');
+const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null, freq: 4 });
+const attributes = fc.record(
+  {
+    email: nullable(emails),
+    city: nullable(fc.constantFrom('', 'Bonn', 'Köln 🎈')),
+    totalSpent: nullable(fc.double({ noDefaultInfinity: true, noNaN: true, min: 0, max: 1e9 })),
+    totalOrders: nullable(fc.nat()),
+    joinDate: nullable(fc.constantFrom('2025-01-01T00:00:00.000Z', '2026-02-03T04:05:06.007Z')),
+    custom: nullable(
+      fc.dictionary(
+        fc.constantFrom('k', 'l', 'constructor', 'toString'),
+        fc.oneof(
+          fc.integer(),
+          fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+        ),
+        { maxKeys: 2, minKeys: 1, noNullPrototype: true },
+      ),
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+const none = fc.constant(undefined);
+const names = fc.uniqueArray(fc.constantFrom('place_order', 'visit', 'toString'), { minLength: 1 });
+const pages = fc.record({ page: fc.integer({ min: 0, max: 3 }), limit: fc.constantFrom(0, 1, 2, 200, 201) });
+
+/** One call: the operation, the player, and what the operation needs besides. */
+const steps = fc.oneof(
+  { weight: 5, arbitrary: fc.tuple(fc.constant('upsert' as const), ids, fc.option(attributes, { nil: undefined })) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant('leave' as const), ids, emails) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant('track' as const), ids, names) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('remove' as const), ids, none) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('player' as const), ids, none) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('coupons' as const), ids, none) },
+  { weight: 3, arbitrary: fc.tuple(fc.constant('referrals' as const), ids, pages) },
+);
+type Step = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
+
+const UNKNOWN = { status: 404, body: { code: 101 } };
+
+/** Makes a call at the service and at the model, and compares the answer. */
+async function compare(model: Model, sequence: string, [operation, plainId, given]: Step): Promise<void> {
+  // Each sequence has players and contacts of its own, so that all can use one service.
+  const id = `${sequence} ${plainId}`;
+  const isKnown = model.knows(id);
+  switch (operation) {
+    case 'upsert': {
+      const sent = given?.email ? { ...given, email: `${sequence}${given.email}` } : given;
+      const reply = await client.upsert(id, sent);
+      expect(reply).toMatchObject({ status: 200, body: { playerUniqueId: id } });
+      model.upsert(id, sent);
+      model.identify(id, reply.body.serviceId, reply.body.referralLink);
+      return;
+    }
+    case 'leave': {
+      const contact = `${sequence}${given}`;
+      if (!isKnown) return expectReply(await client.player(id), UNKNOWN);
+      expectReply(await client.leave(id, contact), { status: 200 });
+      return model.leave(id, contact);
+    }
+    case 'track': {
+      const events = Object.fromEntries(given.map((name) => [name, { amount: 1 }]));
+      expectReply(await client.track(id, events), { status: 200, text: '' });
+      return model.track(id, given);
+    }
+    case 'remove':
+      expectReply(await client.remove(id), isKnown ? { status: 200, text: '' } : UNKNOWN);
+      return isKnown ? model.remove(id) : undefined;
+    case 'player': {
+      const reply = await client.player(id);
+      if (!isKnown) return expectReply(reply, UNKNOWN);
+      expect(reply.body.playerAttributes).toEqual(model.attributes(id));
+      return model.identify(id, undefined, reply.body.referralLink);
+    }
+    case 'coupons': {
+      const reply = await client.coupons(id);
+      if (!isKnown) return expectReply(reply, UNKNOWN);
+      expect(reply.body.coupons.map(({ group }) => group?.handle)).toEqual(model.coupons(id));
+      return;
+    }
+    case 'referrals': {
+      const { page, limit } = given;
+      const reply = await client.referrals(id, `?page=${page}&limit=${limit}`);
+      if (page < 1 || limit < 1 || limit > 200) return expectReply(reply, { status: 400, body: { code: 5 } });
+      if (!isKnown) return expectReply(reply, UNKNOWN);
+      const { referredFriends, ...totals } = reply.body;
+      const friends = referredFriends.map(({ playerUniqueId, status, email }) => ({
+        id: playerUniqueId,
+        status,
+        email,
+      }));
+      expect({ friends, ...totals }).toEqual(model.referrals(id, page, limit));
+      return;
+    }
+    default:
+      throw new Error(`No such operation: ${operation satisfies never}`);
+  }
+}
+
+function expectReply(reply: Reply, expected: object): void {
+  expect(reply).toMatchObject(expected);
+}
+
+test(
+  `${SEQUENCES} sequences of calls (seed ${SEED}) get the answers of the model`,
+  async () => {
+    const property = fc.asyncProperty(
+      fc.array(steps, { minLength: 5, maxLength: 40, size: 'max' }),
+      async (sequence) => {
+        const model = new Model();
+        const name = `s${++sequences}`;
+        for (const step of sequence) await compare(model, name, step);
+        // Whatever the sequence looked at, in the end all of it is compared.
+        for (const id of IDS) {
+          await compare(model, name, ['player', id, undefined]);
+          await compare(model, name, ['coupons', id, undefined]);
+          await compare(model, name, ['referrals', id, { page: 1, limit: 200 }]);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: SEQUENCES, seed: SEED });
+  },
+  60_000 + SEQUENCES * 1_000,
+);
