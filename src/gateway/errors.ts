@@ -37,7 +37,7 @@ export class ClientError extends GraphQLError {
   constructor(
     code: GatewayErrorCode,
     message: string,
-    { extensions, ...options }: GraphQLErrorOptions & { extensions?: Record<string, unknown> } = {},
+    { extensions, ...options }: Omit<GraphQLErrorOptions, 'extensions'> & { extensions?: Record<string, unknown> } = {},
   ) {
     super(message, { ...options, extensions: { ...extensions, code } });
     this.code = code;

@@ -1,6 +1,8 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.ts';
+import type { Pipeline } from './pipeline.ts';
+import { answerShortly, JSON_TYPE } from './short-way.ts';
 
 /**
  * Makes the context of a request's operation; throws a ClientError for a caller who is not let in. What Apollo Server is
@@ -9,18 +11,25 @@ import type { Context } from './context.ts';
 export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, signal: AbortSignal) => Promise<Context>;
 
 /** Puts Apollo Server behind a Fastify route. */
-export function routeGraphQL(app: FastifyInstance, apollo: ApolloServer<Context>, contextOf: ContextOf): void {
+export function routeGraphQL(
+  app: FastifyInstance,
+  apollo: ApolloServer<Context>,
+  pipeline: Pipeline,
+  contextOf: ContextOf,
+): void {
   app.route({
     method: ['GET', 'POST'],
     url: '/graphql',
     async handler(request, reply) {
-      const signal = signalOfClient(reply);
       const asked = toApollo(request);
-      const response = await apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: asked,
-        context: () => contextOf(request, asked, signal),
-      });
-      return send(response, request, reply);
+      let made: Promise<Context> | undefined;
+      const context = () => {
+        made ??= contextOf(request, asked, signalOfClient(reply));
+        return made;
+      };
+      const short = await answerShortly(pipeline, request, asked, context);
+      if (short !== undefined) return reply.header('content-type', JSON_TYPE).send(short);
+      return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: asked, context }), request, reply);
     },
   });
 }
@@ -34,13 +43,27 @@ function signalOfClient(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
+/** A request as Apollo Server reads it. The short way does not look at its headers, so they are read when asked for. */
 function toApollo(request: FastifyRequest): HTTPGraphQLRequest {
+  const query = request.url.indexOf('?');
+  let headers: HeaderMap | undefined;
+  return {
+    method: request.method,
+    get headers() {
+      headers ??= headersOf(request);
+      return headers;
+    },
+    search: query < 0 ? '' : request.url.slice(query),
+    body: request.body,
+  };
+}
+
+function headersOf(request: FastifyRequest): HeaderMap {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  const query = request.url.indexOf('?');
-  return { method: request.method, headers, search: query < 0 ? '' : request.url.slice(query), body: request.body };
+  return headers;
 }
 
 function send(response: HTTPGraphQLResponse, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -20,13 +20,12 @@ import { answerFailures, earlyFailures } from './failures.ts';
 import { type ContextOf, routeGraphQL } from './http.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
-import { repliesPlugin } from './limits/replies.ts';
 import { reportTo } from './observe/lines.ts';
 import type { Metrics } from './observe/metrics.ts';
-import { observeOperation, observeOperations, observePlugin } from './observe/observe.ts';
+import { observeOperation, observeOperations } from './observe/observe.ts';
 import type { Tracing } from './observe/trace.ts';
 import { refuseOverload } from './overload.ts';
-import { pipeline } from './pipeline.ts';
+import { createPipeline } from './pipeline.ts';
 import { createRateLimits } from './rate/rate-limits.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSchema } from './schema.ts';
@@ -53,6 +52,12 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   const { schema, rules } = createSchema();
   const admit = createAdmission(config.persistedOperations, { schema, maxTokens: config.limits.tokens }, log);
   const rates = createRateLimits({ rates: config.rates, workers: config.workers, shared });
+  const pipeline = createPipeline({
+    schema,
+    limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
+    report: reportTo(log),
+    development: !config.production,
+  });
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -66,12 +71,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       config.production ? ApolloServerPluginLandingPageDisabled() : sandbox(),
-      pipeline({
-        limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
-        report: reportTo(log),
-      }),
-      observePlugin(!config.production),
-      repliesPlugin({ hideSuggestions: config.production }),
+      pipeline.plugin,
     ],
   });
   await apollo.start();
@@ -114,7 +114,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     const { noted, ...observed } = observeOperation(request, caller, tracing);
     return createContext(common, caller, { ...observed, signal, deadline, spend: () => undefined }, noted);
   };
-  routeGraphQL(app, apollo, contextOf);
+  routeGraphQL(app, apollo, pipeline, contextOf);
   if (!config.production) {
     admitHostedSandbox(app);
     serveGraphiQL(app, GRAPHQL_PATH);

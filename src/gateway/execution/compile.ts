@@ -11,9 +11,8 @@
  * - Nothing called `__proto__`, which an object literal takes for its prototype, and no introspection.
  * - Not at first sight: compiling takes milliseconds, so that a stream of new documents would cost more than it saves.
  *
- * A compiled document lives as long as the parsed one, which Apollo Server keeps in a bounded store. Its failures have the
- * same messages and paths as graphql-js's, and what graphql-jit says about variables that do not fit is thrown away:
- * graphql-js is asked for that answer (see execute.ts). A test runs every operation both ways and compares the answers.
+ * A compiled document's failures have the same messages and paths as graphql-js's, and what graphql-jit says about variables
+ * that do not fit is thrown away: graphql-js is asked for that answer. A test runs operations both ways and compares.
  */
 import {
   BREAK,

@@ -1,4 +1,4 @@
-import { type GraphQLRequestContextDidResolveOperation, HeaderMap } from '@apollo/server';
+import { HeaderMap } from '@apollo/server';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Context } from '../context.ts';
 import { ClientError, type GatewayErrorCode } from '../errors.ts';
@@ -18,7 +18,14 @@ export interface OperationLimits {
   upstreamCalls: number;
 }
 
-type ResolvedRequest = GraphQLRequestContextDidResolveOperation<Context>;
+/** An operation that is about to be executed. */
+export interface Checked {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operation: OperationDefinitionNode;
+  variables: Record<string, unknown> | undefined;
+  context: Context;
+}
 
 export interface LimitsOptions {
   limits: OperationLimits;
@@ -31,20 +38,20 @@ export interface LimitsOptions {
 /** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
 export function createLimitsCheck({ limits, openIntrospection, publishCost }: LimitsOptions) {
   const measured = new WeakMap<OperationDefinitionNode, Measure>();
-  return ({ schema, document, operation, request, contextValue }: ResolvedRequest): void => {
-    if (!operation) return;
+  return ({ schema, document, operation, variables = {}, context }: Checked): void => {
     if (!schema.getRootType(operation.operation)) {
       throw refusal('BAD_REQUEST', 400, `The schema has no ${operation.operation}.`);
     }
-    const variables = request.variables ?? {};
     const measure = measureOnce(measured, schema, document, operation, variables);
-    if (measure.introspects && !openIntrospection && !contextValue.caller.scopes.has('schema:read')) {
+    if (measure.introspects && !openIntrospection && !context.caller.scopes.has('schema:read')) {
       throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
     }
     enforce(limits, measure);
-    const { rules } = contextValue;
-    enforce(limits, { upstreamCalls: certainCalls({ schema, document, operation, variables, rules }) });
-    if (publishCost) contextValue.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
+    if (measure.mostCalls > limits.upstreamCalls) {
+      const { rules } = context;
+      enforce(limits, { upstreamCalls: certainCalls({ schema, document, operation, variables, rules }) });
+    }
+    if (publishCost) context.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
   };
 }
 
@@ -74,10 +81,12 @@ const WORDS: Record<keyof OperationLimits, string> = {
   upstreamCalls: 'calls to the referral and rewards service',
 };
 
+const LIMITS = Object.keys(WORDS).filter(isLimit);
+
 function enforce(limits: OperationLimits, sizes: Partial<OperationLimits>): void {
-  for (const [limit, words] of Object.entries(WORDS)) {
-    if (!isLimit(limit) || (sizes[limit] ?? 0) <= limits[limit]) continue;
-    const message = `The operation has more than ${limits[limit]} ${words}. Ask for less at once.`;
+  for (const limit of LIMITS) {
+    if ((sizes[limit] ?? 0) <= limits[limit]) continue;
+    const message = `The operation has more than ${limits[limit]} ${WORDS[limit]}. Ask for less at once.`;
     throw refusal('OPERATION_TOO_COMPLEX', 400, message, { limit, max: limits[limit] });
   }
 }

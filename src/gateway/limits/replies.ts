@@ -1,6 +1,4 @@
-import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
-import type { GraphQLFormattedError } from 'graphql';
-import type { Context } from '../context.ts';
+import type { FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
 
 /** The most the errors of an answer without data may weigh, in bytes of JSON. */
 const MAX_ERROR_BYTES = 12_000;
@@ -15,17 +13,12 @@ const SUGGESTION = / ?Did you mean .*$/s;
  * Keeps error replies small and quiet. A document of many mistakes is told of the first ones, and where
  * `hideSuggestions` is set, nobody learns the schema's names from "Did you mean".
  */
-export function repliesPlugin({ hideSuggestions }: { hideSuggestions: boolean }): ApolloServerPlugin<Context> {
-  const listener: GraphQLRequestListener<Context> = {
-    async willSendResponse({ response: { body } }) {
-      if (body.kind !== 'single' || !body.singleResult.errors) return;
-      const { errors, data } = body.singleResult;
-      const told = errors.map((error) => shorten(error, hideSuggestions));
-      // Beside data every error explains a null, so none of them is left out.
-      body.singleResult.errors = data == null ? firstOf(told) : told;
-    },
-  };
-  return { requestDidStart: async () => listener };
+export function shortenErrors(result: FormattedExecutionResult, hideSuggestions: boolean): void {
+  const { errors, data } = result;
+  if (!errors) return;
+  const told = errors.map((error) => shorten(error, hideSuggestions));
+  // Beside data every error explains a null, so none of them is left out.
+  result.errors = data == null ? firstOf(told) : told;
 }
 
 function shorten(error: GraphQLFormattedError, hideSuggestions: boolean): GraphQLFormattedError {

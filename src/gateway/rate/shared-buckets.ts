@@ -1,13 +1,13 @@
 /*
  * Buckets that all replicas and workers have in common, in Redis. Asking Redis for every operation would make each of them
- * wait for a round trip, so a process takes tokens from the common bucket in lots of a tenth of the burst and spends them
- * on its own:
+ * wait for a round trip, so a process takes tokens from the common bucket in lots and spends them on its own:
  *
  * - Together the processes never give out more than the limit allows, since every token came out of the one bucket.
- * - A caller's first operation after a pause waits for one round trip, and then one in ten at the most. Whoever asks without
- *   a pause never waits: the next lot is fetched while the second half of this one is being spent.
- * - A lot that is not spent within a second is forgotten. The bucket refills, so a caller may be short of a tenth of its
- *   burst for a moment; it is never owed less than its rate.
+ * - A lot is one token for a caller who was not here within a second, and twice the last lot for one who has spent that, up
+ *   to a tenth of the burst. A quiet caller waits for a round trip; a busy one hardly ever does, since the next lot is
+ *   fetched while the second half of this one is being spent.
+ * - A lot that is not spent within a second is forgotten: no more is lost than was just spent, however many replicas
+ *   a caller is spread over.
  * - "No" is remembered for as long as Redis said it holds, so that a flood is refused without asking.
  *
  * While Redis is away or does not answer, this process's own buckets decide.
@@ -20,6 +20,8 @@ import type { Buckets, Limit } from './buckets.ts';
 /** What a process holds of a caller's common bucket. Times are of `performance.now()`. */
 interface Lot {
   tokens: number;
+  /** How many were asked for last. */
+  size: number;
   endsAt: number;
   refusedUntil: number;
   /** How many operations wait for tokens. */
@@ -58,7 +60,7 @@ return {taken, 0}
 `;
 
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
-  const lotSize = Math.max(1, Math.floor(limit.burst / 10));
+  const largestLot = Math.max(1, Math.floor(limit.burst / 10));
   const lots = new LRUCache<string, Lot>({ max: MAX_KEYS });
 
   return {
@@ -67,7 +69,7 @@ export function createSharedBuckets({ name, limit, shared, local }: SharedOption
       const lot = lotOf(key);
       const wait = spend(lot);
       if (wait === undefined) return takeWhenAsked(key, lot);
-      if (lot.tokens > 0 && lot.tokens < lotSize / 2) askAhead(key, lot);
+      if (lot.tokens > 0 && lot.tokens < lot.size / 2) askAhead(key, lot);
       return wait;
     },
     wait(key) {
@@ -79,7 +81,7 @@ export function createSharedBuckets({ name, limit, shared, local }: SharedOption
   function lotOf(key: string): Lot {
     const known = lots.get(key);
     if (known) return known;
-    const lot: Lot = { tokens: 0, endsAt: 0, refusedUntil: 0, waiting: 0, asking: undefined };
+    const lot: Lot = { tokens: 0, size: 1, endsAt: 0, refusedUntil: 0, waiting: 0, asking: undefined };
     lots.set(key, lot);
     return lot;
   }
@@ -123,8 +125,9 @@ export function createSharedBuckets({ name, limit, shared, local }: SharedOption
 
   async function fetchTokens(key: string, lot: Lot): Promise<void> {
     await undefined; // so that everybody who asks in this moment is counted
-    const wanted = Math.min(limit.burst, Math.max(lotSize, lot.waiting));
-    const args = [1_000 / limit.perSecond, limit.burst, wanted];
+    const isBusy = performance.now() < lot.endsAt;
+    lot.size = Math.min(limit.burst, Math.max(isBusy ? Math.min(2 * lot.size, largestLot) : 1, lot.waiting));
+    const args = [1_000 / limit.perSecond, limit.burst, lot.size];
     const reply: unknown = await shared.ask((redis) => redis.eval(TAKE, 1, redisKey(name, key), ...args));
     const [taken, wait] = numbersOf(reply);
     const now = performance.now();

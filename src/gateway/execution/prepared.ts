@@ -1,0 +1,32 @@
+import type { DocumentNode, OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { CompiledOperation } from './compile.ts';
+
+/** An operation that was parsed, validated and compiled: what is left to do for it differs from request to request. */
+export interface Prepared {
+  document: DocumentNode;
+  operation: OperationDefinitionNode;
+  compiled: CompiledOperation;
+}
+
+export interface PreparedOperations {
+  get(text: string, operationName: string | undefined): Prepared | undefined;
+  set(text: string, operationName: string | undefined, prepared: Prepared): void;
+}
+
+/** How many operations are kept; the one that was not asked for longest goes first. */
+const MAX_OPERATIONS = 1_000;
+/** Longer texts are not kept: an application's operations are shorter, and the texts themselves take room. */
+const MAX_TEXT_LENGTH = 16_384;
+
+/** Prepared operations by the very text they were asked for with. */
+export function createPreparedOperations(): PreparedOperations {
+  const byText = new LRUCache<string, Prepared>({ max: MAX_OPERATIONS });
+  const keyOf = (text: string, name: string | undefined) => (name === undefined ? text : `${name}\n${text}`);
+  return {
+    get: (text, name) => byText.get(keyOf(text, name)),
+    set(text, name, prepared) {
+      if (text.length <= MAX_TEXT_LENGTH) byText.set(keyOf(text, name), prepared);
+    },
+  };
+}
