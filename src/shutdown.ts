@@ -63,14 +63,20 @@ export function createLifecycle(graceMs: number, log: Logger): Lifecycle {
   };
 }
 
+/** Signals closer together than this are one: npm passes on to us what the terminal has sent to us already. */
+const SAME_MS = 100;
+
 /** SIGTERM and SIGINT end the process in order; a second one ends it at once. */
 export function endOnSignals(lifecycle: Lifecycle): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (lifecycle.phase === 'draining') process.exit(1);
-      lifecycle.end(signal, 0);
-    });
-  }
+  let first: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    first ??= now;
+    if (now - first > SAME_MS) process.exit(1);
+    lifecycle.end(signal, 0);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
 }
 
 /**

@@ -87,9 +87,23 @@ test('a second signal ends the process at once', async () => {
   await upstream.received(1);
   gateway.child.kill('SIGTERM');
   await gateway.pageWhen('/readyz', isDraining);
-  gateway.child.kill('SIGTERM');
+  const again = setInterval(() => gateway.child.kill('SIGTERM'), 50);
   expect(await gateway.ended).toEqual({ code: 1, signal: null });
+  clearInterval(again);
   expect(await answer).toContain('fetch failed');
+});
+
+test('Ctrl-C that arrives twice, from the terminal and from npm, counts once', async () => {
+  const gateway = await start();
+  const held = upstream.hold('GET /player');
+  const answer = ask(gateway);
+  await held.arrived;
+  gateway.child.kill('SIGINT');
+  gateway.child.kill('SIGINT');
+  await gateway.pageWhen('/readyz', isDraining);
+  held.release();
+  expect((await answer).data).toEqual({ player: { id: 'p1' } });
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
 });
 
 test('connections nobody uses do not hold the process up', async () => {
