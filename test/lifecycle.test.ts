@@ -66,7 +66,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s: 100 of 100 requests in flight are
   }
   expect(await gateway.ended).toEqual({ code: 0, signal: null });
   expect(gateway.log().filter(({ msg }) => msg === 'operation')).toHaveLength(100);
-  expect(gateway.log().at(-1)).toMatchObject({ msg: 'stopped', cut: false, exitCode: 0 });
+  expect(gateway.log()).toContainEqual(expect.objectContaining({ msg: 'stopped', cut: false, exitCode: 0 }));
 });
 
 test('what hangs is cut after SHUTDOWN_GRACE_MS', async () => {
@@ -77,7 +77,7 @@ test('what hangs is cut after SHUTDOWN_GRACE_MS', async () => {
   gateway.child.kill('SIGTERM');
   expect(await answer).toContain('fetch failed');
   expect(await gateway.ended).toEqual({ code: 0, signal: null });
-  expect(gateway.log().at(-1)).toMatchObject({ msg: 'stopped', cut: true });
+  expect(gateway.log()).toContainEqual(expect.objectContaining({ msg: 'stopped', cut: true, exitCode: 0 }));
 });
 
 test('a second signal ends the process at once', async () => {
