@@ -166,4 +166,13 @@ onEachStore('players', (service) => {
     const headers = { 'content-type': 'application/json; charset=UTF-8' };
     expect((await client.rest(method, '/player/typed', undefined, headers)).status).toBe(200);
   });
+
+  test.each(['application/json; charset=UTF-8', 'application/json;charset=utf-8', 'APPLICATION/JSON'])(
+    'a body of type %s is read',
+    async (type) => {
+      const headers = { 'content-type': type };
+      expect((await client.rest('POST', '/player', { playerUniqueId: type }, headers)).status).toBe(200);
+      expect((await client.player(type)).status).toBe(200);
+    },
+  );
 });
