@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { getIntrospectionQuery } from 'graphql';
+import { loadConfig } from '../src/config.ts';
+import { NOBODY, player, startWithCallers, WHAT } from './kit/callers.ts';
+import { post } from './kit/gateway.ts';
+
+/* Each limit: what lies exactly at it passes, what is one over it is refused before anything is asked of the REST service. */
+
+const everybody = player('p1', ...WHAT, 'any-player');
+const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, n) => make(n)).join(' ');
+/** A way from friend to friend, three levels each. */
+const friends = (times: number, leaf: string): string =>
+  times === 0 ? leaf : `referredFriends(limit: 1) { nodes { player { ${friends(times - 1, leaf)} } } }`;
+const ids = (count: number) => `[${repeat(count, (n) => `"p${n}"`)}]`;
+
+/** An operation of 19 tokens and as many more. */
+const couponsOf = (types: number) =>
+  `{ me { coupons(filter: { couponTypes: [${repeat(types, () => 'CUSTOM')}] }) { code } } }`;
+
+const rows: [limit: string, max: number, at: string, over: string][] = [
+  ['tokens', 1_000, couponsOf(981), couponsOf(982)],
+  [
+    'depth',
+    10,
+    `{ me { ${friends(2, 'referredFriends(limit: 1) { nodes { status } }')} } }`,
+    `{ me { ${friends(3, 'id')} } }`,
+  ],
+  ['aliases', 30, `{ me { ${repeat(30, (n) => `a${n}: id`)} } }`, `{ me { ${repeat(31, (n) => `a${n}: id`)} } }`],
+  ['aliasLength', 128, `{ ${'a'.repeat(128)}: me { id } }`, `{ ${'a'.repeat(129)}: me { id } }`],
+  ['rootFields', 20, `{ ${repeat(20, (n) => `a${n}: me { id }`)} }`, `{ ${repeat(21, (n) => `a${n}: me { id }`)} }`],
+  [
+    'directives',
+    30,
+    `{ me { ${repeat(30, () => 'id @skip(if: false)')} } }`,
+    `{ me { ${repeat(31, () => 'id @skip(if: false)')} } }`,
+  ],
+  [
+    'complexity',
+    25_000,
+    `{ me { referredFriends(limit: 200) { nodes { player { ${repeat(122, () => 'id')} } } } ${'coupons { code }'} ${repeat(187, () => 'id')} } }`,
+    `{ me { referredFriends(limit: 200) { nodes { player { ${repeat(122, () => 'id')} } } } ${'coupons { code }'} ${repeat(188, () => 'id')} } }`,
+  ],
+  [
+    'upstreamCalls',
+    100,
+    `{ players(playerUniqueIds: ${ids(50)}) { id coupons { code } } }`,
+    `{ players(playerUniqueIds: ${ids(50)}) { id coupons { code } } me(lang: "en") { id } }`,
+  ],
+];
+
+let all: Awaited<ReturnType<typeof startWithCallers>>;
+beforeAll(async () => {
+  all = await startWithCallers();
+});
+beforeEach(() => all.upstream.forget());
+afterAll(() => all.close());
+
+const ask = (query: string, variables?: Record<string, unknown>) => all.as(everybody, query, variables);
+
+describe.each(rows)('%s: %d', (limit, max, at, over) => {
+  test('is the default', () => {
+    expect(loadConfig({}).limits).toMatchObject({ [limit]: max });
+  });
+
+  test('at it an operation passes', async () => {
+    const { status, errors } = await ask(at);
+    // Friends as players cost many calls; that limit is told of while the operation runs, and is not meant here.
+    const refused = errors.filter(({ extensions }) => extensions['limit'] !== 'upstreamCalls');
+    expect({ status, refused }).toEqual({ status: 200, refused: [] });
+    expect(all.upstream.calls().length).toBeGreaterThan(0);
+  });
+
+  test('one over it, it is refused', async () => {
+    const { status, data, errors } = await ask(over);
+    expect({ status, data, errors: errors.length }).toEqual({ status: 400, data: undefined, errors: 1 });
+    expect(errors[0]?.extensions).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', limit });
+    expect(all.upstream.calls()).toEqual([]);
+  });
+});
+
+test('complexity counts fields, those of a list once for each member that may come', async () => {
+  const cost = async (query: string, variables?: Record<string, unknown>) =>
+    (await ask(query, variables)).extensions['cost'];
+  expect(await cost('{ me { id } }')).toEqual({ complexity: 2, depth: 2 });
+  expect(await cost('{ me { referredFriends(limit: 20) { nodes { status displayName } } } }')).toEqual({
+    complexity: 62,
+    depth: 4,
+  });
+  const byVariable = 'query ($n: Int! = 3) { me { referredFriends(limit: $n) { nodes { status } } } }';
+  expect(await cost(byVariable)).toEqual({ complexity: 8, depth: 4 });
+  expect(await cost(byVariable, { n: 100 })).toEqual({ complexity: 202, depth: 4 });
+  expect(await cost('{ me { ...F ...F } } fragment F on Player { coupons { code } }')).toEqual({
+    complexity: 23,
+    depth: 3,
+  });
+});
+
+test('calls that nobody can know before are counted while the operation runs', async () => {
+  const friendsAsPlayers =
+    'query ($n: Int!) { me { displayed: attributes { displayName } referredFriends(limit: $n) { nodes { player { id } } } } }';
+  const { errors: none } = await all.as(everybody, friendsAsPlayers, { n: 50 });
+  expect(none).toEqual([]);
+  expect(all.upstream.calls()).toHaveLength(52);
+
+  const small = await startWithCallers({ MAX_UPSTREAM_CALLS: '52' });
+  const atLimit = await small.as(everybody, friendsAsPlayers, { n: 50 });
+  expect({ errors: atLimit.errors, calls: small.upstream.calls().length }).toEqual({ errors: [], calls: 52 });
+  small.upstream.forget();
+  const { status, data, errors } = await small.as(everybody, friendsAsPlayers, { n: 51 });
+  expect(status).toBe(200);
+  expect(data.me.displayed).toEqual({ displayName: 'Player p1' });
+  expect(new Set(errors.map(({ extensions }) => `${extensions['code']} ${extensions['limit']}`))).toEqual(
+    new Set(['OPERATION_TOO_COMPLEX upstreamCalls']),
+  );
+  // The fifty-one players are refused together, before the first of them is asked for.
+  expect(small.upstream.calls()).toHaveLength(2);
+  await small.close();
+});
+
+test('the cost is published in development alone', async () => {
+  const production = await startWithCallers({ NODE_ENV: 'production' });
+  const { extensions } = await production.as(everybody, '{ me { id } }');
+  expect(Object.keys(extensions)).toEqual(['requestId']);
+  await production.close();
+});
+
+test('the introspection query passes where introspection is allowed, deep as it is', async () => {
+  const { status, errors, data } = await ask(getIntrospectionQuery());
+  expect({ status, errors }).toEqual({ status: 200, errors: [] });
+  expect(data.__schema.types.length).toBeGreaterThan(20);
+});
+
+describe('{ __typename } for a health check', () => {
+  const settings: [env: Record<string, string>, status: number][] = [
+    [{}, 401],
+    [{ ALLOW_ANONYMOUS_TYPENAME: 'false' }, 401],
+    [{ ALLOW_ANONYMOUS_TYPENAME: 'true' }, 200],
+  ];
+  test.each(settings)('with %j, nobody gets %d', async (env, status) => {
+    const gateway = await startWithCallers(env);
+    const answer = await gateway.as(NOBODY, '{ __typename }');
+    expect({ status: answer.status, data: answer.data }).toEqual({
+      status,
+      data: status === 200 ? { __typename: 'Query' } : undefined,
+    });
+    await gateway.close();
+  });
+
+  describe('where it is allowed', () => {
+    let open: Awaited<ReturnType<typeof startWithCallers>>;
+    beforeAll(async () => {
+      open = await startWithCallers({ ALLOW_ANONYMOUS_TYPENAME: 'true', NODE_ENV: 'production' });
+    });
+    afterAll(() => open.close());
+
+    test.each(['{__typename}', ' {\n  __typename\n}\n', 'query { __typename }', 'query{__typename}'])(
+      '%j is answered',
+      async (query) => {
+        const { status, data } = await post(open.gateway.url, { query });
+        expect({ status, data }).toEqual({ status: 200, data: { __typename: 'Query' } });
+      },
+    );
+
+    test('it can be asked by GET', async () => {
+      const response = await fetch(`${open.gateway.url}/graphql?query=%7B__typename%7D`, {
+        headers: { 'apollo-require-preflight': '1' },
+      });
+      expect(await response.json()).toMatchObject({ data: { __typename: 'Query' } });
+    });
+
+    test.each<[string, object, Record<string, string>?]>([
+      ['another field', { query: '{ me { id } }' }],
+      ['a field beside it', { query: '{ __typename me { id } }' }],
+      ['it twice', { query: '{ __typename __typename }' }],
+      ['an alias', { query: '{ a: __typename }' }],
+      ['a directive', { query: '{ __typename @skip(if: false) }' }],
+      ['a fragment', { query: '{ ...F } fragment F on Query { __typename }' }],
+      ['a named operation', { query: 'query A { __typename }' }],
+      ['a mutation', { query: 'mutation { __typename }' }],
+      ['a comment', { query: '{ __typename } # me' }],
+      ['the schema', { query: '{ __schema { queryType { name } } }' }],
+      ['an operation name', { query: '{ __typename }', operationName: 'A' }],
+      ['variables', { query: '{ __typename }', variables: { a: 1 } }],
+      [
+        'a persisted query',
+        { query: '{ __typename }', extensions: { persistedQuery: { version: 1, sha256Hash: 'a' } } },
+      ],
+      ['a batch', [{ query: '{ __typename }' }]],
+      ['a token that does not hold', { query: '{ __typename }' }, { authorization: 'Bearer x' }],
+      ['an empty Authorization header', { query: '{ __typename }' }, { authorization: '' }],
+    ])('%s is not', async (_name, body, headers = {}) => {
+      const { status, data } = await post(open.gateway.url, body, headers);
+      expect({ status: [400, 401].includes(status), data }).toEqual({ status: true, data: undefined });
+      expect(open.upstream.calls()).toEqual([]);
+    });
+  });
+});
