@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { loadConfig } from '../src/config.ts';
+import { mint } from '../src/gateway/access/mint.ts';
+import { startGateway } from './kit/gateway.ts';
+import { secretSigner } from './kit/tokens.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* The program that makes tokens for development makes tokens a gateway accepts. */
+
+const { env } = secretSigner();
+const folder = mkdtempSync(join(tmpdir(), 'mint-'));
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a player's token lets that player in, with the scopes asked for", async () => {
+  const token = await mint(['--sub', 'p1', '--scopes', 'players:read coupons:read', '--minutes', '5'], loadConfig(env));
+  const gateway = await startGateway(upstream.url, env);
+  const { data, errors } = await gateway.query(
+    '{ me { id coupons { code } referredFriends { total } } }',
+    {},
+    { authorization: `Bearer ${token}` },
+  );
+  expect(data).toMatchObject({ me: { id: 'p1', referredFriends: null } });
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['FORBIDDEN']);
+  await gateway.close();
+});
+
+test("a client's token lets it in by the entry printed beside it", async () => {
+  const [token, entry] = (
+    await mint(['--client', 'shop', '--scopes', 'players:read,any-player'], loadConfig({}))
+  ).split('\n');
+  const path = join(folder, 'clients.json');
+  writeFileSync(path, `[${entry}]`);
+  const gateway = await startGateway(upstream.url, { CLIENT_TOKENS_FILE: path });
+  const { data } = await gateway.query(
+    '{ player(playerUniqueId: "p2") { id } }',
+    {},
+    { authorization: `Bearer ${token}` },
+  );
+  expect(data).toEqual({ player: { id: 'p2' } });
+  await gateway.close();
+});
+
+const production = {
+  ...env,
+  NODE_ENV: 'production',
+  REST_BASE_URL: 'https://r.example',
+  REST_API_KEY: 'a',
+  REST_SECRET_KEY: 'b',
+};
+
+test.each<[name: string, args: string[], env: Record<string, string>, message: RegExp]>([
+  ['nothing', [], env, /^Give either --sub or --client\.\n/],
+  ['both kinds', ['--sub', 'a', '--client', 'b'], env, /^Give either --sub or --client\.\n/],
+  ['an unknown option', ['--admin'], env, /Unknown option '--admin'/],
+  ['an unknown scope', ['--sub', 'a', '--scopes', 'admin'], env, /^There is no scope "admin"\.\n/],
+  ['an impossible player', ['--sub', '..'], env, /^--sub must not be "\." or "\.\."\.\n/],
+  ['no time', ['--sub', 'a', '--minutes', '0'], env, /^--minutes must be a whole number between 1 and 43200\.\n/],
+  ['no secret', ['--sub', 'a'], {}, /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/],
+  ['production', ['--sub', 'a'], production, /with NODE_ENV=production it makes none/],
+])('%s is refused, with how it is used', async (_name, args, settings, message) => {
+  await expect(mint(args, loadConfig(settings))).rejects.toThrow(message);
+});
