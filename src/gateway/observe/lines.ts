@@ -38,7 +38,7 @@ function pseudonym(name: string): string {
 
 /**
  * Tells the log about errors a client must not see, under the id the client can quote. Failures of the REST service take
- * a short line; the beginning of what it answered can hold personal data and is told at debug only.
+ * a short line. What it answered can hold anything, keys and personal data included: its form alone is told, at debug.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -49,6 +49,16 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
     }
     const { code, status, message, excerpt } = cause;
     log.warn({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
-    if (excerpt) log.debug({ requestId, excerpt }, 'upstream answer');
+    if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
+}
+
+/** The form of a JSON text: names of members, short numbers, and a mark where there was a text. */
+function formOf(json: string): string {
+  if (!/^\s*[{[]/.test(json)) return '[no JSON]';
+  return json
+    .replace(/"(?:[^"\\]|\\.)*(?:"|$)(\s*:)?/g, (text, colon = '') =>
+      colon && !text.includes('@') ? text : `"…"${colon}`,
+    )
+    .replace(/\d{7,}/g, '…');
 }
