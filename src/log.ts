@@ -6,6 +6,9 @@ import { type DestinationStream, type Logger, pino } from 'pino';
  */
 const MAX_WRITE_BYTES = 4_096;
 
+/** How long a line may wait for others to be written with it, in milliseconds: a write costs more than a line does. */
+const MAX_WAIT_MS = 50;
+
 /** How much may wait for a reader of the log that does not keep up; what comes on top is dropped, the process goes on. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
@@ -30,14 +33,15 @@ export function createLog(level: string, destination: DestinationStream = stdout
 }
 
 function stdout(): DestinationStream {
-  // Without a least length of a write, flushing would not wait for what is being written.
-  return pino.destination({
+  const destination = pino.destination({
     dest: 1,
     sync: false,
-    minLength: 1,
+    minLength: MAX_WRITE_BYTES,
     maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
   });
+  setInterval(() => destination.flush(), MAX_WAIT_MS).unref();
+  return destination;
 }
 
 /**

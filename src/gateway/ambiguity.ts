@@ -18,13 +18,13 @@ const MAX_HEADERS = 200;
 
 /** Refuses requests that can be read in two ways, before anything of them is believed. */
 export function refuseAmbiguity(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ raw }, reply) => {
-    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw badRequest(431, 'The request has too many headers.');
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    if (raw.rawHeaders.length > 2 * MAX_HEADERS) return done(badRequest(431, 'The request has too many headers.'));
     const repeated = repeatedHeader(raw);
-    if (!repeated) return;
-    if (repeated !== 'authorization') throw badRequest(400, `The header "${repeated}" must stand once.`);
+    if (!repeated) return done();
+    if (repeated !== 'authorization') return done(badRequest(400, `The header "${repeated}" must stand once.`));
     void reply.header('www-authenticate', 'Bearer');
-    throw Object.assign(unauthenticated(), { statusCode: 401 });
+    return done(Object.assign(unauthenticated(), { statusCode: 401 }));
   });
 }
 

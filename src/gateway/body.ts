@@ -1,8 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { ClientError } from './errors.ts';
 import { isExact } from './input/numbers.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The one content type that is taken. A second charset, or any other parameter, leaves room for two readings. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
@@ -36,12 +35,8 @@ function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): v
 }
 
 function parse(body: string | Buffer): unknown {
-  let text: string;
-  try {
-    text = typeof body === 'string' ? body : utf8.decode(body);
-  } catch {
-    throw badRequest(400, 'The body is not valid UTF-8.');
-  }
+  if (typeof body !== 'string' && !isUtf8(body)) throw badRequest(400, 'The body is not valid UTF-8.');
+  const text = body.toString();
   try {
     return LARGE_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
   } catch (error) {

@@ -48,7 +48,8 @@ const CONNECTION_ERRORS: Partial<Record<string, number>> = {
 
 function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const status = error.statusCode ?? 500;
-  if (status >= 500 && !(error instanceof ClientError)) request.log.error({ err: error }, 'request failed');
+  if (status >= 500 && !(error instanceof ClientError))
+    request.log.error({ err: error, requestId: request.id }, 'request failed');
   void send(status, error, request, reply);
 }
 

@@ -4,17 +4,11 @@ import type { GraphQLSchema } from 'graphql';
 import type { Resolvers } from '../generated/graphql.ts';
 import { enforceAccess } from './access/enforce.ts';
 import type { AccessRules } from './access/rules.ts';
-import { couponFields, couponTypes } from './resolvers/coupon.ts';
+import { couponFields } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
 import { writtenPlayer } from './resolvers/payloads.ts';
 import { playerMutations, playerQueries } from './resolvers/player.ts';
-import {
-  friendFields,
-  referralConnectionFields,
-  referralFields,
-  referralPageFields,
-  referralStatuses,
-} from './resolvers/referral.ts';
+import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
 import { DateScalar, DateTime } from './scalars/dates.ts';
 import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
 import { LanguageCode, URLScalar } from './scalars/texts.ts';
@@ -31,8 +25,6 @@ const resolvers: Resolvers = {
   ReferredFriend: friendFields,
   ReferredFriendPage: referralPageFields,
   ReferredFriendConnection: referralConnectionFields,
-  CouponType: couponTypes,
-  ReferralStatus: referralStatuses,
   CustomAttributes,
   Date: DateScalar,
   DateTime,

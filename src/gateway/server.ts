@@ -32,6 +32,9 @@ import { createSchema } from './schema.ts';
 import { createAdmission } from './trusted/admission.ts';
 import { createPersistedQueryStore } from './trusted/persisted-queries.ts';
 
+/** Answers are for one caller at one moment, and what they say they are. */
+const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
 /** Where operations go. */
 const GRAPHQL_PATH = '/graphql';
 
@@ -78,6 +81,8 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
 
   const app = fastify({
     loggerInstance: log,
+    // A logger for each request would cost more than its one line; what is logged names the request's id itself.
+    childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
@@ -87,12 +92,10 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   });
   observeOperations(app, GRAPHQL_PATH, { metrics, log });
   keepConnections(app, config.connections);
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    void reply.headers(ALWAYS);
+    done();
   });
   await refuseOverload(app, GRAPHQL_PATH, config.overload);
   refuseAmbiguity(app);

@@ -152,19 +152,19 @@ export type CouponOptions = {
 /** What kind of advantage a coupon gives. */
 export type CouponType =
   /** An advantage the client defined. */
-  | 'custom'
+  | 'CUSTOM'
   /** A fixed amount off. */
-  | 'fixed_discount'
+  | 'FIXED_DISCOUNT'
   /** A fixed rate for an amount of points or money. */
-  | 'fixed_rate_discount'
+  | 'FIXED_RATE_DISCOUNT'
   /** A product costs nothing. */
-  | 'free_product'
+  | 'FREE_PRODUCT'
   /** Shipping costs nothing. */
-  | 'free_shipping'
+  | 'FREE_SHIPPING'
   /** A percentage off. */
-  | 'percentage_discount'
+  | 'PERCENTAGE_DISCOUNT'
   /** A kind this gateway does not know yet. */
-  | 'unknown';
+  | 'UNKNOWN';
 
 /** A player to delete. */
 export type DeletePlayerInput = {
@@ -399,11 +399,11 @@ export type QueryPlayersArgs = {
 /** How far a referral has come. */
 export type ReferralStatus =
   /** The friend has completed the referral action. */
-  | 'active'
+  | 'ACTIVE'
   /** The friend has not completed the referral action yet. */
-  | 'pending'
+  | 'PENDING'
   /** A status this gateway does not know yet. */
-  | 'unknown';
+  | 'UNKNOWN';
 
 /** A friend whom a player referred. */
 export type ReferredFriend = {
@@ -619,7 +619,7 @@ export type ResolversTypes = {
   CouponFilter: CouponFilter;
   CouponGroup: ResolverTypeWrapper<WireCouponGroup>;
   CouponOptions: ResolverTypeWrapper<WireCouponOptions>;
-  CouponType: null;
+  CouponType: CouponType;
   CustomAttributes: ResolverTypeWrapper<Scalars['CustomAttributes']['output']>;
   Date: ResolverTypeWrapper<Scalars['Date']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
@@ -639,7 +639,7 @@ export type ResolversTypes = {
   PlayerAttributesInput: PlayerAttributesInput;
   Product: ResolverTypeWrapper<WireProduct>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  ReferralStatus: null;
+  ReferralStatus: ReferralStatus;
   ReferredFriend: ResolverTypeWrapper<WireReferredFriend>;
   ReferredFriendConnection: ResolverTypeWrapper<ReferralConnectionParent>;
   ReferredFriendEdge: ResolverTypeWrapper<Omit<ReferredFriendEdge, 'node'> & { node: ResolversTypes['ReferredFriend'] }>;
@@ -772,8 +772,6 @@ export type CouponOptionsResolvers<ContextType = Context, ParentType extends Res
   variantName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
-export type CouponTypeResolvers = { CUSTOM: 'custom', FIXED_DISCOUNT: 'fixed_discount', FIXED_RATE_DISCOUNT: 'fixed_rate_discount', FREE_PRODUCT: 'free_product', FREE_SHIPPING: 'free_shipping', PERCENTAGE_DISCOUNT: 'percentage_discount', UNKNOWN: 'unknown' };
-
 export interface CustomAttributesScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CustomAttributes'], any> {
   name: 'CustomAttributes';
 }
@@ -856,8 +854,6 @@ export type QueryResolvers<ContextType = Context, ParentType extends ResolversPa
   players?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Player']>>>, ParentType, ContextType, RequireFields<QueryPlayersArgs, 'playerUniqueIds'>>;
 };
 
-export type ReferralStatusResolvers = { ACTIVE: 'active', PENDING: 'pending', UNKNOWN: 'unknown' };
-
 export type ReferredFriendResolvers<ContextType = Context, ParentType extends ResolversParentTypes['ReferredFriend'] = ResolversParentTypes['ReferredFriend']> = {
   displayName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   email?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -919,7 +915,6 @@ export type Resolvers<ContextType = Context> = {
   CouponCombination?: CouponCombinationResolvers<ContextType>;
   CouponGroup?: CouponGroupResolvers<ContextType>;
   CouponOptions?: CouponOptionsResolvers<ContextType>;
-  CouponType?: CouponTypeResolvers;
   CustomAttributes?: GraphQLScalarType;
   Date?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
@@ -932,7 +927,6 @@ export type Resolvers<ContextType = Context> = {
   PlayerAttributes?: PlayerAttributesResolvers<ContextType>;
   Product?: ProductResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
-  ReferralStatus?: ReferralStatusResolvers;
   ReferredFriend?: ReferredFriendResolvers<ContextType>;
   ReferredFriendConnection?: ReferredFriendConnectionResolvers<ContextType>;
   ReferredFriendEdge?: ReferredFriendEdgeResolvers<ContextType>;

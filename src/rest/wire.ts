@@ -9,9 +9,9 @@ import type { components } from '../generated/rest.ts';
 
 type Schemas = components['schemas'];
 
-/** The names of the wire, and `unknown` for one that this gateway does not know yet. */
-export type CouponType = NonNullable<Schemas['Coupon']['couponType']> | 'unknown';
-export type ReferralStatus = NonNullable<Schemas['ReferredFriend']['status']> | 'unknown';
+/** The names of the wire as GraphQL writes them, and `UNKNOWN` for one that this gateway does not know yet. */
+export type CouponType = Uppercase<NonNullable<Schemas['Coupon']['couponType']>> | 'UNKNOWN';
+export type ReferralStatus = Uppercase<NonNullable<Schemas['ReferredFriend']['status']>> | 'UNKNOWN';
 
 export interface Player {
   /** The same as `playerUniqueId`; what GraphQL clients normalise their caches by. */

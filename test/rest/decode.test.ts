@@ -200,7 +200,7 @@ describe('coupons', () => {
       value: 13,
       currency: 'USD',
       creationDate: '2025-01-01T00:00:00.000Z',
-      couponType: 'free_product',
+      couponType: 'FREE_PRODUCT',
       product: {
         productId: '5000000001',
         productName: 'mug',
@@ -243,13 +243,13 @@ describe('coupons', () => {
   });
 
   test.each([
-    ['Fixed_Discount', 'fixed_discount'],
-    [' CUSTOM ', 'custom'],
-    ['free_shipping', 'free_shipping'],
-    [undefined, 'unknown'],
-    [null, 'unknown'],
-    ['cashback', 'unknown', 'unknown-enum-value coupon.couponType'],
-    [7, 'unknown', 'unknown-enum-value coupon.couponType'],
+    ['Fixed_Discount', 'FIXED_DISCOUNT'],
+    [' CUSTOM ', 'CUSTOM'],
+    ['free_shipping', 'FREE_SHIPPING'],
+    [undefined, 'UNKNOWN'],
+    [null, 'UNKNOWN'],
+    ['cashback', 'UNKNOWN', 'unknown-enum-value coupon.couponType'],
+    [7, 'UNKNOWN', 'unknown-enum-value coupon.couponType'],
   ])('of type %j are %j', (couponType, expected, ...noticed) => {
     const [[coupon], ...seen] = read([{ couponType }]);
     expect([coupon?.couponType, ...seen]).toEqual([expected, ...noticed]);
@@ -293,14 +293,16 @@ describe('referrals', () => {
   const read = (body: Record<string, unknown>) => noticing((notice) => decodeReferrals(body, notice));
 
   test('arrive with every member', () => {
-    expect(read(referrals(60, 1, 2))).toEqual([referrals(60, 1, 2)]);
+    const body = referrals(60, 1, 2);
+    const referredFriends = body.referredFriends.map((friend) => ({ ...friend, status: friend.status.toUpperCase() }));
+    expect(read(body)).toEqual([{ ...body, referredFriends }]);
   });
 
   test.each([
-    ['Active', 'active'],
-    ['PENDING', 'pending'],
-    [undefined, 'unknown'],
-    ['blocked', 'unknown', 'unknown-enum-value referredFriend.status'],
+    ['Active', 'ACTIVE'],
+    ['PENDING', 'PENDING'],
+    [undefined, 'UNKNOWN'],
+    ['blocked', 'UNKNOWN', 'unknown-enum-value referredFriend.status'],
   ])('of status %j are %j', (status, expected, ...noticed) => {
     const [page, ...seen] = read({ referredFriends: [{ status }] });
     expect([page.referredFriends[0]?.status, ...seen]).toEqual([expected, ...noticed]);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
 import type { AuthConfig } from '../../auth-settings.ts';
 import { ClientError } from '../errors.ts';
@@ -30,7 +30,7 @@ function createTokenAuthenticate(
   return (authorization) => {
     const token = authorization && BEARER.exec(authorization)?.[1];
     if (!token || token.length > MAX_TOKEN_LENGTH) throw unauthenticated();
-    const digest = createHash('sha256').update(token).digest();
+    const digest = hash('sha256', token, 'buffer');
     const client = clientTokens?.find(digest);
     if (client) return client;
     if (!verifyJwt) throw unauthenticated();

@@ -65,10 +65,10 @@ function compile(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): CompiledOperation | null {
-  // What leaves has been made canonical by the REST client, so built-in scalars need no second look; enums and our own
-  // scalars are still serialised.
+  // The REST client has decoded every value to the type the schema says, so built-in scalars and enums need no second look.
   const compiled = compileQuery(schema, document, operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
+    disableLeafSerialization: true,
   });
   return isCompiledQuery(compiled) ? compiled.query : null;
 }

@@ -9,12 +9,12 @@ import { nameProblem, type Problem, playerIdProblem, textProblem } from './text.
 
 /** What a client can mend in the input of `upsertPlayer`; empty when the input is fit to be sent. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
-  return [
+  return firstOf([
     ...at(['playerUniqueId'], playerIdProblem(playerUniqueId)),
     ...(attributes ? attributeProblems(attributes) : []),
     ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
     ...(device?.token == null ? [] : at(['device', 'token'], textProblem(device.token))),
-  ];
+  ]);
 }
 
 /** What a client can mend in the input of `deletePlayer`. */
@@ -34,7 +34,14 @@ export function eventProblems({ playerUniqueId, events }: TrackEventsInput): Use
     problems.push(...at(['events', String(index), 'name'], problem));
     seen.add(name);
   });
-  return problems;
+  return firstOf(problems);
+}
+
+/** So many mistakes are told at once; whoever makes thousands is not helped by an answer larger than the input. */
+const MAX_PROBLEMS = 50;
+
+function firstOf(problems: UserError[]): UserError[] {
+  return problems.slice(0, MAX_PROBLEMS);
 }
 
 function attributeProblems(attributes: PlayerAttributesInput): UserError[] {

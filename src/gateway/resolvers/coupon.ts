@@ -1,4 +1,4 @@
-import type { CouponFilter, CouponTypeResolvers, PlayerResolvers } from '../../generated/graphql.ts';
+import type { CouponFilter, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/wire.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
@@ -7,17 +7,6 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
     const coupons = await loaders.coupons.load(playerUniqueId);
     return filter && coupons ? filterCoupons(coupons, filter, new Date()) : coupons;
   },
-};
-
-/** The names of the REST service behind the schema's. */
-export const couponTypes: Required<CouponTypeResolvers> = {
-  FREE_SHIPPING: 'free_shipping',
-  PERCENTAGE_DISCOUNT: 'percentage_discount',
-  FIXED_DISCOUNT: 'fixed_discount',
-  FREE_PRODUCT: 'free_product',
-  FIXED_RATE_DISCOUNT: 'fixed_rate_discount',
-  CUSTOM: 'custom',
-  UNKNOWN: 'unknown',
 };
 
 /** The coupons that match every member of the filter; a member that is absent or null matches all. */

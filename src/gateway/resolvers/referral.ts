@@ -1,6 +1,5 @@
 import type {
   PlayerResolvers,
-  ReferralStatusResolvers,
   ReferredFriendConnectionResolvers,
   ReferredFriendPageResolvers,
   ReferredFriendResolvers,
@@ -59,13 +58,6 @@ export const friendFields: ReferredFriendResolvers = {
     playerUniqueId === undefined || playerIdProblem(playerUniqueId)
       ? null
       : readPlayer(playerUniqueId, lang, context, info),
-};
-
-/** The names of the REST service behind the schema's. */
-export const referralStatuses: Required<ReferralStatusResolvers> = {
-  ACTIVE: 'active',
-  PENDING: 'pending',
-  UNKNOWN: 'unknown',
 };
 
 /** Whether the list goes on after `row`. Where the service gives no total, a full page is taken for a sign that it does. */

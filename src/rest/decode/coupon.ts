@@ -23,13 +23,13 @@ import {
   webAddress,
 } from './members.ts';
 
-const TYPES: ReadonlyMap<string, Exclude<CouponType, 'unknown'>> = new Map([
-  ['free_shipping', 'free_shipping'],
-  ['percentage_discount', 'percentage_discount'],
-  ['fixed_discount', 'fixed_discount'],
-  ['free_product', 'free_product'],
-  ['fixed_rate_discount', 'fixed_rate_discount'],
-  ['custom', 'custom'],
+const TYPES: ReadonlyMap<string, CouponType> = new Map([
+  ['free_shipping', 'FREE_SHIPPING'],
+  ['percentage_discount', 'PERCENTAGE_DISCOUNT'],
+  ['fixed_discount', 'FIXED_DISCOUNT'],
+  ['free_product', 'FREE_PRODUCT'],
+  ['fixed_rate_discount', 'FIXED_RATE_DISCOUNT'],
+  ['custom', 'CUSTOM'],
 ]);
 
 /** A player's coupons. A body without the list, or without anything, is a player without coupons. */

@@ -1,7 +1,10 @@
 import type { Notice } from '../observe.ts';
 
 const CANONICAL_LENGTH = '2025-05-01T00:00:00.000Z'.length;
-const CANONICAL = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const CANONICAL =
+  /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+/** A day every month has: nothing to look up in the calendar. */
+const PLAIN_DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
@@ -22,6 +25,7 @@ export function dateTime(value: unknown, member: string, notice: Notice): string
 
 /** A calendar date, `2025-05-01`: the day as it is written, whatever the time and offset behind it. */
 export function calendarDate(value: unknown, member: string, notice: Notice): string | undefined {
+  if (typeof value === 'string' && PLAIN_DAY.test(value)) return value;
   const moment = dateTime(value, member, notice);
   return moment === undefined ? undefined : String(value).trim().slice(0, 10);
 }

@@ -64,19 +64,19 @@ export function webAddress(value: unknown, member: string, notice: Notice): stri
   return undefined;
 }
 
-/** One of `names` in whatever case; `unknown`, noticed, for any other, and unnoticed for none. */
+/** What `names` has for a text in whatever case; `UNKNOWN`, noticed, for any other, and unnoticed for none. */
 export function oneOf<Name extends string>(
   names: ReadonlyMap<string, Name>,
   value: unknown,
   member: string,
   notice: Notice,
-): Name | 'unknown' {
+): Name | 'UNKNOWN' {
   if (typeof value === 'string') {
     const name = names.get(value) ?? names.get(value.trim().toLowerCase());
     if (name !== undefined) return name;
   }
   if (value !== undefined && value !== null) notice('unknown-enum-value', member);
-  return 'unknown';
+  return 'UNKNOWN';
 }
 
 export function object<Read>(

@@ -3,9 +3,9 @@ import type { ReferralPage, ReferralStatus, ReferredFriend } from '../wire.ts';
 import { dateTime } from './dates.ts';
 import { identifier, int, type Json, objects, oneOf, text } from './members.ts';
 
-const STATUSES: ReadonlyMap<string, Exclude<ReferralStatus, 'unknown'>> = new Map([
-  ['active', 'active'],
-  ['pending', 'pending'],
+const STATUSES: ReadonlyMap<string, ReferralStatus> = new Map([
+  ['active', 'ACTIVE'],
+  ['pending', 'PENDING'],
 ]);
 
 /** One page of referred friends with totals. A body without the list, or without anything, is an empty page. */
