@@ -5,6 +5,7 @@ import { answerBrokenRequests, answerErrors, answerUnknownPaths } from './refusa
 import { needsApiKey } from './routes/authenticate.ts';
 import { couponRoutes } from './routes/coupon.ts';
 import { eventRoutes } from './routes/event.ts';
+import { acceptJson } from './routes/json-body.ts';
 import { landingRoutes } from './routes/landing.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { playerRoutes } from './routes/player.ts';
@@ -12,7 +13,6 @@ import { referralRoutes } from './routes/referral.ts';
 import type { Service } from './service.ts';
 import { saveGroup } from './store/coupons.ts';
 import type { Store } from './store/store.ts';
-import { readJson } from './wire/json.ts';
 
 /** The largest body that is read, in bytes. The largest honest ones are event maps of some ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -40,7 +40,7 @@ export interface ReferenceOptions {
 export function createReferenceApp({ now = Date.now, log, ...parts }: ReferenceOptions): FastifyInstance {
   const service: Service = { ...parts, now };
   const app = fastify({
-    ...(log && { loggerInstance: log, disableRequestLogging: true }),
+    ...(log && { loggerInstance: log }),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: ANY_LENGTH },
     frameworkErrors: answerErrors,
@@ -66,14 +66,6 @@ function restInterface(app: FastifyInstance, service: Service): void {
   couponRoutes(app, service);
   referralRoutes(app, service);
   eventRoutes(app, service);
-}
-
-/** Bodies are JSON and nothing else. */
-export function acceptJson(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    body.length === 0 ? undefined : readJson(body),
-  );
 }
 
 /** While the app closes, answers end their connections: a client that would keep one open would keep the app open. */

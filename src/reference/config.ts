@@ -24,6 +24,8 @@ export class ConfigError extends Error {
 /** The same that the gateway uses where nothing is configured; refused in production. */
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
 type KeyName = keyof typeof DEVELOPMENT_KEYS;
 
 const url = (protocols: RegExp, problem: string) => z.url({ protocol: protocols, error: problem });
@@ -53,7 +55,11 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
   const isProduction = given['NODE_ENV'] === 'production';
   const key = (name: KeyName) => readKey(name, given, isProduction, problems);
   const [apiKey, secretKey] = [key('REST_API_KEY'), key('REST_SECRET_KEY')];
-  if (!settings.success || !apiKey || !secretKey) {
+  const hasDevelopmentKeys = [apiKey, secretKey].some((read) => read?.isBuiltIn);
+  if (hasDevelopmentKeys && settings.success && !LOOPBACK.has(settings.data.REFERENCE_HOST)) {
+    problems.push('REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
+  }
+  if (!settings.success || !apiKey || !secretKey || problems.length > 0) {
     throw new ConfigError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
   }
   const { REFERENCE_HOST, REFERENCE_PORT, PUBLIC_URL, DATABASE_URL, DATA_DIR, PROGRAMME_FILE } = settings.data;
@@ -65,7 +71,7 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
     dataDir: DATA_DIR,
     programmeFile: PROGRAMME_FILE,
     keys: { apiKey: apiKey.key, secretKey: secretKey.key },
-    hasDevelopmentKeys: apiKey.isBuiltIn || secretKey.isBuiltIn,
+    hasDevelopmentKeys,
   };
 }
 

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { createReferenceApp } from './app.ts';
 import { ConfigError, loadReferenceConfig, type ReferenceConfig } from './config.ts';
 import { loadProgramme, ProgrammeError } from './programme/load.ts';
@@ -22,7 +23,13 @@ async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
   const programme = loadProgramme(config.programmeFile);
   const store = await openStore(config);
   let url = `http://127.0.0.1:${config.port}`;
-  const app = createReferenceApp({ store, programme, keys: config.keys, publicUrl: () => config.publicUrl ?? url });
+  const app = createReferenceApp({
+    store,
+    programme,
+    keys: config.keys,
+    publicUrl: () => config.publicUrl ?? url,
+    log: pino({ name: 'reference-service', level: 'error' }, pino.destination(2)),
+  });
   app.addHook('onClose', () => store.close());
   stopWhenTold(() => {
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref();

@@ -1,6 +1,9 @@
-import { test } from '@jest/globals';
+import { afterEach, test } from '@jest/globals';
 import { survivesKills } from './crash.ts';
+import { killLeftovers } from './process.ts';
 import { STORES } from './stores.ts';
+
+afterEach(killLeftovers);
 
 const KILLS = 20;
 

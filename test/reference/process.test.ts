@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { environmentOf, forkReference, MAIN } from './process.ts';
+import { environmentOf, forkReference, killLeftovers, MAIN, noted } from './process.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(MAIN);
@@ -19,11 +19,14 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
   env = environmentOf({ databaseUrl: undefined, dataDir });
 });
-afterEach(() => rm(dataDir, { recursive: true }));
+afterEach(async () => {
+  killLeftovers();
+  await rm(dataDir, { recursive: true, force: true });
+});
 
 /** Runs the program to its end; gives what it printed and its exit code. */
 async function outcome(words: string[], more: NodeJS.ProcessEnv = {}) {
-  return run(process.execPath, [main, ...words], { env: { ...env, ...more } }).then(
+  return run(process.execPath, [main, ...words], { env: { ...env, ...more }, timeout: 10_000 }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
@@ -109,14 +112,14 @@ describe('started by another process', () => {
 
 describe('started alone', () => {
   test('it says in one line where it is, and ends cleanly on Ctrl-C', async () => {
-    const child = spawn(process.execPath, [main], { env });
+    const child = noted(spawn(process.execPath, [main], { env }));
     const [line] = await once(createInterface(child.stdout), 'line');
     expect(line).toMatch(/^Reference service: http:\/\/127\.0\.0\.1:\d+\/api\/v3\.0, data in .*reference\.db$/);
     expect(await endOf(child, 'SIGINT')).toEqual([0, null]);
   });
 
   test('it says that it takes the development keys', async () => {
-    const child = spawn(process.execPath, [main], { env: { ...env, REST_API_KEY: '', REST_SECRET_KEY: '' } });
+    const child = noted(spawn(process.execPath, [main], { env: { ...env, REST_API_KEY: '', REST_SECRET_KEY: '' } }));
     const [line] = await once(createInterface(child.stderr), 'line');
     expect(line).toBe('The reference service takes the development keys (REST_API_KEY, REST_SECRET_KEY are not set).');
     await endOf(child, 'SIGTERM');
@@ -150,6 +153,17 @@ describe('started alone', () => {
     [
       { DATABASE_URL: 'postgres://u:password@127.0.0.1:1/d' },
       ['The database of DATABASE_URL (postgres://127.0.0.1:1/d) cannot be used: connect ECONNREFUSED 127.0.0.1:1'],
+    ],
+    [
+      { REFERENCE_HOST: '0.0.0.0', REST_API_KEY: '' },
+      [
+        'The configuration cannot be used:',
+        '  REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first',
+      ],
+    ],
+    [
+      { DATA_DIR: '/dev/null' },
+      ["/dev/null/reference.db cannot be used: EEXIST: file already exists, mkdir '/dev/null'"],
     ],
     [
       { PROGRAMME_FILE: '/none' },

@@ -27,9 +27,22 @@ export interface RunningProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
+const started: ChildProcess[] = [];
+
+/** Ends what a test has started and, having failed, not ended. */
+export function killLeftovers(): void {
+  for (const child of started.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+}
+
+/** Notes a process to be ended with the test, however the test ends. */
+export function noted<Child extends ChildProcess>(child: Child): Child {
+  started.push(child);
+  return child;
+}
+
 /** Starts the service like the gateway does, in a process of its own that says when it is ready. */
 export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []): Promise<RunningProcess> {
-  const child = fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = noted(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
   const errors: string[] = [];
   if (child.stderr) createInterface(child.stderr).on('line', (line) => errors.push(line));
   const gone = once(child, 'exit');

@@ -3,7 +3,7 @@ import type { LandingTexts } from './texts.ts';
 
 /** What a landing page shows. */
 export type LandingContent =
-  | { kind: 'form'; contact: ContactKind; action: string; value: string; isInvalid: boolean }
+  | { kind: 'form'; contact: ContactKind; value: string; isInvalid: boolean }
   | { kind: 'thanks' }
   | { kind: 'notFound' };
 
@@ -34,13 +34,14 @@ function main(texts: LandingTexts, content: LandingContent): string {
   return `${title}\n${form(texts, content)}`;
 }
 
-function form(texts: LandingTexts, { contact, action, value, isInvalid }: LandingContent & { kind: 'form' }): string {
+function form(texts: LandingTexts, { contact, value, isInvalid }: LandingContent & { kind: 'form' }): string {
   const [label, type, autocomplete, problem] =
     contact === 'email'
       ? [texts.email, 'email', 'email', texts.invalidEmail]
       : [texts.mobile, 'tel', 'tel', texts.invalidMobile];
   const described = isInvalid ? ' aria-invalid="true" aria-describedby="problem" autofocus' : '';
-  return `<form method="post" action="${escaped(action)}">
+  // Without an action it comes back to the address of the page, and so in the language of the page.
+  return `<form method="post">
 <label for="contact">${escaped(label)}</label>
 <input id="contact" name="contact" type="${type}" autocomplete="${autocomplete}" maxlength="254" required value="${escaped(value)}"${described}>
 ${isInvalid ? `<p id="problem" role="alert">${escaped(problem)}</p>\n` : ''}<button>${escaped(texts.send)}</button>

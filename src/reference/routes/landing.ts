@@ -53,25 +53,23 @@ export function landingRoutes(app: FastifyInstance, service: Service): void {
       .headers({ ...HEADERS, 'content-language': language })
       .send(page);
   };
-  const form = (request: FastifyRequest, value: string, isInvalid: boolean): LandingContent => ({
+  const form = (value: string, isInvalid: boolean): LandingContent => ({
     kind: 'form',
     contact: programme.contact,
-    // Sent back to this very address, so that the answer has the language of the question.
-    action: request.url,
     value,
     isInvalid,
   });
 
   app.get('/r/:code', async (request, reply) => {
     if (!(await referrerOf(request))) return show(request, reply, 404, { kind: 'notFound' });
-    return show(request, reply, 200, form(request, '', false));
+    return show(request, reply, 200, form('', false));
   });
 
   app.post('/r/:code', async (request, reply) => {
     if (!(await referrerOf(request))) return show(request, reply, 404, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     const contact = contactOf(programme.contact, typed);
-    if (!isContact(contact) || textProblem(typed)) return show(request, reply, 400, form(request, typed, true));
+    if (!isContact(contact) || textProblem(typed)) return show(request, reply, 400, form(typed, true));
     const isStored = await store.write(async (queries) => {
       const referrer = await findPlayerByCode(queries, codeOf(request));
       if (referrer) await addContact(queries, referrer.id, contact, now());

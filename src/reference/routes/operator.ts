@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { acceptJson } from '../app.ts';
 import { Refusal, unknownPlayer } from '../errors.ts';
 import { issueCoupon } from '../programme/coupons.ts';
 import { groupState, hasStarted, isExpired } from '../programme/derived.ts';
@@ -11,6 +10,7 @@ import { addToTotals } from '../store/referrals.ts';
 import { decode } from '../wire/decode.ts';
 import { playerUniqueId } from '../wire/members.ts';
 import { needsApiKey, needsSecretKey } from './authenticate.ts';
+import { acceptJson } from './json-body.ts';
 
 /** Issue a coupon of `group` to the player. */
 const ISSUE = z.object({ playerUniqueId, group: z.string() });

@@ -26,8 +26,7 @@ const KEPT_STATEMENTS = 200;
  * SQLite runs in this process and on one connection, so reads and writes take turns and a read is never disturbed.
  */
 export async function openLibsql(path: string): Promise<Store> {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
-  const database = new Database(path);
+  const database = openFile(path);
   if (path !== ':memory:') claim(database, path);
   database.exec('pragma foreign_keys = on');
 
@@ -54,6 +53,20 @@ export async function openLibsql(path: string): Promise<Store> {
   };
 }
 
+function openFile(path: string): Database.Database {
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    return new Database(path);
+  } catch (error) {
+    throw cannotBeUsed(path, error);
+  }
+}
+
+function cannotBeUsed(path: string, error: unknown): StoreError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreError(`${path} cannot be used: ${reason}`, { cause: error });
+}
+
 /**
  * Takes the file for this process until it ends, however it ends: the lock is the operating system's, not a file that a
  * killed process would leave behind. The note beside it only says who has it.
@@ -69,9 +82,7 @@ function claim(database: Database.Database, path: string): void {
     database.exec('begin immediate; commit');
   } catch (error) {
     database.close();
-    if (!(error instanceof Database.SqliteError)) throw error;
-    if (error.code !== 'SQLITE_BUSY')
-      throw new StoreError(`${path} cannot be used: ${error.message}`, { cause: error });
+    if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
     throw new StoreError(
       `${path} is in use by ${readNote(note)}. One process at a time can have it: stop that one, or name another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
     );
