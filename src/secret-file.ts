@@ -1,25 +1,24 @@
-import { readFileSync, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { onFileChange } from './file-change.ts';
 import { Secret } from './rest/secret.ts';
 
 /** A secret as it is now: one that stands in a file can change while the process runs. */
 export type SecretSource = () => Secret;
-
-/** How often a secret's file is looked at, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
 
 /**
  * A secret that stands in a file, without the line break at its end. Throws when the file cannot be read now; when it
  * cannot be read later (it is being replaced), or is empty then, the last value stays.
  */
 export function secretFromFile(path: string): SecretSource {
-  let current = readSecret(path);
-  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, () => {
+  let current: Secret;
+  onFileChange(path, () => {
     try {
       current = readSecret(path);
     } catch {
       // The file is gone or empty for the moment; the next change brings it back.
     }
   });
+  current = readSecret(path);
   return () => current;
 }
 

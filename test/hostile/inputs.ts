@@ -289,6 +289,12 @@ const attributes: Row[] = [
 
 const event = (...list: unknown[]) => operation(events, { input: { playerUniqueId: 'p1', events: list } });
 const eventRows: Row[] = [
+  {
+    name: 'an event five thousand times',
+    send: event(...Array(5_000).fill({ name: 'e' })),
+    ...refusedMember,
+    hasNot: /"51"/,
+  },
   { name: 'no events', send: event(), ...refusedMember },
   { name: 'an event twice', send: event({ name: 'a' }, { name: 'a' }), ...refusedMember },
   { name: 'an event without a name', send: event({ name: '' }), ...refusedMember },

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { watchFile } from 'node:fs';
 import { readTokensFile } from '../../auth-settings.ts';
+import { onFileChange } from '../../file-change.ts';
 import type { Caller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
@@ -15,15 +15,13 @@ interface Entry {
   expiresAt: number;
 }
 
-const LOOK_EVERY_MS = 1_000;
-
 /**
  * Reads `CLIENT_TOKENS_FILE` and reads it again when it changes. Throws when it cannot be used now; when it cannot be
  * used later, what was read last stays in force and `warn` says so.
  */
 export function readClientTokens(path: string, warn: (message: string) => void): ClientTokens {
-  let entries = readEntries(path);
-  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, () => {
+  let entries: readonly Entry[] = [];
+  onFileChange(path, () => {
     try {
       entries = readEntries(path);
     } catch (error) {
@@ -31,6 +29,7 @@ export function readClientTokens(path: string, warn: (message: string) => void):
       warn(`CLIENT_TOKENS_FILE: ${reason}; the earlier client tokens stay in force`);
     }
   });
+  entries = readEntries(path);
   return {
     find(digest) {
       let found: Entry | undefined;
