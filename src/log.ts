@@ -36,7 +36,7 @@ function stdout(): DestinationStream {
   const destination = pino.destination({
     dest: 1,
     sync: false,
-    minLength: MAX_WRITE_BYTES,
+    minLength: MAX_WRITE_BYTES / 2,
     maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
   });
