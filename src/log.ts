@@ -33,15 +33,14 @@ export function createLog(level: string, destination: DestinationStream = stdout
 }
 
 function stdout(): DestinationStream {
-  const destination = pino.destination({
+  return pino.destination({
     dest: 1,
     sync: false,
     minLength: MAX_WRITE_BYTES / 2,
     maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
+    periodicFlush: MAX_WAIT_MS,
   });
-  setInterval(() => destination.flush(), MAX_WAIT_MS).unref();
-  return destination;
 }
 
 /**
