@@ -35,9 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-const IDS = ['ann', 'Ann', 'bob', 'cat/dog', 'e@x.y', 'f g'];
+// Few players and contacts, so that the sequences often meet: referred, active, deleted and created again.
+const IDS = ['ann', 'Ann', 'cat/dog', 'e@x.y'];
 const ids = fc.constantFrom(...IDS);
-const emails = fc.constantFrom('a@x.y', 'A@X.Y ', 'b@x.y', 'c@x.y');
+const emails = fc.constantFrom('a@x.y', 'A@X.Y ', 'b@x.y');
 const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null, freq: 4 });
 const attributes = fc.record(
   {
@@ -60,16 +61,21 @@ const attributes = fc.record(
   { requiredKeys: [] },
 );
 
+/** Half of the time an e-mail alone, which is what refers. */
+const sent = fc.oneof(fc.record({ email: emails }), fc.option(attributes, { nil: undefined }));
 const none = fc.constant(undefined);
-const names = fc.uniqueArray(fc.constantFrom('place_order', 'visit', 'toString'), { minLength: 1 });
+const names = fc.oneof(
+  fc.constant<string[]>(['place_order']),
+  fc.uniqueArray(fc.constantFrom('place_order', 'visit', 'toString'), { minLength: 1 }),
+);
 const pages = fc.record({ page: fc.integer({ min: 0, max: 3 }), limit: fc.constantFrom(0, 1, 2, 200, 201) });
 
 /** One call: the operation, the player, and what the operation needs besides. */
 const steps = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(fc.constant('upsert' as const), ids, fc.option(attributes, { nil: undefined })) },
+  { weight: 5, arbitrary: fc.tuple(fc.constant('upsert' as const), ids, sent) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('leave' as const), ids, emails) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('track' as const), ids, names) },
-  { weight: 1, arbitrary: fc.tuple(fc.constant('remove' as const), ids, none) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('remove' as const), ids, none) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('player' as const), ids, none) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('coupons' as const), ids, none) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('referrals' as const), ids, pages) },
@@ -85,10 +91,10 @@ async function compare(model: Model, sequence: string, [operation, plainId, give
   const isKnown = model.knows(id);
   switch (operation) {
     case 'upsert': {
-      const sent = given?.email ? { ...given, email: `${sequence}${given.email}` } : given;
-      const reply = await client.upsert(id, sent);
+      const ofSequence = given?.email ? { ...given, email: `${sequence}${given.email}` } : given;
+      const reply = await client.upsert(id, ofSequence);
       expect(reply).toMatchObject({ status: 200, body: { playerUniqueId: id } });
-      model.upsert(id, sent);
+      model.upsert(id, ofSequence);
       model.identify(id, reply.body.serviceId, reply.body.referralLink);
       return;
     }
@@ -145,7 +151,7 @@ test(
   `${SEQUENCES} sequences of calls (seed ${SEED}) get the answers of the model`,
   async () => {
     const property = fc.asyncProperty(
-      fc.array(steps, { minLength: 5, maxLength: 40, size: 'max' }),
+      fc.array(steps, { minLength: 10, maxLength: 40, size: 'max' }),
       async (sequence) => {
         const model = new Model();
         const name = `s${++sequences}`;
