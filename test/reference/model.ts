@@ -19,7 +19,7 @@ interface ModelContact {
 }
 
 /** How many coupons of each group a player can obtain, in the programme that the model knows. */
-export const MAX_PER_PLAYER = { welcome: 1, thanks: 2 };
+export const MAX_PER_PLAYER = { welcome: 1, thanks: 1 };
 
 export class Model {
   readonly #players = new Map<string, ModelPlayer>();
