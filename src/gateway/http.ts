@@ -21,7 +21,7 @@ export function routeGraphQL(
     method: ['GET', 'POST'],
     url: '/graphql',
     async handler(request, reply) {
-      const asked = toApollo(request);
+      const asked = new Asked(request);
       let made: Promise<Context> | undefined;
       const context = () => {
         made ??= contextOf(request, asked, signalOfClient(reply));
@@ -43,19 +43,29 @@ function signalOfClient(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** A request as Apollo Server reads it. The short way does not look at its headers, so they are read when asked for. */
-function toApollo(request: FastifyRequest): HTTPGraphQLRequest {
-  const query = request.url.indexOf('?');
-  let headers: HeaderMap | undefined;
-  return {
-    method: request.method,
-    get headers() {
-      headers ??= headersOf(request);
-      return headers;
-    },
-    search: query < 0 ? '' : request.url.slice(query),
-    body: request.body,
-  };
+/**
+ * A request as Apollo Server reads it. The short way does not look at its headers, so they are read when asked for. It is a
+ * class since an object with a getter of its own gets a hidden class of its own, which cost a third of a small request.
+ */
+class Asked implements HTTPGraphQLRequest {
+  readonly method: string;
+  search: string;
+  body: unknown;
+  readonly #request: FastifyRequest;
+  #headers: HeaderMap | undefined;
+
+  constructor(request: FastifyRequest) {
+    const query = request.url.indexOf('?');
+    this.method = request.method;
+    this.search = query < 0 ? '' : request.url.slice(query);
+    this.body = request.body;
+    this.#request = request;
+  }
+
+  get headers(): HeaderMap {
+    this.#headers ??= headersOf(this.#request);
+    return this.#headers;
+  }
 }
 
 function headersOf(request: FastifyRequest): HeaderMap {
