@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createPlaces } from '../src/gateway/places.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
@@ -14,7 +15,7 @@ async function start(env: Record<string, string>) {
   return both;
 }
 
-test('beyond MAX_CONCURRENT_OPERATIONS the gateway answers 503 at once, and goes on when there is room again', async () => {
+test('beyond MAX_CONCURRENT_OPERATIONS a request waits a little and is then answered 503; there is room again when others end', async () => {
   const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '2' });
   const held = [upstream.hold('GET /player'), upstream.hold('GET /player')];
   const ask = (id: string) => gateway.query(`{ player(playerUniqueId: "${id}") { id } }`);
@@ -36,6 +37,85 @@ test('beyond MAX_CONCURRENT_OPERATIONS the gateway answers 503 at once, and goes
   for (const { release } of held) release();
   expect((await Promise.all(first)).map((answer) => answer.status)).toEqual([200, 200]);
   expect((await ask('p3')).data).toEqual({ player: { id: 'p3' } });
+});
+
+test('a request that waits is served when another one ends', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '1' });
+  const held = upstream.hold('GET /player');
+  const ask = (id: string) => gateway.query(`{ player(playerUniqueId: "${id}") { id } }`);
+  const first = ask('p1');
+  await held.arrived;
+  const second = ask('p2');
+  held.release();
+  expect((await Promise.all([first, second])).map(({ data }) => data)).toEqual([
+    { player: { id: 'p1' } },
+    { player: { id: 'p2' } },
+  ]);
+});
+
+describe('places', () => {
+  const NEVER = 2 ** 30;
+  function open(places: () => number, { maxWaiting = 2, patienceMs = NEVER } = {}) {
+    const told: string[] = [];
+    const { enter, leave } = createPlaces({ places, maxWaiting, patienceMs });
+    return {
+      told,
+      leave,
+      enter: (name: string) => enter((admitted) => told.push(`${name} ${admitted ? 'in' : 'refused'}`)),
+    };
+  }
+
+  test('whoever waits is let in as places become free, the newest first; who finds the queue full is refused', () => {
+    const { enter, leave, told } = open(() => 1);
+    const a = enter('a');
+    const b = enter('b');
+    const c = enter('c');
+    enter('d');
+    expect(told).toEqual(['a in', 'd refused']);
+    leave(a);
+    leave(c);
+    expect(told).toEqual(['a in', 'd refused', 'c in', 'b in']);
+    leave(b);
+  });
+
+  test('who goes away while waiting is never let in, and leaving twice frees one place', () => {
+    const { enter, leave, told } = open(() => 1);
+    const a = enter('a');
+    leave(enter('b'));
+    const c = enter('c');
+    leave(a);
+    leave(a);
+    enter('d');
+    expect(told).toEqual(['a in', 'c in']);
+    leave(c);
+    expect(told).toEqual(['a in', 'c in', 'd in']);
+  });
+
+  test('fewer places let nobody in until enough have left, more let in several at once', () => {
+    let places = 2;
+    const { enter, leave, told } = open(() => places);
+    const [a, b] = [enter('a'), enter('b')];
+    enter('c');
+    enter('d');
+    places = 1;
+    leave(a);
+    expect(told).toEqual(['a in', 'b in']);
+    places = 2;
+    leave(b);
+    expect(told).toEqual(['a in', 'b in', 'd in', 'c in']);
+  });
+
+  test('who has waited too long is refused', async () => {
+    const told: boolean[] = [];
+    const { enter } = createPlaces({ places: () => 0, maxWaiting: 1, patienceMs: 1 });
+    await new Promise<void>((resolve) => {
+      enter((admitted) => {
+        told.push(admitted);
+        resolve();
+      });
+    });
+    expect(told).toEqual([false]);
+  });
 });
 
 test('a client that goes away makes room', async () => {
