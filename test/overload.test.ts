@@ -22,9 +22,14 @@ test('beyond MAX_CONCURRENT_OPERATIONS a request waits a little and is then answ
   const first = [ask('p1'), ask('p2')];
   await upstream.received(2);
 
-  const { status, headers, data, errors, extensions } = await ask('p3');
+  const { status, headers, data, errors, extensions } = await gateway.query(
+    '{ player(playerUniqueId: "p3") { id } }',
+    {},
+    { origin: 'http://localhost:3000' },
+  );
   expect(status).toBe(503);
   expect(headers.get('retry-after')).toBe('1');
+  expect(headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
   expect(headers.get('content-type')).toContain('application/json');
   expect({ data, errors }).toEqual({
     data: undefined,

@@ -97,10 +97,11 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     void reply.headers(ALWAYS);
     done();
   });
-  await refuseOverload(app, GRAPHQL_PATH, config.overload);
   refuseAmbiguity(app);
   app.addHook('onClose', () => apollo.stop());
   await app.register(fastifyCors, { origin: originsOf(config), credentials: false, maxAge: 600 });
+  // After CORS, so that a website is told too.
+  await refuseOverload(app, GRAPHQL_PATH, config.overload);
   acceptJsonBodies(app);
   answerFailures(app);
 
