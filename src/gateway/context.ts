@@ -16,7 +16,7 @@ import type { RateLimits } from './rate/rate-limits.ts';
  */
 export interface Context {
   caller: Caller;
-  /** What REST calls borrow from the operation: its id, deadline and the signal of a client that went away. */
+  /** What REST calls borrow from the operation: its id, its deadline, and whether its client is still there. */
   operation: Operation;
   loaders: Loaders;
   writes: Writes;

@@ -1,5 +1,6 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Departure } from '../rest/departure.ts';
 import type { Context } from './context.ts';
 import type { Pipeline } from './pipeline.ts';
 import { answerShortly, JSON_TYPE } from './short-way.ts';
@@ -8,7 +9,7 @@ import { answerShortly, JSON_TYPE } from './short-way.ts';
  * Makes the context of a request's operation; throws a ClientError for a caller who is not let in. What Apollo Server is
  * going to read is `asked`: an operation that is named by an id gets its text there.
  */
-export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, signal: AbortSignal) => Promise<Context>;
+export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, departure: Departure) => Promise<Context>;
 
 /** Puts Apollo Server behind a Fastify route. */
 export function routeGraphQL(
@@ -24,7 +25,7 @@ export function routeGraphQL(
       const asked = new Asked(request);
       let made: Promise<Context> | undefined;
       const context = () => {
-        made ??= contextOf(request, asked, signalOfClient(reply));
+        made ??= contextOf(request, asked, departureOf(reply));
         return made;
       };
       const short = await answerShortly(pipeline, request, asked, context);
@@ -34,13 +35,13 @@ export function routeGraphQL(
   });
 }
 
-/** Aborts when the client goes away before it has its answer. */
-function signalOfClient(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
+/** Happens when the client goes away before it has its answer. */
+function departureOf({ raw }: FastifyReply): Departure {
+  const departure = new Departure();
+  raw.once('close', () => {
+    if (!raw.writableFinished) departure.happen();
   });
-  return controller.signal;
+  return departure;
 }
 
 /**

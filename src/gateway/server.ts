@@ -106,7 +106,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   answerFailures(app);
 
   const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
-  const contextOf: ContextOf = async (request, asked, signal) => {
+  const contextOf: ContextOf = async (request, asked, departure) => {
     const { authorization } = request.headers;
     const isHealthCheck = config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request);
     const caller = isHealthCheck ? ANONYMOUS_CALLER : await rates.guard(request.ip, () => authenticate(authorization));
@@ -116,7 +116,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     }
     const deadline = performance.now() + config.operationTimeoutMs;
     const { noted, ...observed } = observeOperation(request, caller, tracing);
-    return createContext(common, caller, { ...observed, signal, deadline, spend: () => undefined }, noted);
+    return createContext(common, caller, { ...observed, departure, deadline, spend: () => undefined }, noted);
   };
   routeGraphQL(app, apollo, pipeline, contextOf);
   if (!config.production) {

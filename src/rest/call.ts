@@ -1,7 +1,7 @@
 /*
  * One call to the REST service, and everyone who waits for it.
  *
- * A call belongs to no operation. Operations join it, each with a deadline and a signal of its own, and leave it when
+ * A call belongs to no operation. Operations join it, each with a deadline and a client of its own, and leave it when
  * either comes; the call goes on as long as one of them is left, and is cancelled when the last one leaves. So nobody can
  * spoil the answer of somebody else, and nothing goes on that nobody waits for.
  *
@@ -84,5 +84,5 @@ export class Call<Result> {
 
 /** Whether an operation still has time for a call; throws when it has not. */
 export function assertInTime(op: Operation, endpoint: Endpoint): void {
-  if (op.signal.aborted || performance.now() >= op.deadline) throw tooLate(endpoint);
+  if (op.departure.happened || performance.now() >= op.deadline) throw tooLate(endpoint);
 }

@@ -1,9 +1,10 @@
+import type { Departure } from './departure.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
 /** What one GraphQL operation lends the REST client for every call it makes on the operation's behalf. */
 export interface Operation {
-  /** Aborted when the operation's client went away or its time is over; calls under way then end at once. */
-  readonly signal: AbortSignal;
+  /** Happens when the operation's client goes away; calls under way then end at once. */
+  readonly departure: Departure;
   /** Until when the operation must be answered, on the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
   /** Goes upstream as `x-request-id`. */

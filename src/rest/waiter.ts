@@ -1,5 +1,5 @@
 import type { Call } from './call.ts';
-import { type Departing, unwatch, watch } from './departures.ts';
+import type { Departing } from './departure.ts';
 import { tooLate, UpstreamError } from './errors.ts';
 import type { Observer } from './observe.ts';
 import type { CallRecord, Operation } from './operation.ts';
@@ -40,7 +40,7 @@ export class Waiter<Result> implements Departing {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#timer = setTimeout(onTime, this.deadline - this.#started, this);
-      watch(this.#op.signal, this);
+      this.#op.departure.watch(this);
       result.then(
         (value) => this.#answered(value),
         (error: unknown) => this.#failed(error),
@@ -77,7 +77,7 @@ export class Waiter<Result> implements Departing {
   #finish(error?: CallRecord['error'], stale = false): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    unwatch(this.#op.signal, this);
+    this.#op.departure.unwatch(this);
     const { endpoint, status, attempts } = this.#call;
     const record: CallRecord = {
       method: endpoint.method,

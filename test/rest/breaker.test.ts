@@ -147,7 +147,7 @@ test('it stays open when the client of that one call goes away', async () => {
   upstream.forget();
   const op = operation();
   const probe = eventually(async () => {
-    if (op.signal.aborted) return;
+    if (op.departure.happened) return;
     await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
   });
   await upstream.received(1);

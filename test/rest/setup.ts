@@ -1,5 +1,6 @@
 import { afterEach } from '@jest/globals';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
+import { Departure } from '../../src/rest/departure.ts';
 import type { CallRecord, Operation } from '../../src/rest/operation.ts';
 import { Secret } from '../../src/rest/secret.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
@@ -68,9 +69,9 @@ export interface TestOperation extends Operation {
 /** An operation with ten seconds of time and no end of calls. */
 export function operation(overrides: Partial<Operation> & { inMs?: number } = {}): TestOperation {
   const { inMs = 10_000, ...given } = overrides;
-  const controller = new AbortController();
+  const departure = new Departure();
   const op: TestOperation = {
-    signal: controller.signal,
+    departure,
     deadline: performance.now() + inMs,
     requestId: 'request-1',
     records: [],
@@ -79,7 +80,7 @@ export function operation(overrides: Partial<Operation> & { inMs?: number } = {}
       op.spent += 1;
     },
     onCall: (record) => op.records.push(record),
-    abort: () => controller.abort(),
+    abort: () => departure.happen(),
     ...given,
   };
   return op;

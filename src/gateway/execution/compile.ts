@@ -1,31 +1,25 @@
 /*
- * graphql-jit turns a document into a JavaScript function that does what graphql-js would do for it, two to four times
- * faster on large results. What it compiles must therefore be what it compiles rightly and safely, and worth compiling:
+ * Operations that come again are compiled by graphql-jit; compilable.ts says which of them it may have. Not at first
+ * sight: compiling takes milliseconds, so that a stream of new documents would cost more than it saves.
  *
- * - Only queries. Mutations are rare, and their answers must not depend on a compiler.
- * - No text of a client becomes source code. graphql-jit 0.8 prints literals into its source and then replaces markers in
- *   the print (`__MAGIC_DATE__…`), so that a string literal that holds such a marker runs as code. A document with any
- *   string literal is left to graphql-js. This costs nothing in practice: a document with its values written into it is
- *   rarely sent twice, and those that are sent often have variables.
- * - No variables inside object literals: graphql-jit loses them in custom scalars and does not apply defaults.
- * - Nothing called `__proto__`, which an object literal takes for its prototype, and no introspection.
- * - Not at first sight: compiling takes milliseconds, so that a stream of new documents would cost more than it saves.
- *
- * A compiled document's failures have the same messages and paths as graphql-js's, and what graphql-jit says about variables
- * that do not fit is thrown away: graphql-js is asked for that answer. A test runs operations both ways and compares.
+ * A compiled operation's failures have the same messages and paths as graphql-js's. About variables that do not fit
+ * graphql-js is asked: a compiled operation then has no data, and nothing was executed. A test runs operations both ways
+ * and compares.
  */
 import {
-  BREAK,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
+  isNonNullType,
   Kind,
   type OperationDefinitionNode,
-  OperationTypeNode,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Context } from '../context.ts';
+import { isCompilable } from './compilable.ts';
 
 export type CompiledOperation = (
   root: object,
@@ -49,7 +43,7 @@ export function createCompiler(schema: GraphQLSchema) {
   return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
     let seen = operations.get(operation);
     if (!seen) {
-      seen = { times: 0, compiled: isCompilable(document, operation) ? undefined : null };
+      seen = { times: 0, compiled: isCompilable(schema, document, operation) ? undefined : null };
       operations.set(operation, seen);
     }
     if (seen.compiled !== undefined) return seen.compiled;
@@ -70,21 +64,32 @@ function compile(
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
   });
-  return isCompiledQuery(compiled) ? compiled.query : null;
+  if (!isCompiledQuery(compiled)) return null;
+  const { query } = compiled;
+  const neverNull = variablesNeverNull(schema, document, operation);
+  if (neverNull.length === 0) return query;
+  return (root, context, variables) =>
+    neverNull.some((name) => variables?.[name] === null) ? {} : query(root, context, variables);
 }
 
-function isCompilable(document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  if (operation.operation !== OperationTypeNode.QUERY) return false;
-  let compilable = true;
-  const refuse = () => {
-    compilable = false;
-    return BREAK;
-  };
-  visit(document, {
-    [Kind.STRING]: refuse,
-    [Kind.OBJECT]: (node) => (node.fields.some(({ value }) => value.kind !== Kind.BOOLEAN) ? refuse() : undefined),
-    [Kind.FIELD]: ({ name, alias }) =>
-      alias?.value === '__proto__' || name.value === '__schema' || name.value === '__type' ? refuse() : undefined,
+/**
+ * The variables that may be null by their own type and must not be where they stand, since a default is expected there.
+ * What null does to these is an error of the field, which graphql-jit words in its own way, or not at all in a directive.
+ */
+function variablesNeverNull(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): string[] {
+  const nullable = variableDefinitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE);
+  const neverNull = new Set<string>();
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
+    [Kind.VARIABLE_DEFINITION]: () => false,
+    [Kind.VARIABLE]: ({ name }) => {
+      if (isNonNullType(types.getInputType())) neverNull.add(name.value);
+    },
   });
-  return compilable;
+  visit(document, visitor);
+  return nullable.map(({ variable }) => variable.name.value).filter((name) => neverNull.has(name));
 }

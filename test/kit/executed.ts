@@ -1,0 +1,107 @@
+/* One operation executed on data that is always the same, by graphql-js and by the compiler. */
+
+import { type ExecutionResult, getOperationAST, parse } from 'graphql';
+import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
+import { type Context, createContext } from '../../src/gateway/context.ts';
+import { createCompiler } from '../../src/gateway/execution/compile.ts';
+import { interpret } from '../../src/gateway/execution/interpret.ts';
+import { toAnswer } from '../../src/gateway/execution/respond.ts';
+import { createNoted } from '../../src/gateway/observe/noted.ts';
+import { createSchema } from '../../src/gateway/schema.ts';
+import { Departure } from '../../src/rest/departure.ts';
+import { createFixedRest } from './fixed-rest.ts';
+
+export const { schema, rules } = createSchema();
+const compiledFor = createCompiler(schema);
+
+/** Who asks, and how much of it is allowed. */
+export interface Situation {
+  caller: Caller;
+  maxUpstreamCalls: number;
+  /** What each read of coupons is answered: 0 for yes, else after how many milliseconds. */
+  couponReads: number;
+}
+
+/** The player p1, with these scopes. */
+export function callerWith(...scopes: Scope[]): Caller {
+  return { name: 'p1', sub: 'p1', scopes: new Set(scopes) };
+}
+
+/** Everything is allowed. */
+export const OPEN: Situation = { caller: callerWith(...SCOPES), maxUpstreamCalls: 1_000, couponReads: 0 };
+
+export interface Outcome {
+  /** The answer as text, its errors in the order of their paths; undefined when the variables did not fit. */
+  answer: string | undefined;
+  /** What was asked of the REST service. */
+  calls: string[];
+  /** What the log was told. */
+  reported: string[];
+}
+
+/**
+ * Executes an operation both ways. `compiled` is undefined when the compiler is not given the operation, however often it
+ * comes.
+ */
+export async function executeBothWays(source: string, variables: Record<string, unknown>, situation = OPEN) {
+  const document = parse(source);
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error('The document has not one operation.');
+  const compiled = compile(source);
+  return {
+    interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
+    compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
+  };
+}
+
+/** Asks for an operation again and again until it is compiled, or seems never to be. */
+export function compile(source: string) {
+  const document = parse(source);
+  const operation = getOperationAST(document, undefined) ?? undefined;
+  if (!operation) throw new Error('The document has not one operation.');
+  for (let time = 0; time < 10; time += 1) {
+    const compiled = compiledFor(document, operation);
+    if (compiled) return compiled;
+  }
+  return undefined;
+}
+
+async function run(
+  { caller, maxUpstreamCalls, couponReads }: Situation,
+  execute: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
+): Promise<Outcome> {
+  const rest = createFixedRest();
+  const rates = {
+    guard: () => Promise.resolve(caller),
+    countOperation: () => Promise.resolve(),
+    takeCouponRead: () => couponReads,
+  };
+  const operation = {
+    requestId: 'r1',
+    departure: new Departure(),
+    deadline: Number.POSITIVE_INFINITY,
+    spend: () => undefined,
+  };
+  const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
+  const context = createContext(options, caller, operation, createNoted());
+  const reported: string[] = [];
+  const result = await execute(context);
+  // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
+  const fits = result.data !== undefined;
+  const answer = fits ? toAnswer(result, context, ({ message }) => void reported.push(message)) : undefined;
+  return {
+    answer: answer && JSON.stringify(inOrder(answer)),
+    calls: rest.calls.sort(),
+    reported: reported.sort(),
+  };
+}
+
+/**
+ * An answer with its errors in the order of their paths. They stand in the order in which fields were completed, and which
+ * of two reads ends first GraphQL does not say.
+ */
+export function inOrder<Answer extends { errors?: readonly { path?: unknown; message: string }[] }>(answer: Answer) {
+  if (!answer.errors) return answer;
+  const keyOf = ({ path, message }: { path?: unknown; message: string }) => JSON.stringify([path, message]);
+  return { ...answer, errors: [...answer.errors].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
+}

@@ -1,0 +1,116 @@
+/*
+ * A REST service without HTTP, whose answers depend on nothing but what is asked: the id of a player says what becomes of
+ * its reads. Answers go through the gateway's own decoders, odd members included.
+ */
+import type { RestClient } from '../../src/rest/client.ts';
+import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
+import { decodePlayer } from '../../src/rest/decode/player.ts';
+import { decodeReferrals } from '../../src/rest/decode/referral.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
+import { attributes, coupons, friend } from './upstream-data.ts';
+
+/** Ids of players to whom something happens; whoever is none of these is there and well. */
+export const IDS = [
+  ...['p1', 'p2', 'odd', 'unknown', 'down', 'slow', 'faulty', 'synchronous'],
+  ...['without-coupons', 'without-friends', 'empty', '', '..', 'a\u0000b', 7],
+] as const;
+
+const FRIENDS = 7;
+const notice = () => undefined;
+
+export interface FixedRest extends RestClient {
+  /** What was asked for so far. */
+  readonly calls: string[];
+}
+
+export function createFixedRest(): FixedRest {
+  const calls: string[] = [];
+
+  function read<Result>(what: string, id: string, make: () => Result): Promise<Result | null> {
+    calls.push(what);
+    if (id === 'synchronous') throw new RangeError('This id cannot be sent.');
+    return settle(id, make, what.length % 4);
+  }
+
+  return {
+    calls,
+    getPlayer: (id, lang) => read(`player ${id} ${lang}`, id, () => decodePlayer(playerBody(id, lang), id, notice)),
+    listCoupons: (id) =>
+      read(`coupons ${id}`, id === 'without-coupons' ? 'down' : id, () => decodeCoupons(couponsBody(id), notice)),
+    listReferrals: (id, page, limit) =>
+      read(`referrals ${id} ${page} ${limit}`, id === 'without-friends' ? 'slow' : id, () =>
+        decodeReferrals(referralsBody(id, page, limit), notice),
+      ),
+    upsertPlayer: () => Promise.reject(new Error('Nothing is written here.')),
+    deletePlayer: () => Promise.reject(new Error('Nothing is written here.')),
+    trackEvents: () => Promise.reject(new Error('Nothing is written here.')),
+    health: () => ({ breaker: 'closed', active: 0, queued: 0, pausedMs: 0 }),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Settles after a few turns, so that reads do not end in the order in which they began. */
+async function settle<Result>(id: string, make: () => Result, turns: number): Promise<Result | null> {
+  for (let turn = 0; turn < turns; turn += 1) await undefined;
+  switch (id) {
+    case 'unknown':
+      return null;
+    case 'down':
+      throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'internal: down', { retryable: true, retryAfterMs: 100 });
+    case 'slow':
+      throw new UpstreamError('UPSTREAM_TIMEOUT', 'internal: slow', { retryable: true });
+    case 'faulty':
+      throw new TypeError('internal: a fault of ours');
+    default:
+      return make();
+  }
+}
+
+function playerBody(id: string, lang: string | undefined): Record<string, unknown> {
+  if (id === 'empty') return {};
+  const link = `https://refer.example/r/${encodeURIComponent(id)}?lang=${lang}`;
+  const known = { ...attributes(id), ...(id === 'odd' ? ODD_ATTRIBUTES : {}) };
+  return { playerUniqueId: id, playerAttributes: known, referralLink: id === 'odd' ? 'javascript:0' : link };
+}
+
+function couponsBody(id: string): Record<string, unknown> {
+  if (id === 'empty') return {};
+  const list = coupons(id).slice(0, 4);
+  return { coupons: id === 'odd' ? list.map((coupon) => ({ ...coupon, ...ODD_COUPON })) : list };
+}
+
+/** Friends of every kind. The odd player's have no ids, and there are no totals. */
+function referralsBody(id: string, page: number, limit: number): Record<string, unknown> {
+  if (id === 'empty') return {};
+  const first = (page - 1) * limit;
+  const length = Math.max(0, Math.min(limit, FRIENDS - first));
+  const referredFriends = Array.from({ length }, (_, index) => {
+    const row = first + index;
+    return id === 'odd' ? { status: 7 } : { ...friend(row + 1), playerUniqueId: IDS[row * 2] };
+  });
+  return id === 'odd' ? { referredFriends } : { referredFriends, count: length, total: FRIENDS, totalActive: 2 };
+}
+
+const ODD_ATTRIBUTES = {
+  displayName: 5,
+  firstName: null,
+  lastName: ['x'],
+  email: '\ud800',
+  dateOfBirth: 'yesterday',
+  tags: ['a', null, 3],
+  totalSpent: '1e400',
+  totalOrders: 2 ** 40,
+  lastOrderDate: '2025-02-30',
+  avgOrderAmount: -0,
+  custom: { __proto__x: 1, ['constructor']: 'c', nested: {} },
+};
+
+const ODD_COUPON = {
+  code: null,
+  isUsed: 'yes',
+  value: '12.50',
+  couponType: 'brand_new',
+  collections: [{ collectionId: 2 ** 60 }, 'x', {}],
+  group: null,
+  options: { CombinesWith: {}, Platforms: 'web' },
+};

@@ -1,0 +1,206 @@
+/*
+ * Operations made at random from a schema, the same ones for the same seed: fragments, aliases, directives, variables,
+ * fields asked for twice, and arguments that fit, that do not fit and that name what fails.
+ */
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isObjectType,
+  isRequiredArgument,
+  parse,
+  validate,
+} from 'graphql';
+
+export interface GeneratedOperation {
+  source: string;
+  variables: Record<string, unknown>;
+}
+
+/** Values a client may give, by the name of their type; `wrong` ones are refused when variables are read. */
+export interface Vocabulary {
+  values: Record<string, readonly unknown[]>;
+  wrong: Record<string, readonly unknown[]>;
+}
+
+export interface GenerateOptions {
+  schema: GraphQLSchema;
+  vocabulary: Vocabulary;
+  seed: number;
+}
+
+/** Where the selections of an operation end. */
+const MAX_DEPTH = 6;
+/** Few, so that responses have the same names at different places, and names that mean something elsewhere. */
+const ALIASES = ['a', 'b', 'id', 'nodes', 'coupons', 'player', 'idx0', 'constructor', 'toString', 'then', 'aInfo'];
+
+/** Valid queries without end. */
+export function* generateOperations({ schema, vocabulary, seed }: GenerateOptions): Generator<GeneratedOperation> {
+  const random = createRandom(seed);
+  for (;;) {
+    const operation = writeOperation(schema, vocabulary, random);
+    // Aliases are given without looking at their neighbours, so some of them conflict.
+    if (validate(schema, parse(operation.source)).length === 0) yield operation;
+  }
+}
+
+interface Random {
+  /** A whole number from 0 up to, but not with, `end`. */
+  below(end: number): number;
+  /** Whether something of this probability happens. */
+  happens(probability: number): boolean;
+  oneOf<Value>(values: readonly Value[]): Value | undefined;
+}
+
+/** A small generator of 32 bits (mulberry32). */
+function createRandom(seed: number): Random {
+  let state = seed;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (end: number) => Math.floor(next() * end);
+  return { below, happens: (probability) => next() < probability, oneOf: (values) => values[below(values.length)] };
+}
+
+/** Writes one operation, which need not be valid. */
+function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, random: Random): GeneratedOperation {
+  const definitions: string[] = [];
+  const fragments: { name: string; type: GraphQLObjectType; text: string }[] = [];
+  const variables: Record<string, unknown> = {};
+  const { below, happens, oneOf } = random;
+
+  const query = schema.getQueryType();
+  if (!query) throw new Error('The schema has no queries.');
+  const body = selectionSet(query, 0);
+  const head = definitions.length > 0 ? `(${definitions.join(', ')})` : '';
+  const all = fragments.map(({ name, type, text }) => `fragment ${name} on ${type} ${text}`);
+  const name = happens(0.8) ? `Generated${head}` : head;
+  return { source: [`query ${name} ${body}`, ...all].join('\n'), variables };
+
+  function selectionSet(type: GraphQLObjectType, depth: number): string {
+    const fields = Object.values(type.getFields());
+    const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
+    const choice = new Set(depth < MAX_DEPTH || leaves.length === 0 ? fields : leaves);
+    const selections: string[] = [];
+    for (let count = 1 + below(depth === 0 ? 2 : 4); count > 0; count -= 1) {
+      const field = oneOf([...choice]);
+      if (!field) break;
+      selections.push(selection(type, field, depth));
+      // Now and then a field is asked for again.
+      if (happens(0.9)) choice.delete(field);
+    }
+    return `{ ${selections.join(' ')} }`;
+  }
+
+  function selection(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number): string {
+    const kind = below(24);
+    if (kind === 0) return `${happens(0.3) ? `${oneOf(ALIASES)}: ` : ''}__typename${directives()}`;
+    if (kind === 1 && depth < MAX_DEPTH) return `... on ${type}${directives()} ${selectionSet(type, depth + 1)}`;
+    if (kind === 2 && depth < MAX_DEPTH) return `...${directives()} ${selectionSet(type, depth + 1)}`;
+    if (kind === 3 && depth < MAX_DEPTH) return `...${fragmentOn(type, depth)}${directives()}`;
+    const named = getNamedType(field.type);
+    const inner = isObjectType(named) ? ` ${selectionSet(named, depth + 1)}` : '';
+    const alias = happens(0.2) ? `${oneOf(ALIASES)}: ` : '';
+    return `${alias}${field.name}${argumentsOf(field.args)}${directives()}${inner}`;
+  }
+
+  /** The name of a fragment; one that is there already is used again as often as not. */
+  function fragmentOn(type: GraphQLObjectType, depth: number): string {
+    const known = oneOf(fragments.filter((fragment) => fragment.type === type));
+    if (known && happens(0.5)) return known.name;
+    const text = selectionSet(type, depth + 1);
+    const name = `F${fragments.length}`;
+    fragments.push({ name, type, text });
+    return name;
+  }
+
+  function directives(): string {
+    const names = ['skip', 'include'].filter(() => happens(0.05));
+    return names.map((name) => ` @${name}(if: ${happens(0.3) ? happens(0.5) : condition()})`).join('');
+  }
+
+  function condition(): string {
+    const name = `v${definitions.length}`;
+    const hasDefault = happens(0.3);
+    definitions.push(hasDefault ? `$${name}: Boolean = ${happens(0.5)}` : `$${name}: Boolean!`);
+    const value = hasDefault && happens(0.1) ? null : happens(0.5);
+    if (!hasDefault || happens(0.7)) variables[name] = value;
+    return `$${name}`;
+  }
+
+  function argumentsOf(args: readonly GraphQLArgument[]): string {
+    const given = args.filter((argument) => isRequiredArgument(argument) || happens(0.5));
+    if (given.length === 0) return '';
+    return `(${given.map((argument) => `${argument.name}: ${argumentValue(argument)}`).join(', ')})`;
+  }
+
+  function argumentValue(argument: GraphQLArgument): string {
+    if (happens(0.08)) return literal(argument.type);
+    if (argument.type.toString() === '[ID!]!' && happens(0.3)) return `[${variable('ID!')}, ${variable('ID!')}]`;
+    const optional = argument.type instanceof GraphQLNonNull && argument.defaultValue !== undefined;
+    return variable(String(optional && happens(0.5) ? getNamedType(argument.type) : argument.type));
+  }
+
+  /** A new variable of a type; sometimes with a default, left out, null or with a value that does not fit. */
+  function variable(type: string): string {
+    const inputType = typeNamed(type);
+    const name = `v${definitions.length}`;
+    const hasDefault = !(inputType instanceof GraphQLNonNull) && happens(0.3);
+    definitions.push(`$${name}: ${type}${hasDefault ? ` = ${literal(inputType)}` : ''}`);
+    if (inputType instanceof GraphQLNonNull ? !happens(0.01) : happens(0.6)) variables[name] = jsonValue(inputType);
+    return `$${name}`;
+  }
+
+  function typeNamed(text: string): GraphQLInputType {
+    if (text.endsWith('!')) return new GraphQLNonNull(typeNamed(text.slice(0, -1)));
+    if (text.startsWith('[')) return new GraphQLList(typeNamed(text.slice(1, -1)));
+    const type = schema.getType(text);
+    if (!type || isObjectType(type)) throw new Error(`${text} is no type of an input.`);
+    return type as GraphQLNamedType & GraphQLInputType;
+  }
+
+  /** A value as it stands in the JSON of variables. */
+  function jsonValue(type: GraphQLInputType): unknown {
+    if (type instanceof GraphQLNonNull) return happens(0.005) ? null : jsonValue(type.ofType);
+    if (happens(0.05)) return null;
+    if (type instanceof GraphQLList) return Array.from({ length: below(4) }, () => jsonValue(type.ofType));
+    if (type instanceof GraphQLInputObjectType) {
+      const fields = Object.values(type.getFields()).filter(() => happens(0.4));
+      const members = fields.map((field): [string, unknown] => [field.name, jsonValue(field.type)]);
+      return Object.fromEntries(happens(0.02) ? [...members, ['unknownMember', 1]] : members);
+    }
+    const named = getNamedType(type);
+    return oneOf((happens(0.015) ? wrong[named.name] : undefined) ?? wordsFor(named));
+  }
+
+  /** A value as it stands in a document. */
+  function literal(type: GraphQLInputType): string {
+    if (type instanceof GraphQLNonNull) return literal(type.ofType);
+    if (type instanceof GraphQLList) {
+      return `[${Array.from({ length: below(3) }, () => literal(type.ofType)).join(', ')}]`;
+    }
+    if (type instanceof GraphQLInputObjectType) {
+      const fields = Object.values(type.getFields()).filter(() => happens(0.3));
+      return `{ ${fields.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')} }`;
+    }
+    const value = oneOf(wordsFor(getNamedType(type)));
+    return isEnumType(type) ? String(value) : JSON.stringify(value);
+  }
+
+  function wordsFor(type: GraphQLNamedType): readonly unknown[] {
+    const words = isEnumType(type) ? type.getValues().map(({ name }) => name) : values[type.name];
+    if (!words) throw new Error(`The vocabulary has no ${type.name}.`);
+    return words;
+  }
+}
