@@ -247,7 +247,7 @@ const SHAPE = z.object({
   MAX_COMPLEXITY: whole(1, 10_000_000).default(25_000),
   MAX_UPSTREAM_CALLS: whole(1, 10_000).default(100),
   MAX_OPERATIONS_PER_SECOND: rate.default(50),
-  MAX_OPERATIONS_BURST: rate.default(100),
+  MAX_OPERATIONS_BURST: rate.default(500),
   MAX_COUPON_READS_PER_SECOND: rate.default(10),
   MAX_COUPON_READS_BURST: rate.default(30),
   MAX_SERVER_OPERATIONS_PER_SECOND: rate.default(20_000),
