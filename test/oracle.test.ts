@@ -1,0 +1,281 @@
+/*
+ * graphql-js says what the answer to an operation is. The compiler must say the same, to the byte, and so must the short
+ * way of a request through the gateway.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getOperationAST, parse } from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { SCOPES } from '../src/gateway/access/caller.ts';
+import { readExamples } from '../src/gateway/ide/examples.ts';
+import { callerWith, compile, executeBothWays, inOrder, OPEN, type Situation, schema } from './kit/executed.ts';
+import { IDS } from './kit/fixed-rest.ts';
+import { post, startBoth } from './kit/gateway.ts';
+import { type GeneratedOperation, generateOperations } from './kit/generate.ts';
+import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
+
+/** Another one makes other operations. */
+const SEED = Number(process.env['ORACLE_SEED'] ?? 20_250_501);
+
+const cursor = (text: string) => Buffer.from(text).toString('base64url');
+const vocabulary = {
+  values: {
+    ID: IDS,
+    Int: [1, 2, 3, 5, 200, 0, -1, 201],
+    String: ['welcome', 'nobody', cursor('row:1'), cursor('row:4'), 'no cursor'],
+    Boolean: [true, false],
+    LanguageCode: ['en', 'pt-BR'],
+  },
+  wrong: {
+    ID: [1.5, true, {}],
+    Int: [2 ** 31, 1.5, '1', true],
+    String: [1, false, ['x']],
+    Boolean: ['true', 0],
+    LanguageCode: ['!', 1, ''],
+    CouponType: ['NONE', 1, 'free_shipping'],
+  },
+};
+
+const SITUATIONS: readonly Situation[] = [
+  OPEN,
+  { ...OPEN, caller: callerWith(...SCOPES.filter((scope) => scope !== 'any-player')) },
+  { ...OPEN, caller: callerWith('players:read', 'referrals:read', 'any-player') },
+  { ...OPEN, caller: callerWith('players:read', 'coupons:read') },
+  { ...OPEN, caller: { name: 'a client', scopes: new Set(SCOPES) } },
+  { ...OPEN, couponReads: 500 },
+  { ...OPEN, maxUpstreamCalls: 3 },
+];
+
+/** A number of generated operations, always the same ones. */
+function generated(seed: number, count: number, fits: (source: string) => boolean = () => true): GeneratedOperation[] {
+  const operations = generateOperations({ schema, vocabulary, seed });
+  const found: GeneratedOperation[] = [];
+  for (const operation of operations) {
+    if (fits(operation.source)) found.push(operation);
+    if (found.length === count) break;
+  }
+  return found;
+}
+
+const examples = readExamples();
+const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');
+
+/**
+ * What became of an operation. A compiled one that declines has done nothing, whatever its reason is: then the gateway
+ * has graphql-js answer. In all other cases the two outcomes must be the same.
+ */
+async function compareBothWays({ source, variables }: GeneratedOperation, situation: Situation | undefined) {
+  const { interpreted, compiled } = await executeBothWays(source, variables, situation);
+  if (!compiled || compiled.answer === undefined) {
+    expect({ source, compiled }).toEqual({
+      source,
+      compiled: compiled && { answer: undefined, calls: [], reported: [] },
+    });
+    return 'declined';
+  }
+  expect({ source, variables, ...compiled }).toEqual({ source, variables, ...interpreted });
+  return compiled.answer.startsWith('{"errors"') ? 'with errors' : 'complete';
+}
+
+describe('a compiled operation is answered as graphql-js answers it', () => {
+  const ids = ['demo-player', ...IDS.map(String)].map((id) => ({ playerUniqueId: id, playerUniqueIds: ['p1', id] }));
+
+  test.each(queries)('$name', async ({ document }) => {
+    for (const situation of SITUATIONS) {
+      for (const variables of [{}, ...ids]) await compareBothWays({ source: document, variables }, situation);
+    }
+  });
+
+  const became = { generated: 0, compiled: 0, declined: 0, 'with errors': 0, complete: 0 };
+  const isCompiled = (source: string) => {
+    became.generated += 1;
+    return compile(source) !== undefined;
+  };
+  // A thousand, in parts, so that each stays well within a test's time.
+  test.each(Array.from({ length: 20 }, (_, part) => part))('generated operations, part %d', async (part) => {
+    for (const [index, operation] of generated(SEED + part, 50, isCompiled).entries()) {
+      became.compiled += 1;
+      became[await compareBothWays(operation, SITUATIONS[index % SITUATIONS.length])] += 1;
+    }
+  });
+
+  test('a thousand, a large share of all that were generated, and of every kind', () => {
+    expect(became.compiled).toBe(1_000);
+    expect(became.compiled / became.generated).toBeGreaterThan(0.3);
+    expect(became.complete).toBeGreaterThan(300);
+    expect(became['with errors']).toBeGreaterThan(200);
+    expect(became.declined).toBeGreaterThan(20);
+  });
+});
+
+/** What graphql-jit 0.8.9 writes into its source as `new Date(code)`. */
+const ATTACK = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.attacked=true,0)';
+const literal = JSON.stringify(ATTACK);
+
+/** The attack wherever a document has room for a text; most of these are valid. */
+const ATTACKS: [string, string][] = [
+  ['an argument', `{ player(playerUniqueId: ${literal}) { id } }`],
+  ['an argument below', `{ me { referredFriendsConnection(after: ${literal}) { totalCount } } }`],
+  ['a list', `{ players(playerUniqueIds: [${literal}]) { id } }`],
+  ['a block string', `{ player(playerUniqueId: """${ATTACK}""") { id } }`],
+  ['a string with escapes', `{ player(playerUniqueId: "${ATTACK.replace('__', '\\u005f_')}") { id } }`],
+  ['the default of a variable', `query ($id: ID! = ${literal}) { player(playerUniqueId: $id) { id } }`],
+  [
+    'the default of a variable for lists',
+    `query ($id: [ID!]! = [${literal}]) { players(playerUniqueIds: $id) { id } }`,
+  ],
+  ['an input object', `{ me { coupons(filter: { group: ${literal} }) { code } } }`],
+  [
+    'the default of an input object',
+    `query ($f: CouponFilter = { group: ${literal} }) { me { coupons(filter: $f) { code } } }`,
+  ],
+  ['a fragment', `{ me { ...F } } fragment F on Player { coupons(filter: { group: ${literal} }) { code } }`],
+  ['an inline fragment', `{ me { ... on Player { coupons(filter: { group: ${literal} }) { code } } } }`],
+  ['a directive', `{ me { id @include(if: ${literal}) } }`],
+  ['the position of an enum', `{ me { coupons(filter: { couponTypes: [${literal}] }) { code } } }`],
+  ['the position of a number', `{ me { referredFriends(limit: ${literal}) { total } } }`],
+  ['the position of a language', `{ me(lang: ${literal}) { id } }`],
+  ['another operation of the document', `query A { me { id } } query B { player(playerUniqueId: ${literal}) { id } }`],
+];
+
+describe('what is not compiled', () => {
+  test.each<[string, string]>([
+    ...ATTACKS.filter(([, source]) => getOperationAST(parse(source))).map(([name, source]): [string, string] => [
+      `a text in ${name}`,
+      source,
+    ]),
+    ['a mutation', 'mutation ($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }'],
+    ['introspection', '{ __schema { queryType { name } } }'],
+    ['introspection of a type', 'query { __type(name: "Player") { name } }'],
+    ['a variable in an object', 'query ($u: Boolean) { me { coupons(filter: { isUsed: $u }) { code } } }'],
+    ['a null in an object', '{ me { coupons(filter: { isUsed: null }) { code } } }'],
+    ['an enum in an object', '{ me { coupons(filter: { couponTypes: [CUSTOM] }) { code } } }'],
+    ['the alias __proto__', '{ me { __proto__: id } }'],
+    ['the alias __proto__ in a fragment', '{ me { ...F } } fragment F on Player { __proto__: attributes { city } }'],
+    ['an alias with _', '{ b_a: me { a: referralLink } }'],
+    ['players, each of whom can fail', 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }'],
+    ['a field again that could be left out', 'query ($s: Boolean!) { me { id @skip(if: $s) referralLink id } }'],
+    [
+      'a field again in a fragment',
+      'query ($s: Boolean!) { me { ...F @include(if: $s) referralLink id } } fragment F on Player { id }',
+    ],
+    [
+      'a field again below a field again',
+      'query ($s: Boolean!) { me { attributes { city @skip(if: $s) } } me { attributes { zip city } } }',
+    ],
+  ])('%s', (_name, source) => {
+    expect(compile(source)).toBeUndefined();
+  });
+
+  test.each([
+    'query ($id: ID!) { player(playerUniqueId: $id) { id } }',
+    'query ($f: CouponFilter) { me { coupons(filter: $f) { code } } }',
+    '{ me { coupons(filter: { usableNow: true, isExpired: false }) { code } } }',
+    'query ($s: Boolean!) { me { id referralLink id @skip(if: $s) } }',
+    'query ($s: Boolean!, $i: Boolean! = true) { me { id @skip(if: $s) ... @include(if: $i) { referralLink } } }',
+    '{ me { constructor: id toString: referralLink then: __typename } }',
+  ])('while this is: %s', (source) => {
+    expect(compile(source)).toBeDefined();
+  });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['query ($n: Int = 5) { me { id referredFriends(limit: $n) { total } } }', { n: null }],
+  ['query ($p: Int) { me { id referredFriends(page: $p) { total } } }', { p: null }],
+  ['query ($s: Boolean = true) { me { id referralLink @skip(if: $s) } }', { s: null }],
+])('a null that a default was expected for is left to graphql-js: %s', async (source, variables) => {
+  const { interpreted, compiled } = await executeBothWays(source, variables);
+  expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
+  expect(interpreted.reported).toEqual([expect.stringContaining('must not be null')]);
+});
+
+describe('over HTTP', () => {
+  const signer = secretSigner();
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    both = await startBoth({ NODE_ENV: 'production', ...signer.env, ...UNLIMITED });
+  });
+  afterAll(() => both.close());
+
+  const ask = (body: unknown, headers: Record<string, string> = {}) =>
+    post(both.gateway.url, body, { authorization: `Bearer ${token(signer)}`, ...headers });
+
+  test('the attack is one: given to the compiler, it runs', () => {
+    const [[, source] = ['', '']] = ATTACKS;
+    const compiled = compileQuery(schema, parse(source));
+    if (!isCompiledQuery(compiled)) throw new Error('It does not compile.');
+    void compiled.query({}, {}, {});
+    expect(takeAttacked()).toBe(true);
+  });
+
+  test.each(ATTACKS)('a text that would be code is none in %s', async (_name, query) => {
+    const name = query.startsWith('query A') ? { operationName: 'A' } : {};
+    for (let time = 0; time < 6; time += 1) {
+      const { status } = await ask({ query, ...name });
+      expect([200, 400]).toContain(status);
+    }
+    expect(takeAttacked()).toBe(false);
+  });
+
+  test('nor in a variable of a compiled operation', async () => {
+    const query = 'query ($id: ID!, $f: CouponFilter) { player(playerUniqueId: $id) { coupons(filter: $f) { code } } }';
+    for (let time = 0; time < 6; time += 1) {
+      const { errors } = await ask({ query, variables: { id: ATTACK, f: { group: ATTACK } } });
+      expect(errors).toEqual([]);
+    }
+    expect(compile(query)).toBeDefined();
+    expect(takeAttacked()).toBe(false);
+  });
+
+  /** Makes an operation one that is known, then sends it by the short way and by the long one. */
+  async function askBothWays(body: { query: string; variables?: unknown }, headers: Record<string, string>) {
+    for (let time = 0; time < 3; time += 1) await ask(body, headers);
+    const short = await ask(body, headers);
+    const long = await ask(body, { ...headers, accept: 'application/json, text/plain' });
+    return [short, long].map(({ status, headers, text }) => ({
+      status,
+      type: headers.get('content-type'),
+      text: comparable(text),
+    }));
+  }
+
+  const authorization = `Bearer ${token(signer, { sub: 'p1', scope: 'players:read coupons:read referrals:read' })}`;
+  const cases: [string, { query: string; variables?: unknown }][] = [
+    ...queries.map(({ name, document }): [string, { query: string; variables?: unknown }] => [
+      name,
+      { query: document },
+    ]),
+    ...generated(7, 60).map(({ source, variables }, index): [string, { query: string; variables?: unknown }] => [
+      `generated ${index}`,
+      { query: source, variables },
+    ]),
+  ];
+
+  test.each(cases)('both ways give the same bytes: %s', async (_name, body) => {
+    for (const headers of [{}, { authorization }]) {
+      const [short, long] = await askBothWays(body, headers);
+      expect(short).toEqual(long);
+    }
+  });
+
+  test.each(cases.slice(0, 20))('also when the REST service refuses: %s', async (_name, body) => {
+    both.upstream.on('GET /coupon', { status: 400, json: {} });
+    both.upstream.on('GET /referrals', { raw: 'no JSON' });
+    const [short, long] = await askBothWays(body, {});
+    expect(short).toEqual(long);
+    both.upstream.on('GET /coupon', 'usual');
+    both.upstream.on('GET /referrals', 'usual');
+  });
+});
+
+/** Whether the attack has run since it was last asked. */
+function takeAttacked(): boolean {
+  const attacked = Reflect.has(globalThis, 'attacked');
+  Reflect.deleteProperty(globalThis, 'attacked');
+  return attacked;
+}
+
+/** An answer without what differs between two requests; its errors in the order of their paths. */
+function comparable(text: string): string {
+  const answer = JSON.parse(text.replace(/"requestId":"[^"]*"/, '"requestId":"…"'));
+  return `${JSON.stringify(inOrder(answer))} ${text.slice(-2)}`;
+}
