@@ -32,7 +32,7 @@ export function announce(
 const TRY = `    {
       player(playerUniqueId: "demo-player") {
         attributes { displayName tags }
-        coupons(filter: { usableNow: true }) { code couponType value currency }
-        referredFriends(limit: 3) { total totalActive nodes { displayName status } }
+        coupons(filter: { usableNow: true, couponTypes: [PERCENTAGE_DISCOUNT] }) { couponType value }
+        referredFriends(limit: 2) { total totalActive nodes { displayName status } }
       }
     }`;
