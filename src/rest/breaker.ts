@@ -1,12 +1,4 @@
-import {
-  type CircuitBreakerPolicy,
-  CircuitState,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  handleWhen,
-  type IBreaker,
-  SamplingBreaker,
-} from 'cockatiel';
+import { CircuitState, ConsecutiveBreaker, type IBreaker, SamplingBreaker } from 'cockatiel';
 import { Cancelled } from './call.ts';
 import { NotTried, UpstreamError } from './errors.ts';
 import type { BreakerState } from './health.ts';
@@ -21,6 +13,10 @@ const MINIMUM_RPS = 1;
 const IN_A_ROW = 20;
 
 export interface Breaker {
+  /**
+   * Open means that nothing is let through: once a trial is due it is half-open, though nobody has come to send it yet.
+   * Else a balancer that sends nothing to an open breaker would keep it open for ever.
+   */
   readonly state: BreakerState;
   /** Throws a `NotTried` while the breaker is open. */
   assertNotOpen(): void;
@@ -30,55 +26,76 @@ export interface Breaker {
 
 /**
  * Stops calls to a service that fails: more than half of the last ten seconds' calls, ten at least, or the last twenty
- * without exception, ended in 5xx, a timeout or a lost connection after their retries. Then nothing is sent for `intervalMs`, one call is let through to see, and so on
- * until one succeeds.
+ * without exception, ended in 5xx, a timeout or a lost connection after their retries. Then one call is let through every
+ * `intervalMs` to see, and the others fail at once, until one of those is answered.
  *
- * Two things are added to cockatiel's breaker. While the one call is on its way the others fail at once; cockatiel lets
- * them wait for it, which is as long as the service may hang. And when nothing comes of that call, since its client went
- * away for example, the breaker stays open; cockatiel would close it.
+ * Cockatiel counts; the states are our own. Its policy lets one trial be sent at a time, and has the other calls wait for
+ * it, which is as long as the service may hang. Here the next trial is sent on time though the last one hangs, so that a
+ * service is back in use an interval after it recovered; and a trial that is answered late counts all the same, so that a
+ * service is let back that is slower than the interval. A trial that nothing came of, since its client went away for
+ * example, says nothing, and neither does a call from before the breaker opened.
  */
 export function createBreaker(intervalMs: number, onChange: (state: BreakerState) => void): Breaker {
-  let opened = 0;
-  const policy: CircuitBreakerPolicy = circuitBreaker(
-    handleWhen((error) => {
-      const verdict = verdictOf(error);
-      return verdict === 'failed' || (verdict === 'nothing' && policy.state === CircuitState.HalfOpen);
-    }),
-    {
-      halfOpenAfter: intervalMs,
-      breaker: either(
-        new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
-        new ConsecutiveBreaker(IN_A_ROW),
-      ),
-    },
-  );
-  policy.onBreak(() => {
-    opened = Date.now();
-  });
-  policy.onStateChange((state) => onChange(nameOf(state)));
+  let state: BreakerState = 'closed';
+  let counts = newCounts();
+  /** From when on the next trial may be sent, on the clock of `performance.now()`. */
+  let trialAt = 0;
 
-  const assertNotOpen = () => {
-    if (policy.state !== CircuitState.Open) return;
-    const left = opened + intervalMs - Date.now();
-    if (left > 0) throw new NotTried('the service fails, the breaker is open', left);
-  };
+  function become(next: BreakerState): void {
+    if (next === state) return;
+    state = next;
+    onChange(next);
+  }
+
+  function open(): void {
+    counts = newCounts();
+    trialAt = performance.now() + intervalMs;
+    become('open');
+  }
+
+  async function counted<Result>(call: () => Promise<Result>): Promise<Result> {
+    const mine = counts;
+    try {
+      const result = await call();
+      mine.success(CircuitState.Closed);
+      return result;
+    } catch (error) {
+      if (verdictOf(error) === 'failed' && mine.failure(CircuitState.Closed) && mine === counts) open();
+      throw error;
+    }
+  }
+
+  async function trial<Result>(call: () => Promise<Result>): Promise<Result> {
+    const leftMs = trialAt - performance.now();
+    if (leftMs > 0) throw new NotTried('the service fails, and another call tries it first', leftMs);
+    const next = performance.now() + intervalMs;
+    trialAt = next;
+    become('half-open');
+    try {
+      const result = await call();
+      become('closed');
+      return result;
+    } catch (error) {
+      if (verdictOf(error) === 'answered') become('closed');
+      else if (state === 'half-open' && trialAt === next) become('open');
+      throw error;
+    }
+  }
 
   return {
     get state() {
-      return nameOf(policy.state);
+      return state === 'open' && performance.now() >= trialAt ? 'half-open' : state;
     },
-    assertNotOpen,
-    async run(call) {
-      assertNotOpen();
-      if (policy.state === CircuitState.HalfOpen)
-        throw new NotTried('another call tries the service first', intervalMs);
-      return await policy.execute(call);
+    assertNotOpen() {
+      const leftMs = trialAt - performance.now();
+      if (state === 'open' && leftMs > 0) throw new NotTried('the service fails, the breaker is open', leftMs);
     },
+    run: (call) => (state === 'closed' ? counted(call) : trial(call)),
   };
 }
 
 /** What a failed call says about the service: that it fails, that it is there, or nothing. */
-function verdictOf(error: Error): 'failed' | 'answered' | 'nothing' {
+function verdictOf(error: unknown): 'failed' | 'answered' | 'nothing' {
   if (error instanceof Cancelled) return error.late ? 'failed' : 'nothing';
   if (error instanceof NotTried) return 'nothing';
   const failed = error instanceof UpstreamError && error.code === 'UPSTREAM_UNAVAILABLE' && error.status !== 429;
@@ -86,7 +103,11 @@ function verdictOf(error: Error): 'failed' | 'answered' | 'nothing' {
 }
 
 /** Opens when one of them does. Each has to see everything. */
-function either(...breakers: IBreaker[]): IBreaker {
+function newCounts(): IBreaker {
+  const breakers = [
+    new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
+    new ConsecutiveBreaker(IN_A_ROW),
+  ];
   return {
     state: undefined,
     success(state) {
@@ -94,16 +115,4 @@ function either(...breakers: IBreaker[]): IBreaker {
     },
     failure: (state) => breakers.map((breaker) => breaker.failure(state)).includes(true),
   };
-}
-
-function nameOf(state: CircuitState): BreakerState {
-  switch (state) {
-    case CircuitState.Closed:
-      return 'closed';
-    case CircuitState.HalfOpen:
-      return 'half-open';
-    case CircuitState.Open:
-    case CircuitState.Isolated:
-      return 'open';
-  }
 }

@@ -106,8 +106,16 @@ test('it lets one call through after a while, and closes when that succeeds', as
   expect(rest.health().breaker).toBe('closed');
 });
 
-test('while that one call is on its way the others fail at once', async () => {
+test('it is open no longer once a call may be sent, though none comes: who waits for that sees it', async () => {
   const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
+  upstream.on('POST /event', { status: 500 });
+  await fail(rest);
+  while (rest.health().breaker !== 'half-open') await new Promise(setImmediate);
+  expect(seen.breaker).toEqual(['open']);
+});
+
+test('while that one call is on its way the others fail at once', async () => {
+  const { upstream, rest, seen } = await start({ breakerIntervalMs: 500 });
   upstream.on('POST /event', { status: 500 });
   await fail(rest);
   const held = upstream.hold('GET /player');
@@ -154,4 +162,61 @@ test('it stays open when the client of that one call goes away', async () => {
   op.abort();
   await probe;
   expect(seen.breaker).toEqual(['open', 'half-open', 'open']);
+});
+
+test('one call that hangs does not keep the service out of use: the next one is sent an interval later', async () => {
+  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5, timeoutMs: 60_000 });
+  upstream.on('POST /event', { status: 500 });
+  await fail(rest);
+  upstream.on('POST /event', { fault: 'hang' });
+  upstream.forget();
+  const op = operation({ inMs: 60_000 });
+  const hanging = eventually(async () => {
+    if (op.departure.happened) return;
+    await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
+  });
+  await upstream.received(1);
+  await eventually(() => rest.getPlayer('p1', undefined, operation()));
+  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
+  op.abort();
+  await hanging;
+  expect(rest.health().breaker).toBe('closed');
+});
+
+test('one call that is answered late closes it, though another has been sent since', async () => {
+  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
+  upstream.on('POST /event', { status: 500 });
+  await fail(rest);
+  const held = upstream.hold('GET /player');
+  const late = eventually(() => rest.getPlayer('p1', undefined, operation()));
+  await held.arrived;
+  upstream.on('GET /coupon', { fault: 'hang' });
+  const op = operation();
+  const hanging = eventually(async () => {
+    if (op.departure.happened) return;
+    await rest.listCoupons('p1', op);
+  });
+  await upstream.received(12);
+  held.release();
+  await late;
+  op.abort();
+  await hanging;
+  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
+});
+
+test('what was sent before it opened says nothing once it is closed again', async () => {
+  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('POST /event', { after, status: 500 });
+  const before = Array.from({ length: 30 }, () => track(rest));
+  await upstream.received(30);
+  upstream.on('POST /event', { status: 500 });
+  await fail(rest);
+  await eventually(() => rest.getPlayer('p1', undefined, operation()));
+  release();
+  await Promise.all(before);
+  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
 });
