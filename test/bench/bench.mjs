@@ -1,0 +1,145 @@
+/*
+ * How fast is the gateway, next to others and to no gateway at all? Measures the CPU time of one request, which holds on a
+ * busy machine where requests per second do not, in rounds that alternate between the servers; every figure is the middle
+ * one of its rounds.
+ *
+ *   npm run bench              less than four minutes
+ *   npm run bench -- --quick   less than one, and less exact
+ *   npm run bench -- --reference   and then the reference service
+ *
+ * Everything runs on this machine: servers, REST service and load, each in its own process. Nothing fails: it informs.
+ */
+import { cpus } from 'node:os';
+import { measureAdded, measureCost } from './load.mjs';
+import { startOurs, startPeer, startUpstream } from './processes.mjs';
+import { MIXES, W1, W2, W4 } from './workloads.mjs';
+
+const quick = process.argv.includes('--quick');
+const ROUNDS = 3;
+const SECONDS = quick ? 0.5 : 2;
+/** So long that V8 has optimised what runs. */
+const WARM_UP_SECONDS = quick ? 1 : 3;
+const MEGABYTE = 1024 * 1024;
+
+const rows = [];
+const median = (numbers) => percentile(numbers, 0.5);
+
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}`);
+const upstream = await startUpstream();
+await compareCosts();
+await compareCaches();
+await measureLatency();
+await measureStart();
+await upstream.stop();
+show();
+if (process.argv.includes('--reference')) await (await import('./reference.mjs')).benchReference();
+process.exit(0);
+
+/** The workloads on every server, in turn. */
+async function compareCosts() {
+  const [ours, mercurius, floor, apollo] = await Promise.all([
+    startOurs(upstream),
+    ...['mercurius', 'floor', 'apollo'].map((name) => startPeer(name, upstream)),
+  ]);
+  const pairs = [
+    ...[W1, W2, W4].flatMap((workload) => [ours, mercurius, floor, apollo].map((server) => ({ server, workload }))),
+    ...MIXES.flatMap((workload) => [ours, mercurius].map((server) => ({ server, workload }))),
+  ].map((pair) => ({ ...pair, costs: [], memory: [] }));
+  await inRounds(pairs);
+  const cost = (server, workload) => median(pairs.find((p) => p.server === server && p.workload === workload).costs);
+  const compare = (workload, server, name, factor) =>
+    rows.push({
+      what: `${workload.name}: CPU of a request, ÷ ${name}`,
+      figure: `${micros(cost(ours, workload))} ÷ ${micros(cost(server, workload))}`,
+      seen: cost(ours, workload) / cost(server, workload),
+      goal: factor,
+    });
+  compare(W1, mercurius, 'mercurius', 1.25);
+  compare(W2, mercurius, 'mercurius', 0.95);
+  compare(W2, floor, 'no GraphQL', 2.3);
+  compare(W2, apollo, 'Apollo + RESTDataSource', 1 / 4.5);
+  compare(W4, mercurius, 'mercurius', 0.95);
+  compare(W4, apollo, 'Apollo + RESTDataSource', 1 / 5);
+  for (const mix of MIXES) compare(mix, mercurius, 'mercurius', 1.1);
+  const { memory } = pairs.find((pair) => pair.server === ours && pair.workload === W2);
+  rows.push({ what: 'memory under W2 at 32 connections, MB', seen: Math.max(...memory) / MEGABYTE, goal: 160 });
+  await Promise.all([ours, mercurius, floor, apollo].map((server) => server.stop()));
+}
+
+/** Players that were asked for before, and players that never were, with the read cache on. */
+async function compareCaches() {
+  const server = await startOurs(upstream, { READ_CACHE_TTL_MS: '60000' });
+  const pairs = [
+    { server, workload: W2, players: { next: 0, of: 100 } },
+    { server, workload: W2, players: { next: 1_000, of: 1_000_000_000 } },
+  ].map((pair) => ({ ...pair, costs: [], memory: [] }));
+  await inRounds(pairs);
+  const [warm, cold] = pairs.map(({ costs }) => median(costs));
+  rows.push({
+    what: 'W2 with the read cache: CPU of a request, warm ÷ cold',
+    figure: `${micros(warm)} ÷ ${micros(cold)}`,
+    seen: warm / cold,
+    goal: 0.7,
+  });
+  await server.stop();
+}
+
+async function measureLatency() {
+  const slow = await startUpstream(20);
+  const server = await startOurs(slow);
+  await measureAdded(server, slow, W2, 200, quick ? 2 : 6);
+  const added = await measureAdded(server, slow, W2, 200, quick ? 3 : 10);
+  rows.push({ what: 'W2 at 200/s, REST service takes 20 ms: added, p50, ms', seen: median(added), goal: 1.5 });
+  rows.push({ what: 'W2 at 200/s, REST service takes 20 ms: added, p99, ms', seen: percentile(added, 0.99), goal: 6 });
+  await Promise.all([slow.stop(), server.stop()]);
+}
+
+async function measureStart() {
+  const times = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const server = await startOurs(upstream);
+    times.push(server.readyMs / 1_000);
+    await server.stop();
+  }
+  rows.push({ what: 'from start to ready, s', seen: median(times), goal: 0.7 });
+}
+
+/** Warms all pairs up, then measures each once a round. */
+async function inRounds(pairs) {
+  for (const { server, workload, players } of pairs) await measureCost(server, workload, WARM_UP_SECONDS, players);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { server, workload, players, costs, memory } of pairs) {
+      const { cpuUs, rss } = await measureCost(server, workload, SECONDS, players);
+      costs.push(cpuUs);
+      memory.push(rss);
+    }
+  }
+}
+
+function percentile(numbers, share) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+function micros(cost) {
+  return `${Math.round(cost)} µs`;
+}
+
+function show() {
+  const lines = rows.map(({ what, figure = '', seen, goal }) => [
+    what,
+    figure,
+    seen.toFixed(2),
+    `≤ ${Number(goal.toFixed(2))}`,
+    seen <= goal ? '' : 'over',
+  ]);
+  const table = [['', '', 'seen', 'goal', ''], ...lines];
+  const widths = table[0].map((_, column) => Math.max(...table.map((line) => line[column].length)));
+  for (const line of table)
+    console.log(
+      line
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join('  ')
+        .trimEnd(),
+    );
+}

@@ -1,0 +1,105 @@
+/* Starts what is measured, each in a process of its own, and asks it what it has used. */
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { SignJWT } from 'jose';
+
+const path = (file) => fileURLToPath(new URL(file, import.meta.url));
+const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
+
+const secret = randomBytes(32).toString('hex');
+const issuer = 'https://login.example';
+const audience = 'referral-gateway';
+const scope = 'players:read coupons:read referrals:read contacts:read any-player';
+
+/** The token that every request carries; peers do not look at it. */
+export const authorization = `Bearer ${await new SignJWT({ scope })
+  .setProtectedHeader({ alg: 'HS256' })
+  .setIssuer(issuer)
+  .setAudience(audience)
+  .setSubject('bench')
+  .setExpirationTime('1h')
+  .sign(Buffer.from(secret))}`;
+
+/** Starts a program and waits until it answers. What it writes is thrown away, but written. */
+async function start(file, env, ready = (port) => `http://127.0.0.1:${port}/`) {
+  const [port, managementPort] = await Promise.all([freePort(), freePort()]);
+  const began = performance.now();
+  const child = fork(path(file), [], {
+    execArgv: ['--import', REPORTER],
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      PORT: `${port}`,
+      MANAGEMENT_PORT: `${managementPort}`,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  while (!(await answers(ready(port, managementPort)))) {
+    if (child.exitCode !== null) throw new Error(`${file} did not start`);
+  }
+  const readyMs = performance.now() - began;
+  const ask = async (question) => {
+    child.send(question);
+    return (await once(child, 'message'))[0];
+  };
+  return {
+    name: file,
+    url: `http://127.0.0.1:${port}`,
+    readyMs,
+    ask,
+    usage: () => ask('usage'),
+    async stop() {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+export const startUpstream = (delayMs = 0) =>
+  start(
+    './upstream.mjs',
+    { DELAY_MS: `${delayMs}` },
+    (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
+  );
+
+export const startPeer = (name, upstream) => start(`./peers/${name}.mjs`, { REST_BASE_URL: upstream.url });
+
+/** The gateway in production form: access control on, every limit at its default. */
+export const startOurs = (upstream, env = {}) =>
+  start(
+    '../../dist/main.js',
+    {
+      REST_BASE_URL: upstream.url,
+      REST_API_KEY: 'bench-api-key',
+      REST_SECRET_KEY: 'bench-secret-key',
+      JWT_SECRET: secret,
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: audience,
+      ...env,
+    },
+    (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
+  );
+
+async function answers(url) {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status < 500;
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return false;
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
