@@ -31,6 +31,9 @@ async function start(env: Record<string, string> = {}, nodeOptions: string[] = [
 
 const ask = ({ url }: GatewayProcess, id = 'p1') => post(url, { query: `{ player(playerUniqueId: "${id}") { id } }` });
 
+/* On a busy machine it takes its time until a hundred requests are in flight. */
+const PATIENT = { REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000', MAX_EVENT_LOOP_DELAY_MS: '60000' };
+
 /** Lets every read of a player wait until it is released. */
 function holdPlayers() {
   let release = () => {};
@@ -44,7 +47,7 @@ function holdPlayers() {
 const isDraining = ({ status, text }: { status: number; text: string }) => status === 503 && text.includes('draining');
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s: 100 of 100 requests in flight are answered', async (signal) => {
-  const gateway = await start();
+  const gateway = await start(PATIENT);
   const release = holdPlayers();
   const answers = Array.from({ length: 100 }, (_, i) => ask(gateway, `p${i + 1}`));
   await gateway.pageWhen('/metrics', ({ text }) => {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -13,13 +14,19 @@ export interface OverloadLimits {
   heapPercent: number;
 }
 
-/** How often event loop and heap are looked at, in milliseconds. */
-const SAMPLE_MS = 100;
+/**
+ * How often event loop and heap are looked at, in milliseconds. Not more often: a pause without a single measurement, which
+ * the first requests of a process can cause, counts as a delay without end.
+ */
+const PRESSURE_SAMPLE_MS = 1_000;
+
+/** How often the share of time at work is looked at, in milliseconds: soon enough that no burst is let in whole. */
+const SATURATION_SAMPLE_MS = 100;
 
 /** A process whose event loop was at work for this share of the time has no time left. */
 const SATURATED = 0.9;
-/** What is left of the places then: more operations at once would only make all of them wait. */
-const SATURATED_SHARE = 0.1;
+/** How many places there are then: more operations at once would only make all of them wait. */
+const SATURATED_PLACES = 100;
 
 /** How long a request waits for a place, in milliseconds. */
 const PATIENCE_MS = 500;
@@ -32,13 +39,12 @@ const RETRY_AFTER_SECONDS = '1';
  * or refused as it arrives, before its token is verified or its body read.
  *
  * The places for operations do the daily work. They are many, since operations that wait for a slow REST service cost
- * nothing, and a tenth of that as long as the event loop has no time left. The checks of event loop and heap look at a tenth
- * of a second and then refuse everybody until they look again; they are for what counting cannot see.
+ * nothing, and a hundred as long as the event loop has no time left. The checks of event loop and heap look at a
+ * whole second and then refuse everybody until they look again; they are for what counting cannot see.
  */
 export async function refuseOverload(app: FastifyInstance, path: string, limits: OverloadLimits): Promise<void> {
   await app.register(underPressure, {
-    sampleInterval: SAMPLE_MS,
-    eventLoopUtilizationMode: 'interval',
+    sampleInterval: PRESSURE_SAMPLE_MS,
     maxEventLoopDelay: limits.eventLoopDelayMs,
     maxHeapUsedBytes: (getHeapStatistics().heap_size_limit * limits.heapPercent) / 100,
     pressureHandler(_request, reply) {
@@ -47,8 +53,8 @@ export async function refuseOverload(app: FastifyInstance, path: string, limits:
   });
 
   const { concurrentOperations } = limits;
-  const whenSaturated = Math.ceil(concurrentOperations * SATURATED_SHARE);
-  const isSaturated = () => app.memoryUsage().eventLoopUtilized > SATURATED;
+  const whenSaturated = Math.min(SATURATED_PLACES, concurrentOperations);
+  const isSaturated = watchSaturation(app);
   const places = createPlaces({
     places: () => (isSaturated() ? whenSaturated : concurrentOperations),
     maxWaiting: concurrentOperations,
@@ -59,6 +65,21 @@ export async function refuseOverload(app: FastifyInstance, path: string, limits:
     const guest = places.enter((admitted) => (admitted ? done() : done(refusal(reply))));
     reply.raw.once('close', () => places.leave(guest));
   });
+}
+
+function watchSaturation(app: FastifyInstance): () => boolean {
+  let last = performance.eventLoopUtilization();
+  let share = 0;
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    share = performance.eventLoopUtilization(now, last).utilization;
+    last = now;
+  }, SATURATION_SAMPLE_MS).unref();
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(timer);
+    done();
+  });
+  return () => share > SATURATED;
 }
 
 /** One for all: making an error is the dearest part of refusing. */
