@@ -65,7 +65,7 @@ export function createLoad(url, token, onAnswer) {
         body: JSON.stringify({ query, variables: { id, name } }),
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
-      record.outcome = judge(await body.json());
+      Object.assign(record, judge(await body.json()));
     } catch (error) {
       record.reason = error.message;
     }
@@ -92,9 +92,10 @@ export function createLoad(url, token, onAnswer) {
   };
 }
 
-/** `data`, a clean `error` of the closed set of codes, or `unclean`. */
+/** `data`, a clean `error` of the closed set of codes, or `unclean`; with the first code. */
 function judge({ data, errors = [] }) {
   const refused = Object.values(data ?? {}).some((payload) => payload?.userErrors?.length > 0);
-  if (errors.length === 0) return data && !refused ? 'data' : 'unclean';
-  return errors.every(({ extensions }) => CODES.has(extensions?.code)) ? 'error' : 'unclean';
+  if (errors.length === 0) return { outcome: data && !refused ? 'data' : 'unclean' };
+  const isClean = errors.every(({ extensions }) => CODES.has(extensions?.code));
+  return { outcome: isClean ? 'error' : 'unclean', code: errors[0].extensions?.code };
 }

@@ -37,6 +37,24 @@ export function table(phases) {
   return [line(COLUMNS), ...rows.map(line)].join('\n');
 }
 
+/** The codes that clients were told, for each phase in which there were errors. */
+export function codes(phases) {
+  return phases
+    .map(({ name, records }) => ({ name, counts: Object.entries(countBy(records, ({ code }) => code)) }))
+    .filter(({ counts }) => counts.length > 0)
+    .map(({ name, counts }) => `  ${name}: ${counts.map(([code, count]) => `${code} ${count}`).join(', ')}`)
+    .join('\n');
+}
+
+function countBy(records, keyOf) {
+  const counts = {};
+  for (const record of records) {
+    const key = keyOf(record);
+    if (key !== undefined) counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** How many requests reached the upstream for each REST call that the operations of a phase needed. */
 export function callsPerRequest({ records, upstreamCalls }) {
   return upstreamCalls / records.reduce((sum, { calls }) => sum + calls, 0);

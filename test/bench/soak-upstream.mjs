@@ -34,7 +34,10 @@ const MODES = {
     request.maybeCarryOut();
     request.response.socket?.resetAndDestroy();
   },
-  limited: ({ response }) => response.writeHead(429, Math.random() < 0.5 ? { 'retry-after': '1' } : {}).end(),
+  limited({ response, askFor }) {
+    const seconds = Math.random() < 0.5 ? askFor(1) : undefined;
+    response.writeHead(429, seconds ? { 'retry-after': seconds } : {}).end();
+  },
   dripping(request) {
     request.maybeCarryOut();
     request.response.writeHead(200, { 'content-type': 'application/json' });
@@ -53,6 +56,11 @@ export async function startSoakUpstream() {
   const ledger = new Map();
   let mode = 'well';
   let requests = 0;
+  let pauseUntil = 0;
+  const askFor = (seconds) => {
+    pauseUntil = performance.now() + seconds * 1_000;
+    return String(seconds);
+  };
 
   const server = createServer({ keepAliveTimeout: 60_000 }, async (incoming, response) => {
     requests += 1;
@@ -64,7 +72,7 @@ export async function startSoakUpstream() {
     }
     const { answer, written } = understand(incoming, Buffer.concat(chunks));
     const carryOut = () => written && ledger.set(written, (ledger.get(written) ?? 0) + 1);
-    const request = { response, maybeCarryOut: () => Math.random() < 0.5 && carryOut() };
+    const request = { response, askFor, maybeCarryOut: () => Math.random() < 0.5 && carryOut() };
     MODES[mode](request, () => {
       carryOut();
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
@@ -85,6 +93,8 @@ export async function startSoakUpstream() {
     url: `http://127.0.0.1:${port}`,
     ledger,
     requests: () => requests,
+    /** Until when it asked to be left alone, on the clock of `performance.now()`. */
+    pauseUntil: () => pauseUntil,
     /** From now on it behaves like this; `refused` closes the port, `restart` does so for the moment of a restart. */
     async become(next) {
       const isDown = !server.listening;

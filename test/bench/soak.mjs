@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSoakGateway } from './soak-gateway.mjs';
 import { createLoad } from './soak-load.mjs';
-import { audit, callsPerRequest, table, verdict } from './soak-report.mjs';
+import { audit, callsPerRequest, codes, table, verdict } from './soak-report.mjs';
 import { startSoakUpstream } from './soak-upstream.mjs';
 
 const RATE = 300;
@@ -40,7 +40,7 @@ async function soak(seconds) {
   const load = createLoad(gateway.url, gateway.token, (record) => {
     records.push(record);
     if (wellSince === undefined || record.outcome !== 'data') return;
-    backMs = performance.now() - wellSince;
+    backMs = Math.max(performance.now() - wellSince, 0);
     wellSince = undefined;
   });
 
@@ -66,7 +66,8 @@ async function soak(seconds) {
       const { name, mode, fault = 1 } = phase;
       const figures = await pass(name, mode, ms * fault);
       if (fault < 1) {
-        [wellSince, backMs] = [performance.now(), undefined];
+        // A service that asked for a pause is back when the pause that it asked for is over.
+        [wellSince, backMs] = [Math.max(performance.now(), upstream.pauseUntil()), undefined];
         const { upstreamCalls, retries } = await pass(BETWEEN, 'well', ms * (1 - fault));
         between.upstreamCalls += upstreamCalls;
         between.retries += retries;
@@ -113,6 +114,7 @@ function report(phases, records, writes, { before, after, minutes }) {
   const dearest = Math.max(...phases.filter(({ faulty }) => faulty).map(callsPerRequest));
   const growth = (after.used - before.used) / minutes;
   console.log(`\n${table(phases)}\n`);
+  console.log(`Errors by code\n${codes(phases)}\n`);
   for (const line of [
     verdict(
       'every operation answered, with data or a clean error',
