@@ -159,6 +159,10 @@ describe('what is not compiled', () => {
       'query ($s: Boolean!) { me { ...F @include(if: $s) referralLink id } } fragment F on Player { id }',
     ],
     [
+      'a field again with fields of its own that could be left out',
+      'query ($i: Boolean!) { me { attributes { city } attributes @include(if: $i) { ... { zip } } } }',
+    ],
+    [
       'a field again below a field again',
       'query ($s: Boolean!) { me { attributes { city @skip(if: $s) } } me { attributes { zip city } } }',
     ],
@@ -186,6 +190,14 @@ test.each<[string, Record<string, unknown>]>([
   const { interpreted, compiled } = await executeBothWays(source, variables);
   expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
   expect(interpreted.reported).toEqual([expect.stringContaining('must not be null')]);
+});
+
+test('a variable that must not be null and is left out has its default, also when it is compiled', async () => {
+  const source =
+    'query ($n: Int! = 2, $s: Boolean! = true) { me { id @skip(if: $s) referredFriends(limit: $n) { limit } } }';
+  for (const variables of [{}, { n: 3 }, { s: false }]) {
+    expect(await compareBothWays({ source, variables }, OPEN)).toBe('complete');
+  }
 });
 
 describe('over HTTP', () => {

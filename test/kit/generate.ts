@@ -132,10 +132,10 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
 
   function condition(): string {
     const name = `v${definitions.length}`;
-    const hasDefault = happens(0.3);
-    definitions.push(hasDefault ? `$${name}: Boolean = ${happens(0.5)}` : `$${name}: Boolean!`);
-    const value = hasDefault && happens(0.1) ? null : happens(0.5);
-    if (!hasDefault || happens(0.7)) variables[name] = value;
+    const hasDefault = happens(0.4);
+    const mayBeNull = hasDefault && happens(0.5);
+    definitions.push(`$${name}: Boolean${mayBeNull ? '' : '!'}${hasDefault ? ` = ${happens(0.5)}` : ''}`);
+    if (!hasDefault || happens(0.6)) variables[name] = mayBeNull && happens(0.1) ? null : happens(0.5);
     return `$${name}`;
   }
 
@@ -156,9 +156,10 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
   function variable(type: string): string {
     const inputType = typeNamed(type);
     const name = `v${definitions.length}`;
-    const hasDefault = !(inputType instanceof GraphQLNonNull) && happens(0.3);
+    const hasDefault = happens(0.2);
     definitions.push(`$${name}: ${type}${hasDefault ? ` = ${literal(inputType)}` : ''}`);
-    if (inputType instanceof GraphQLNonNull ? !happens(0.01) : happens(0.6)) variables[name] = jsonValue(inputType);
+    const needed = inputType instanceof GraphQLNonNull && !hasDefault;
+    if (happens(needed ? 0.99 : 0.6)) variables[name] = jsonValue(inputType);
     return `$${name}`;
   }
 

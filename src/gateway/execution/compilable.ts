@@ -12,7 +12,8 @@
  *   below `a_b` would be told what is meant for `b_a` below `b`, and read the wrong rows. `__proto__`, which an object
  *   literal takes for its prototype, is one of these names too.
  * - No list whose members can fail by themselves: graphql-jit puts the null of a failed one at the end of the list.
- * - No field twice in one selection if a directive can take away the first: its place among the others would differ.
+ * - No field twice in one selection if a directive can take away the first: its place among the others would differ. Nor
+ *   the other if it has fields of its own: of these some would stay, those in fragments.
  * - No introspection.
  */
 import {
@@ -93,7 +94,7 @@ function keepsOrder(document: DocumentNode, operation: OperationDefinitionNode):
         }
         const key = (selection.alias ?? selection.name).value;
         if (selection.selectionSet) inner.set(key, [...(inner.get(key) ?? []), selection.selectionSet]);
-        if (firstStays.has(key)) return firstStays.get(key) === true;
+        if (firstStays.has(key)) return firstStays.get(key) === true && (always || !selection.selectionSet);
         firstStays.set(key, always);
         return true;
       });

@@ -10,10 +10,13 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
+  isInputType,
   isNonNullType,
   Kind,
   type OperationDefinitionNode,
   TypeInfo,
+  typeFromAST,
+  valueFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -67,9 +70,24 @@ function compile(
   if (!isCompiledQuery(compiled)) return null;
   const { query } = compiled;
   const neverNull = variablesNeverNull(schema, document, operation);
-  if (neverNull.length === 0) return query;
-  return (root, context, variables) =>
-    neverNull.some((name) => variables?.[name] === null) ? {} : query(root, context, variables);
+  const defaults = defaultsOfNonNull(schema, operation);
+  if (neverNull.length === 0 && !defaults) return query;
+  return (root, context, variables) => {
+    if (neverNull.some((name) => variables?.[name] === null)) return {};
+    return query(root, context, defaults ? { ...defaults, ...variables } : variables);
+  };
+}
+
+/** What variables are that must not be null when they are left out; graphql-jit overlooks these defaults. */
+function defaultsOfNonNull(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Record<string, unknown> | undefined {
+  const found = variableDefinitions.flatMap(({ variable, type, defaultValue }): [string, unknown][] => {
+    const inputType = type.kind === Kind.NON_NULL_TYPE ? typeFromAST(schema, type) : undefined;
+    return defaultValue && isInputType(inputType) ? [[variable.name.value, valueFromAST(defaultValue, inputType)]] : [];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
 /**
