@@ -16,9 +16,9 @@ import { MIXES, W1, W2, W4 } from './workloads.mjs';
 
 const quick = process.argv.includes('--quick');
 const ROUNDS = 3;
-const SECONDS = quick ? 0.5 : 2;
+const SECONDS = quick ? 0.4 : 1.8;
 /** So long that V8 has optimised what runs. */
-const WARM_UP_SECONDS = quick ? 1 : 3;
+const WARM_UP_SECONDS = quick ? 0.6 : 2.5;
 const MEGABYTE = 1024 * 1024;
 
 const rows = [];
