@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { readAuth } from './auth-settings.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
 import { SCOPES } from './gateway/access/caller.ts';
+import { LOOPBACK } from './loopback.ts';
 import { reveal, Secret } from './rest/secret.ts';
 import type { SecretSource } from './secret-file.ts';
 
 /** What the keys are in development when none are given; the reference service has the same. Refused in production. */
 const DEVELOPMENT_API_KEY = 'development-api-key';
 const DEVELOPMENT_SECRET_KEY = 'development-secret-key';
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
 export type Config = ReturnType<typeof loadConfig>;
 

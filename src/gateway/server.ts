@@ -25,6 +25,7 @@ import type { Metrics } from './observe/metrics.ts';
 import { observeOperation, observeOperations } from './observe/observe.ts';
 import type { Tracing } from './observe/trace.ts';
 import { refuseOverload } from './overload.ts';
+import { refuseForeignHosts } from './own-host.ts';
 import { createPipeline } from './pipeline.ts';
 import { createRateLimits } from './rate/rate-limits.ts';
 import { requestIdOf } from './request-id.ts';
@@ -98,6 +99,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     done();
   });
   refuseAmbiguity(app);
+  if (config.auth.kind === 'open') refuseForeignHosts(app);
   app.addHook('onClose', () => apollo.stop());
   await app.register(fastifyCors, { origin: originsOf(config), credentials: false, maxAge: 600 });
   // After CORS, so that a website is told too.

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { startBoth } from './kit/gateway.ts';
+import { raw, requestBytes } from './kit/raw.ts';
+
+/* An open gateway must not be reached through a website whose name points to this machine. */
+const BODY = JSON.stringify({ query: '{ player(playerUniqueId: "p1") { id } }' });
+
+let open: Awaited<ReturnType<typeof startBoth>>;
+let guarded: Awaited<ReturnType<typeof startBoth>>;
+beforeAll(async () => {
+  open = await startBoth();
+  guarded = await startBoth({ JWT_SECRET: 's'.repeat(32), JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'audience' });
+});
+beforeEach(() => open.upstream.forget());
+afterAll(() => Promise.all([open.close(), guarded.close()]));
+
+const ask = (url: string, host: string) =>
+  raw(url, requestBytes({ headers: [`Host: ${host}`, 'Content-Type: application/json'], body: BODY }));
+
+test.each(['localhost', 'localhost:4000', '127.0.0.1:80', '[::1]:4000'])('%s is this machine', async (host) => {
+  expect((await ask(open.gateway.url, host)).status).toBe(200);
+});
+
+test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '192.168.0.7:4000', 'x'])(
+  '%s is not, and nothing is asked upstream',
+  async (host) => {
+    const { status, body } = await ask(open.gateway.url, host);
+    expect({ status, code: JSON.parse(body).errors[0].extensions.code }).toEqual({ status: 421, code: 'BAD_REQUEST' });
+    expect(open.upstream.calls()).toEqual([]);
+  },
+);
+
+test('a gateway that asks for tokens answers to every name', async () => {
+  expect((await ask(guarded.gateway.url, 'gateway.example')).status).toBe(401);
+});
