@@ -73,6 +73,14 @@ export class Call<Result> {
     return waiter.wait(result());
   }
 
+  /**
+   * Lets go of the result: nobody joins any more. Timers and maps keep what is long over reachable, from one to the next,
+   * until a full collection; with their answers on them, finished calls were most of what was ever collected.
+   */
+  end(): void {
+    this.#result = undefined;
+  }
+
   /** One operation waits no more; `late` when its time was over. The last one takes the call along. */
   left(late: boolean): void {
     this.#waiting -= 1;

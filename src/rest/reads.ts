@@ -82,6 +82,7 @@ export class Reads<Result> {
       if (this.#inFlight.get(identity) === call) cache?.put(identity, call.playerUniqueId, result, call.characters);
       return result;
     } finally {
+      call.end();
       if (this.#inFlight.get(identity) === call) this.#inFlight.delete(identity);
     }
   }

@@ -23,8 +23,8 @@ export class Waiter<Result> implements Departing {
   readonly #shared: boolean;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
-  #resolve: (result: Result) => void = () => {};
-  #reject: (error: UpstreamError) => void = () => {};
+  #resolve: (result: Result) => void = nothing;
+  #reject: (error: UpstreamError) => void = nothing;
 
   /** @param shared Whether others wait for the call already. */
   constructor(call: Call<unknown>, op: Operation, options: WaitOptions<Result>, shared: boolean) {
@@ -57,8 +57,8 @@ export class Waiter<Result> implements Departing {
 
   #answered(value: Result): void {
     if (this.#over) return;
-    this.#finish();
     this.#resolve(value);
+    this.#finish();
   }
 
   #failed(error: unknown): void {
@@ -69,13 +69,16 @@ export class Waiter<Result> implements Departing {
 
   #fail(error: UpstreamError, seen: CallRecord['error']): void {
     const instead = error.retryable && seen !== 'CANCELLED' ? this.#options.fallback?.() : undefined;
-    this.#finish(seen, instead !== undefined);
     if (instead === undefined) this.#reject(error);
     else this.#resolve(instead);
+    this.#finish(seen, instead !== undefined);
   }
 
   #finish(error?: CallRecord['error'], stale = false): void {
     this.#over = true;
+    // These hold on to the answer; the reason to let go of it is told in call.ts.
+    this.#resolve = nothing;
+    this.#reject = nothing;
     clearTimeout(this.#timer);
     this.#op.departure.unwatch(this);
     const { endpoint, status, attempts } = this.#call;
@@ -94,6 +97,8 @@ export class Waiter<Result> implements Departing {
     this.#op.onCall?.(record);
   }
 }
+
+function nothing(): void {}
 
 function onTime(waiter: Departing): void {
   waiter.depart(true);
