@@ -30,6 +30,7 @@ export async function measureCost(server, workload, seconds, players = { next: 0
     url: `${server.url}/graphql`,
     connections: CONNECTIONS,
     duration: seconds,
+    sampleInt: 100,
     requests: [{ method: 'POST', headers, setupRequest }],
   });
   const after = await server.usage();
