@@ -3,6 +3,7 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
+import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
@@ -35,6 +36,9 @@ import { createPersistedQueryStore } from './trusted/persisted-queries.ts';
 
 /** Answers are for one caller at one moment, and what they say they are. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** Answers smaller than this fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
+const COMPRESS_FROM_BYTES = 2_048;
 
 /** Where operations go. */
 const GRAPHQL_PATH = '/graphql';
@@ -101,7 +105,17 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   refuseAmbiguity(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
   app.addHook('onClose', () => apollo.stop());
-  await app.register(fastifyCors, { origin: originsOf(config), credentials: false, maxAge: 600 });
+  await app.register(fastifyCors, {
+    origin: originsOf(config),
+    credentials: false,
+    exposedHeaders: ['x-request-id', 'retry-after'],
+    maxAge: 600,
+  });
+  await app.register(fastifyCompress, {
+    threshold: COMPRESS_FROM_BYTES,
+    encodings: ['gzip', 'identity'],
+    globalDecompression: false,
+  });
   // After CORS, so that a website is told too.
   await refuseOverload(app, GRAPHQL_PATH, config.overload);
   acceptJsonBodies(app);
