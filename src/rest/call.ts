@@ -74,8 +74,8 @@ export class Call<Result> {
   }
 
   /**
-   * Lets go of the result: nobody joins any more. Timers and maps keep what is long over reachable, from one to the next,
-   * until a full collection; with their answers on them, finished calls were most of what was ever collected.
+   * Lets go of the result: nobody joins any more. A call can stay reachable for a while after its end, until memory is
+   * looked through in full; its answer, which is large, shall not.
    */
   end(): void {
     this.#result = undefined;
