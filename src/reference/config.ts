@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Key, type Keys } from './keys.ts';
 
@@ -50,6 +51,7 @@ const SETTINGS = z.object({
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const problems: string[] = [];
+  readDatabaseUrlFile(given, problems);
   const settings = SETTINGS.safeParse(given);
   for (const issue of settings.error?.issues ?? []) problems.push(`${String(issue.path[0])}: ${issue.message}`);
   const isProduction = given['NODE_ENV'] === 'production';
@@ -73,6 +75,18 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
     keys: { apiKey: apiKey.key, secretKey: secretKey.key },
     hasDevelopmentKeys,
   };
+}
+
+/** The address of a database carries its password, so it can stand in a file too. */
+function readDatabaseUrlFile(given: NodeJS.ProcessEnv, problems: string[]): void {
+  const path = given['DATABASE_URL_FILE'];
+  if (path === undefined) return;
+  if (given['DATABASE_URL'] !== undefined) problems.push('DATABASE_URL: set it or DATABASE_URL_FILE, not both');
+  try {
+    given['DATABASE_URL'] = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    problems.push(`DATABASE_URL_FILE: cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 interface ReadKey {
