@@ -177,7 +177,9 @@ const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
   [
     'a request, and then nothing',
     (socket) =>
-      socket.write('GET /graphql?query={__typename} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n'),
+      socket.write(
+        'GET /graphql?query={__typename} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n',
+      ),
     /^HTTP\/1\.1 200 /,
   ],
   ['a head without end', (socket) => socket.write(`${REQUEST}X-Flood: ${'a'.repeat(20_000)}`), /^HTTP\/1\.1 431 /],

@@ -18,7 +18,11 @@ test('the address of the database can stand in a file', () => {
 test.each([
   ['both', { DATABASE_URL_FILE: file, DATABASE_URL: URL_WITH_PASSWORD }, 'DATABASE_URL: set it or DATABASE_URL_FILE'],
   ['a file that is not there', { DATABASE_URL_FILE: join(folder, 'none') }, 'DATABASE_URL_FILE: cannot be read'],
-  ['a file that holds something else', { DATABASE_URL_FILE: join(folder, 'no-address') }, 'DATABASE_URL: must be an address'],
+  [
+    'a file that holds something else',
+    { DATABASE_URL_FILE: join(folder, 'no-address') },
+    'DATABASE_URL: must be an address',
+  ],
 ])('%s refuses to start and tells no password', (_case, env, report) => {
   expect(() => loadReferenceConfig(env)).toThrow(report);
   expect(() => loadReferenceConfig(env)).not.toThrow('hunter2');
