@@ -35,6 +35,9 @@ test('WORKERS=2: one port, one announcement, both workers serve, one page of met
   expect(answers.map(({ data }) => data.player.id)).toEqual(answers.map((_, i) => `p${i + 1}`));
   expect(running.output().match(/GraphQL {2,}http/g)).toHaveLength(1);
 
+  // Log lines are written together, a little later.
+  const operations = () => running.log().filter(({ msg }) => msg === 'operation').length;
+  await running.logged(() => operations() === answers.length);
   const served = new Set(running.log().flatMap(({ msg, pid }) => (msg === 'operation' ? [pid] : [])));
   expect([...served].sort()).toEqual(workersOf(running).sort());
   expect(served).not.toContain(running.child.pid);
@@ -47,7 +50,8 @@ test('WORKERS=2: one port, one announcement, both workers serve, one page of met
 
 test('a worker that dies is replaced, and counted', async () => {
   const running = await start();
-  const [victim = 0, other] = workersOf(running);
+  const { worker: victim } = await running.logged(({ msg }) => msg === 'worker listens');
+  const { worker: other } = await running.logged(({ msg, worker }) => msg === 'worker listens' && worker !== victim);
   process.kill(victim, 'SIGKILL');
   await running.logged(({ worker, msg }) => msg === 'worker listens' && worker !== victim && worker !== other);
   expect(running.log()).toContainEqual(expect.objectContaining({ worker: victim, signal: 'SIGKILL', level: 50 }));

@@ -65,7 +65,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
   if (cause instanceof ClientError) return true;
-  return cause instanceof GraphQLError && isOfGraphQL(cause.extensions['code']);
+  return cause instanceof GraphQLError && isOfGraphQL(cause.extensions?.['code']);
 }
 
 const INTERNAL = {
