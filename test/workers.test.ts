@@ -18,8 +18,11 @@ afterEach(async () => {
 });
 
 async function start(env: Record<string, string> = {}): Promise<GatewayProcess> {
-  gateway = await startProcess({ REST_BASE_URL: upstream.url, WORKERS: '2', ...env });
-  return gateway;
+  const running = await startProcess({ REST_BASE_URL: upstream.url, WORKERS: '2', ...env });
+  gateway = running;
+  // Log lines are written together, a little later than what they tell of.
+  await running.logged(() => workersOf(running).length === 2);
+  return running;
 }
 
 /** A request on a connection of its own, so that the workers take turns. */
@@ -35,7 +38,6 @@ test('WORKERS=2: one port, one announcement, both workers serve, one page of met
   expect(answers.map(({ data }) => data.player.id)).toEqual(answers.map((_, i) => `p${i + 1}`));
   expect(running.output().match(/GraphQL {2,}http/g)).toHaveLength(1);
 
-  // Log lines are written together, a little later.
   const operations = () => running.log().filter(({ msg }) => msg === 'operation').length;
   await running.logged(() => operations() === answers.length);
   const served = new Set(running.log().flatMap(({ msg, pid }) => (msg === 'operation' ? [pid] : [])));
@@ -50,8 +52,7 @@ test('WORKERS=2: one port, one announcement, both workers serve, one page of met
 
 test('a worker that dies is replaced, and counted', async () => {
   const running = await start();
-  const { worker: victim } = await running.logged(({ msg }) => msg === 'worker listens');
-  const { worker: other } = await running.logged(({ msg, worker }) => msg === 'worker listens' && worker !== victim);
+  const [victim = 0, other] = workersOf(running);
   process.kill(victim, 'SIGKILL');
   await running.logged(({ worker, msg }) => msg === 'worker listens' && worker !== victim && worker !== other);
   expect(running.log()).toContainEqual(expect.objectContaining({ worker: victim, signal: 'SIGKILL', level: 50 }));
