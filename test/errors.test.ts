@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 import { API_KEY, type EndpointName, type Script, SECRET_KEY } from './kit/upstream.ts';
 
@@ -61,12 +61,10 @@ const rows: [name: string, EndpointName, Script, code: string, path: string[], r
 
 describe('a failing call', () => {
   let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeEach(async () => {
-    both = await startBoth({ REST_TIMEOUT_MS: '300' });
-  });
   afterEach(() => both.close());
 
   test.each(rows)('%s', async (_name, endpoint, script, code, path, retryable) => {
+    both = await startBoth(code === 'UPSTREAM_TIMEOUT' ? { REST_TIMEOUT_MS: '300' } : {});
     both.upstream.on(endpoint, script);
     const { status, data, errors, text, extensions, headers } = await both.gateway.query(SCREEN);
     expect(status).toBe(200);
