@@ -6,8 +6,7 @@ export interface Departing {
 
 /**
  * Whether the client an operation works for has gone away, and who is to be told. It does what an AbortSignal does for one
- * operation, at a fraction of its price: a signal for each request, with a listener for each call, was what a healthy
- * request spent most on.
+ * operation, at a fraction of its price: on Node 20 a signal with one listener costs some 4 µs.
  */
 export class Departure {
   #happened = false;
