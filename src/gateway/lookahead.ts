@@ -48,7 +48,7 @@ async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, c
 }
 
 function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {
-  return rows && loaders.referrals.load({ playerUniqueId, ...rows });
+  return rows && loaders.referrals.load({ playerUniqueId, from: rows.from, to: rows.to });
 }
 
 function pageRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | undefined {

@@ -131,8 +131,8 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
       admit(asked, caller);
     }
     const deadline = performance.now() + config.operationTimeoutMs;
-    const { noted, ...observed } = observeOperation(request, caller, tracing);
-    return createContext(common, caller, { ...observed, departure, deadline, spend: () => undefined }, noted);
+    const { operation, noted } = observeOperation(request, { departure, deadline }, caller, tracing);
+    return createContext(common, caller, operation, noted);
   };
   routeGraphQL(app, apollo, pipeline, contextOf);
   if (!config.production) {

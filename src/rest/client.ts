@@ -47,8 +47,8 @@ export interface RestClientOptions {
 }
 
 /**
- * The REST service, one method per operation. A failure is an `UpstreamError`, or what `op.spend` threw, or a `RangeError`
- * for an id that cannot be sent. Answers may be shared with other operations: nobody may change them.
+ * The REST service, one method per operation. A failure is an `UpstreamError`, or a `RangeError` for an id that cannot be
+ * sent. Answers may be shared with other operations: nobody may change them.
  */
 export interface RestClient extends Writes {
   /** Null for a player that does not exist. `lang` goes upstream as it is, and not at all when undefined. */

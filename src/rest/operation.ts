@@ -11,8 +11,6 @@ export interface Operation {
   readonly requestId: string;
   /** W3C trace context; goes upstream as `traceparent`. */
   readonly traceparent?: string | undefined;
-  /** Called once per REST call that is really needed, before it is sent; throws when the operation has used up its calls. */
-  spend(): void;
   /** Told about every call when it is over, whatever became of it. */
   onCall?(record: CallRecord): void;
 }

@@ -53,7 +53,6 @@ export class Reads<Result> {
     const shared = this.#inFlight.get(identity)?.join(op, waiting);
     if (shared) return await shared;
 
-    op.spend();
     const call = new Call<Result | null>(endpoint, request, playerUniqueId);
     this.#inFlight.set(identity, call);
     return await call.start(() => this.#fly(identity, call), op, waiting);

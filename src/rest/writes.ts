@@ -40,7 +40,6 @@ export function createWrites(options: WritesOptions): Writes {
   ): Promise<Result> {
     const call = new Call<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
     assertInTime(op, endpoint);
-    op.spend();
     sending(playerUniqueId);
     const run = async () => {
       try {

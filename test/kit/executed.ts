@@ -80,7 +80,6 @@ async function run(
     requestId: 'r1',
     departure: new Departure(),
     deadline: Number.POSITIVE_INFINITY,
-    spend: () => undefined,
   };
   const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
   const context = createContext(options, caller, operation, createNoted());

@@ -68,13 +68,13 @@ describe('an operation whose time is over before', () => {
   test.each([
     ['its deadline', () => operation({ inMs: -1 })],
     ['its client went away', gone],
-  ])('because of %s sends nothing and spends nothing', async (_case, prepare) => {
+  ])('because of %s sends nothing', async (_case, prepare) => {
     const { upstream, rest } = await start();
     const op = prepare();
     expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(late);
     expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, op))).toMatchObject(late);
     expect(upstream.calls()).toEqual([]);
-    expect(op.spent).toBe(0);
+    expect(op.own).toBe(0);
   });
 });
 

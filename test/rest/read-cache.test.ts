@@ -43,7 +43,7 @@ test('players and referrals are kept, coupons never', async () => {
     await rest.listCoupons('p1', op);
   }
   expect(upstream.calls()).toHaveLength(4);
-  expect([first.spent, second.spent]).toEqual([3, 1]);
+  expect([first.own, second.own]).toEqual([3, 1]);
   expect(second.records).toEqual([
     expect.objectContaining({
       template: '/integrations/player/{playerUniqueId}',

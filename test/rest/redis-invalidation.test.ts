@@ -48,7 +48,7 @@ async function readUntilKept(rest: RestClient): Promise<void> {
   for (;;) {
     const op = operation();
     await read(rest, op);
-    if (op.spent === 0) return;
+    if (op.own === 0) return;
   }
 }
 
@@ -57,7 +57,7 @@ async function readUntilAsked(rest: RestClient): Promise<unknown> {
   for (;;) {
     const op = operation();
     const player = await read(rest, op);
-    if (op.spent === 1) return player;
+    if (op.own === 1) return player;
     await new Promise(setImmediate);
   }
 }

@@ -29,7 +29,7 @@ describe.each(passing)('after %s', (_behaviour, answer) => {
       const op = operation();
       await reads[endpoint]?.(rest, op);
       expect(upstream.calls()).toHaveLength(3);
-      expect(op.spent).toBe(1);
+      expect(op.own).toBe(1);
       expect(op.records).toMatchObject([{ attempts: 3, status: 200, error: undefined }]);
       expect(seen.retries).toHaveLength(2);
 

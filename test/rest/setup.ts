@@ -60,8 +60,8 @@ export async function start(
 export interface TestOperation extends Operation {
   /** What its calls reported. */
   records: CallRecord[];
-  /** How often it was asked to pay for a call. */
-  spent: number;
+  /** How many calls were begun for it, and not taken over from others or from the cache. */
+  readonly own: number;
   /** Its client goes away. */
   abort(): void;
 }
@@ -75,9 +75,8 @@ export function operation(overrides: Partial<Operation> & { inMs?: number } = {}
     deadline: performance.now() + inMs,
     requestId: 'request-1',
     records: [],
-    spent: 0,
-    spend() {
-      op.spent += 1;
+    get own() {
+      return op.records.filter(({ shared, cached }) => !shared && !cached).length;
     },
     onCall: (record) => op.records.push(record),
     abort: () => departure.happen(),

@@ -26,7 +26,7 @@ describe.each(reads)('%s in flight', (endpoint, read) => {
     const [first, ...others] = await Promise.all(answers);
     expect(others.every((other) => other === first)).toBe(true);
     expect(upstream.calls()).toHaveLength(1);
-    expect(ops.map((op) => op.spent)).toEqual([1, 0, 0]);
+    expect(ops.map((op) => op.own)).toEqual([1, 0, 0]);
     expect(ops.map((op) => op.records.map((record) => record.shared))).toEqual([[false], [true], [true]]);
   });
 

@@ -52,11 +52,9 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
     observer: observeRest(registers),
     operation({ name, type, caller, started, codes }) {
       // Without a type no operation came about: the request was refused, or was no valid GraphQL.
-      const labels = type
-        ? { operation: nameOf(name, caller !== undefined), type }
-        : { operation: 'none', type: 'none' };
-      operations.inc({ ...labels, outcome: codes[0] ?? 'OK' });
-      durations.observe(labels, (performance.now() - started) / 1000);
+      const operation = type ? nameOf(name, caller !== undefined) : 'none';
+      operations.inc({ operation, type: type ?? 'none', outcome: codes[0] ?? 'OK' });
+      durations.observe({ operation, type: type ?? 'none' }, (performance.now() - started) / 1000);
     },
     batch: (loader, keys) => batches.observe({ loader }, keys),
     showHealth: (health) => showHealth(health, registers),

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
-import type { Operation } from '../../rest/operation.ts';
+import type { CallRecord, Operation } from '../../rest/operation.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Context } from '../context.ts';
 import type { GatewayErrorCode } from '../errors.ts';
@@ -58,26 +58,28 @@ function sizeOf(payload: unknown): number {
   return payload instanceof Uint8Array ? payload.byteLength : 0;
 }
 
-/** What an operation tells about itself while it runs. */
-export interface Observed extends Pick<Operation, 'requestId' | 'traceparent' | 'onCall'> {
-  noted: Noted;
-}
-
-/** Begins to note an operation of a caller who was let in. */
-export function observeOperation(request: FastifyRequest, caller: Caller, tracing: Tracing | undefined): Observed {
+/** Begins to note an operation of a caller who was let in, and its calls to the REST service. */
+export function observeOperation(
+  request: FastifyRequest,
+  { departure, deadline }: Pick<Operation, 'departure' | 'deadline'>,
+  caller: Caller,
+  tracing: Tracing | undefined,
+): { operation: Operation; noted: Noted } {
   const parent = readTraceParent(request.headers['traceparent']);
   const noted = request.noted ?? createNoted();
   noted.caller = caller.name;
   noted.trace = tracing?.begin(parent);
-  return {
-    noted,
+  const operation = {
+    departure,
+    deadline,
     requestId: request.id,
     traceparent: noted.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
-    onCall(record) {
+    onCall(record: CallRecord) {
       noted.calls.push(record);
       noted.trace?.call(record);
     },
   };
+  return { operation, noted };
 }
 
 /** Notes what an operation was and what came of it; with `showCalls` the answer tells the REST calls it took. */

@@ -24,14 +24,20 @@ export interface ReferralConnectionParent extends Referrals {
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
-    const rows = rowsOfPage(args, info.fieldNodes, info);
-    const referrals = await loaders.referrals.load({ playerUniqueId, ...rows });
-    return referrals && { ...referrals, page: args.page, limit: args.limit };
+    const { page, limit } = args;
+    const { from, to } = rowsOfPage(args, info.fieldNodes, info);
+    const found = await loaders.referrals.load({ playerUniqueId, from, to });
+    if (!found) return null;
+    const { rows, total, totalPending, totalActive } = found;
+    return { rows, total, totalPending, totalActive, page, limit };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
-    const rows = rowsOfConnection(args, info.fieldNodes, info);
-    const referrals = await loaders.referrals.load({ playerUniqueId, ...rows });
-    return referrals && { ...referrals, from: rows.from, first: args.first };
+    const { first } = args;
+    const { from, to } = rowsOfConnection(args, info.fieldNodes, info);
+    const found = await loaders.referrals.load({ playerUniqueId, from, to });
+    if (!found) return null;
+    const { rows, total, totalPending, totalActive } = found;
+    return { rows, total, totalPending, totalActive, from, first };
   },
 };
 
