@@ -18,8 +18,8 @@ export interface Breaker {
    * Else a balancer that sends nothing to an open breaker would keep it open for ever.
    */
   readonly state: BreakerState;
-  /** Throws a `NotTried` while the breaker is open. */
-  assertNotOpen(): void;
+  /** Why nothing is to be sent at this moment; undefined unless the breaker is open. */
+  refusal(): NotTried | undefined;
   /** Runs a call unless it must not be sent now, and counts what becomes of it. */
   run<Result>(call: () => Promise<Result>): Promise<Result>;
 }
@@ -86,9 +86,10 @@ export function createBreaker(intervalMs: number, onChange: (state: BreakerState
     get state() {
       return state === 'open' && performance.now() >= trialAt ? 'half-open' : state;
     },
-    assertNotOpen() {
+    refusal() {
+      if (state !== 'open') return undefined;
       const leftMs = trialAt - performance.now();
-      if (state === 'open' && leftMs > 0) throw new NotTried('the service fails, the breaker is open', leftMs);
+      return leftMs > 0 ? new NotTried('the service fails, the breaker is open', leftMs) : undefined;
     },
     run: (call) => (state === 'closed' ? counted(call) : trial(call)),
   };

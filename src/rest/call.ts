@@ -11,7 +11,8 @@
 import type { Endpoint } from './endpoints.ts';
 import { tooLate } from './errors.ts';
 import type { Operation } from './operation.ts';
-import type { Request, Sending } from './transport.ts';
+import type { IdentifiedRequest } from './request.ts';
+import type { Sending } from './transport.ts';
 import { Waiter, type WaitOptions } from './waiter.ts';
 
 /** A call was cancelled, since nobody waits for it any more. */
@@ -25,9 +26,10 @@ export class Cancelled extends Error {
   }
 }
 
-export class Call<Result> {
+/** What is sent, and what became of it so far. */
+export class Call {
   readonly endpoint: Endpoint;
-  readonly request: Request;
+  readonly request: IdentifiedRequest;
   /** The player it is about. */
   readonly playerUniqueId: string;
   /** How often it was sent. */
@@ -43,48 +45,42 @@ export class Call<Result> {
   /** What is under way for it at the moment. */
   sending: Sending | undefined;
   cancelled: Cancelled | undefined;
-  #waiting = 0;
-  #result: Promise<Result> | undefined;
 
-  constructor(endpoint: Endpoint, request: Request, playerUniqueId: string) {
+  constructor(endpoint: Endpoint, request: IdentifiedRequest, playerUniqueId: string) {
     this.endpoint = endpoint;
     this.request = request;
     this.playerUniqueId = playerUniqueId;
   }
+}
 
-  /** Begins it for the first operation that waits. Rejects with an `UpstreamError`. */
-  start(run: () => Promise<Result>, op: Operation, options: WaitOptions<Result>): Promise<Result> {
-    return this.#admit(op, options, () => {
-      this.#result = run();
-      return this.#result;
-    });
-  }
+/** A call and those who wait for its answer. */
+export class AwaitedCall<Result> extends Call {
+  readonly #waiters: Waiter<Result>[] = [];
 
-  /** Has one more operation wait; undefined when the call is not under way. Rejects with an `UpstreamError`. */
-  join(op: Operation, options: WaitOptions<Result>): Promise<Result> | undefined {
-    const result = this.#result;
-    return result === undefined || this.cancelled ? undefined : this.#admit(op, options, () => result);
-  }
-
-  #admit(op: Operation, options: WaitOptions<Result>, result: () => Promise<Result>): Promise<Result> {
-    const waiter = new Waiter(this, op, options, this.#waiting > 0);
+  /** Has one more operation wait for the answer. Rejects with an `UpstreamError`. */
+  join(op: Operation, options: WaitOptions<Result>): Promise<Result> {
+    const waiter = new Waiter(this, op, options, this.#waiters.length > 0);
+    this.#waiters.push(waiter);
     this.deadline = Math.max(this.deadline, waiter.deadline);
-    this.#waiting += 1;
-    return waiter.wait(result());
+    return waiter.wait();
   }
 
-  /**
-   * Lets go of the result: nobody joins any more. A call can stay reachable for a while after its end, until memory is
-   * looked through in full; its answer, which is large, shall not.
-   */
-  end(): void {
-    this.#result = undefined;
+  /** Tells all who wait what came of it. */
+  answer(result: Result): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.answered(result);
+  }
+
+  /** Tells all who wait that it failed. */
+  fail(error: unknown): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.failed(error);
   }
 
   /** One operation waits no more; `late` when its time was over. The last one takes the call along. */
-  left(late: boolean): void {
-    this.#waiting -= 1;
-    if (this.#waiting > 0) return;
+  left(waiter: Waiter<Result>, late: boolean): void {
+    const index = this.#waiters.indexOf(waiter);
+    if (index < 0) return;
+    this.#waiters.splice(index, 1);
+    if (this.#waiters.length > 0) return;
     this.cancelled = new Cancelled(late && this.sending !== undefined);
     this.sending?.abort(this.cancelled);
   }

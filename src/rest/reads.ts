@@ -13,9 +13,10 @@
  *
  * A read that was dropped still answers those who wait for it, but is not kept.
  */
-import { assertInTime, Call } from './call.ts';
+import { AwaitedCall, assertInTime } from './call.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
+import { InFlight } from './in-flight.ts';
 import type { Observer } from './observe.ts';
 import type { Operation } from './operation.ts';
 import type { ReadCache } from './read-cache.ts';
@@ -34,35 +35,35 @@ export interface ReadsOptions<Result> {
 
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
-  readonly #inFlight = new Map<string, Call<Result | null>>();
+  readonly #inFlight = new InFlight<Result | null>();
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
   }
 
-  async read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
+  read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
     const { cache, endpoint, timeoutMs, observer } = this.#options;
     const { identity } = request;
     const kept = cache?.fresh(identity);
     if (kept !== undefined) {
       reportKept(endpoint, observer, op);
-      return kept;
+      return Promise.resolve(kept);
     }
     assertInTime(op, endpoint);
     const waiting = { timeoutMs, observer, fallback: cache && (() => cache.stale(identity)) };
-    const shared = this.#inFlight.get(identity)?.join(op, waiting);
-    if (shared) return await shared;
+    const underWay = this.#inFlight.find(identity, playerUniqueId);
+    if (underWay) return underWay.join(op, waiting);
 
-    const call = new Call<Result | null>(endpoint, request, playerUniqueId);
-    this.#inFlight.set(identity, call);
-    return await call.start(() => this.#fly(identity, call), op, waiting);
+    const call = new AwaitedCall<Result | null>(endpoint, request, playerUniqueId);
+    this.#inFlight.add(call);
+    const answer = call.join(op, waiting);
+    void this.#fly(call);
+    return answer;
   }
 
   /** Ends the sharing of reads about one player, and forgets what was kept of it. */
   drop(playerUniqueId: string): void {
-    for (const [identity, call] of this.#inFlight) {
-      if (call.playerUniqueId === playerUniqueId) this.#inFlight.delete(identity);
-    }
+    this.#inFlight.removePlayer(playerUniqueId);
     this.#options.cache?.drop(playerUniqueId);
   }
 
@@ -72,17 +73,20 @@ export class Reads<Result> {
     this.#options.cache?.clear();
   }
 
-  async #fly(identity: string, call: Call<Result | null>): Promise<Result | null> {
+  /** Never rejects: those who wait are told. */
+  async #fly(call: AwaitedCall<Result | null>): Promise<void> {
     const { resilience, cache, decode } = this.#options;
     try {
       const body = await resilience.send(call);
-      if (body === null) return null;
-      const result = decode(body, call.playerUniqueId);
-      if (this.#inFlight.get(identity) === call) cache?.put(identity, call.playerUniqueId, result, call.characters);
-      return result;
+      const result = body && decode(body, call.playerUniqueId);
+      if (result && cache && this.#inFlight.has(call)) {
+        cache.put(call.request.identity, call.playerUniqueId, result, call.characters);
+      }
+      call.answer(result);
+    } catch (error) {
+      call.fail(error);
     } finally {
-      call.end();
-      if (this.#inFlight.get(identity) === call) this.#inFlight.delete(identity);
+      this.#inFlight.remove(call);
     }
   }
 }

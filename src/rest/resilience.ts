@@ -1,21 +1,21 @@
 /*
- * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, a
- * bulkhead with a bounded queue, and the exchange itself. The order matters:
+ * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, slots
+ * with a bounded queue, and the exchange itself. The order matters:
  *
  * - the breaker judges calls, not attempts: one endpoint that fails, and is tried again, must not close the others down;
  * - each retry waits for the pause and for its turn again;
  * - waiting for the pause holds no connection.
  */
-import { BulkheadRejectedError, bulkhead } from 'cockatiel';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createBreaker } from './breaker.ts';
 import type { Call } from './call.ts';
 import type { Json } from './decode/members.ts';
-import { NotTried } from './errors.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
 import { Pause } from './pause.ts';
 import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './reply.ts';
-import { createRetries } from './retries.ts';
+import { type Failure, Retries } from './retries.ts';
+import { Slots } from './slots.ts';
 import { NoReply, type Reply, type Transport } from './transport.ts';
 
 export interface ResilienceOptions {
@@ -33,40 +33,44 @@ export interface ResilienceOptions {
 
 export interface Resilience {
   /** Sends the call for as often as it takes and is allowed. Null when the player does not exist. */
-  send(call: Call<unknown>): Promise<Json | null>;
+  send(call: Call): Promise<Json | null>;
   health(): Health;
 }
 
 export function createResilience(options: ResilienceOptions): Resilience {
   const { transport, observer, connections, maxQueued, breakerIntervalMs, random } = options;
-  const slots = bulkhead(connections, maxQueued);
+  const slots = new Slots(connections, maxQueued);
   const breaker = createBreaker(breakerIntervalMs, (state) => observer.breaker?.(state));
   const pause = new Pause(maxQueued, random);
-  const retries = createRetries(random, ({ endpoint }) => observer.retry?.(endpoint.method, endpoint.template));
+  const retries = new Retries(random);
 
-  async function attempt(call: Call<unknown>, number: number): Promise<Json | null> {
-    while (pause.leftMs > 0) await pause.over(call.deadline);
-    let reply: Reply;
-    try {
-      reply = await slots.execute(() => exchange(call));
-    } catch (error) {
-      if (error instanceof BulkheadRejectedError) throw new NotTried('too many calls wait already');
-      if (!(error instanceof NoReply)) throw error;
-      return retries.fail(call, number, { error: withoutReply(call.endpoint, error), sent: error.sent });
+  /** Sends the call, and again for as long as that may help and is allowed. */
+  async function attempts(call: Call): Promise<Json | null> {
+    retries.pay();
+    for (let attempt = 0; ; attempt += 1) {
+      while (pause.leftMs > 0) await pause.over(call.deadline);
+      const reply = await exchange(call);
+      if (!(reply instanceof NoReply) && !isUnavailable(reply.status)) {
+        pause.end();
+        return readReply(reply, call.endpoint);
+      }
+      const failure = reply instanceof NoReply ? lost(call, reply) : refused(call, reply);
+      const delayMs = retries.take(call, attempt, failure);
+      if (delayMs === undefined) throw failure.error;
+      observer.retry?.(call.endpoint.method, call.endpoint.template);
+      await sleep(delayMs);
     }
-    if (reply.status === 429) pause.begin(retryAfterMs(reply));
-    else pause.end();
-    if (isUnavailable(reply.status)) {
-      const error = unavailable(call.endpoint, reply, reply.status === 429 ? pause.leftMs : undefined);
-      return retries.fail(call, number, { error, sent: true });
-    }
-    return readReply(reply, call.endpoint);
   }
 
-  /** Sends the call once. What fails here may have been carried out all the same, unless nothing was written. */
-  async function exchange(call: Call<unknown>): Promise<Reply> {
-    if (call.cancelled) throw call.cancelled;
-    breaker.assertNotOpen();
+  /** Sends the call once, when it is its turn. What fails here may have been carried out all the same, unless nothing was written. */
+  async function exchange(call: Call): Promise<Reply | NoReply> {
+    const turn = slots.take();
+    if (turn) await turn;
+    const refusal = call.cancelled ?? breaker.refusal();
+    if (refusal) {
+      slots.release();
+      throw refusal;
+    }
     const { method, template } = call.endpoint;
     const started = performance.now();
     const sending = transport.send(call.request);
@@ -81,19 +85,34 @@ export function createResilience(options: ResilienceOptions): Resilience {
       return reply;
     } catch (error) {
       if (!(error instanceof NoReply) || error.sent) call.maybeDone = true;
+      if (error instanceof NoReply) return error;
       throw error;
     } finally {
+      slots.release();
       call.sending = undefined;
       observer.attempt?.(method, template, call.status, performance.now() - started);
     }
   }
 
+  function lost({ endpoint }: Call, reply: NoReply): Failure {
+    return { error: withoutReply(endpoint, reply), sent: reply.sent };
+  }
+
+  function refused({ endpoint }: Call, reply: Reply): Failure {
+    if (reply.status !== 429) {
+      pause.end();
+      return { error: unavailable(endpoint, reply), sent: true };
+    }
+    pause.begin(retryAfterMs(reply));
+    return { error: unavailable(endpoint, reply, pause.leftMs), sent: true };
+  }
+
   return {
-    send: (call) => breaker.run(() => retries.run((number) => attempt(call, number))),
+    send: (call) => breaker.run(() => attempts(call)),
     health: () => ({
       breaker: breaker.state,
-      active: connections - slots.executionSlots,
-      queued: maxQueued - slots.queueSlots + pause.waiting,
+      active: slots.taken,
+      queued: slots.waiting + pause.waiting,
       pausedMs: Math.round(pause.leftMs),
     }),
   };

@@ -1,4 +1,3 @@
-import { DelegateBackoff, handleType, retry } from 'cockatiel';
 import type { Call } from './call.ts';
 import type { UpstreamError } from './errors.ts';
 
@@ -11,63 +10,39 @@ const SHARE = 0.2;
 /** How many retries can be saved up, which is what "recent" means: fifty calls. There are as many to begin with. */
 const SAVED = 10;
 
-/** Says that the call is to be sent again; never leaves this file. */
-class Again extends Error {
-  readonly delayMs: number;
-
-  constructor(delayMs: number, cause: UpstreamError) {
-    super('Again', { cause });
-    this.delayMs = delayMs;
-  }
-}
-
 export interface Failure {
   error: UpstreamError;
   /** Whether the request may have reached the service. */
   sent: boolean;
 }
 
-export interface Retries {
-  /** Runs `attempt`, and again while `fail` lets it. */
-  run<Result>(attempt: (number: number) => Promise<Result>): Promise<Result>;
-  /** Throws what ends an attempt: the error itself, or the wish to try again. */
-  fail(call: Call<unknown>, attempt: number, failure: Failure): never;
-}
-
 /**
- * Sends failed calls again: at most twice, only where the endpoint allows it, after a random wait (full jitter) on top of
- * what `Retry-After` asks, never past the call's deadline, and never more than the budget allows, so that retries cannot
- * finish off a service that is failing.
+ * When failed calls are sent again: at most twice, only where the endpoint allows it, after a random wait (full jitter) on
+ * top of what `Retry-After` asks, never past the call's deadline, and never more than the budget allows, so that retries
+ * cannot finish off a service that is failing.
  */
-export function createRetries(random: () => number, onRetry: (call: Call<unknown>) => void): Retries {
-  let saved = SAVED;
-  const policy = retry(handleType(Again), {
-    maxAttempts: MAX_RETRIES,
-    backoff: new DelegateBackoff(({ result }) =>
-      'error' in result && result.error instanceof Again ? result.error.delayMs : 0,
-    ),
-  });
+export class Retries {
+  readonly #random: () => number;
+  #saved = SAVED;
 
-  function delayMs(call: Call<unknown>, attempt: number, { error, sent }: Failure): number | undefined {
+  /** @param random A number from 0 up to 1. */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Every call that is begun pays for its share of a retry. */
+  pay(): void {
+    this.#saved = Math.min(this.#saved + SHARE, SAVED);
+  }
+
+  /** Takes a retry from the budget and answers after how many milliseconds it is due; undefined when there is none. */
+  take(call: Call, attempt: number, { error, sent }: Failure): number | undefined {
     const { retry: rule } = call.endpoint;
     if (attempt >= MAX_RETRIES || call.cancelled || !error.retryable) return undefined;
     if (rule === 'never' || (rule === 'unsent' && sent)) return undefined;
-    const delay = (error.retryAfterMs ?? 0) + random() * BASE_MS * 2 ** attempt;
-    if (performance.now() + delay >= call.deadline || saved < 1) return undefined;
-    return delay;
+    const delayMs = (error.retryAfterMs ?? 0) + this.#random() * BASE_MS * 2 ** attempt;
+    if (performance.now() + delayMs >= call.deadline || this.#saved < 1) return undefined;
+    this.#saved -= 1;
+    return delayMs;
   }
-
-  return {
-    run(attempt) {
-      saved = Math.min(saved + SHARE, SAVED);
-      return policy.execute((context) => attempt(context.attempt));
-    },
-    fail(call, attempt, failure) {
-      const delay = delayMs(call, attempt, failure);
-      if (delay === undefined) throw failure.error;
-      saved -= 1;
-      onRetry(call);
-      throw new Again(delay, failure.error);
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import type { Call } from './call.ts';
+import type { AwaitedCall } from './call.ts';
 import type { Departing } from './departure.ts';
 import { tooLate, UpstreamError } from './errors.ts';
 import type { Observer } from './observe.ts';
@@ -16,7 +16,7 @@ export interface WaitOptions<Result> {
 export class Waiter<Result> implements Departing {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  readonly #call: Call<unknown>;
+  readonly #call: AwaitedCall<Result>;
   readonly #op: Operation;
   readonly #options: WaitOptions<Result>;
   readonly #started = performance.now();
@@ -27,7 +27,7 @@ export class Waiter<Result> implements Departing {
   #reject: (error: UpstreamError) => void = nothing;
 
   /** @param shared Whether others wait for the call already. */
-  constructor(call: Call<unknown>, op: Operation, options: WaitOptions<Result>, shared: boolean) {
+  constructor(call: AwaitedCall<Result>, op: Operation, options: WaitOptions<Result>, shared: boolean) {
     this.#call = call;
     this.#op = op;
     this.#options = options;
@@ -35,16 +35,12 @@ export class Waiter<Result> implements Departing {
     this.deadline = Math.min(this.#started + options.timeoutMs, op.deadline);
   }
 
-  wait(result: Promise<Result>): Promise<Result> {
+  wait(): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#timer = setTimeout(onTime, this.deadline - this.#started, this);
       this.#op.departure.watch(this);
-      result.then(
-        (value) => this.#answered(value),
-        (error: unknown) => this.#failed(error),
-      );
     });
   }
 
@@ -52,17 +48,15 @@ export class Waiter<Result> implements Departing {
   depart(late = performance.now() >= this.#op.deadline): void {
     if (this.#over) return;
     this.#fail(tooLate(this.#call.endpoint), late ? 'UPSTREAM_TIMEOUT' : 'CANCELLED');
-    this.#call.left(late);
+    this.#call.left(this, late);
   }
 
-  #answered(value: Result): void {
-    if (this.#over) return;
-    this.#resolve(value);
+  answered(result: Result): void {
+    this.#resolve(result);
     this.#finish();
   }
 
-  #failed(error: unknown): void {
-    if (this.#over) return;
+  failed(error: unknown): void {
     const known = error instanceof UpstreamError ? error : unexpected(error);
     this.#fail(known, known.code);
   }
@@ -76,9 +70,6 @@ export class Waiter<Result> implements Departing {
 
   #finish(error?: CallRecord['error'], stale = false): void {
     this.#over = true;
-    // These hold on to the answer; the reason to let go of it is told in call.ts.
-    this.#resolve = nothing;
-    this.#reject = nothing;
     clearTimeout(this.#timer);
     this.#op.departure.unwatch(this);
     const { endpoint, status, attempts } = this.#call;

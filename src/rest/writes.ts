@@ -1,4 +1,4 @@
-import { assertInTime, Call } from './call.ts';
+import { AwaitedCall, assertInTime } from './call.ts';
 import type { Json } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
@@ -36,19 +36,30 @@ export function createWrites(options: WritesOptions): Writes {
     playerUniqueId: string,
     content: Content,
     op: Operation,
-    read: (answer: Json | null, call: Call<Result>) => Result,
+    read: (answer: Json | null, call: AwaitedCall<Result>) => Result,
   ): Promise<Result> {
-    const call = new Call<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
+    const call = new AwaitedCall<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
     assertInTime(op, endpoint);
     sending(playerUniqueId);
-    const run = async () => {
-      try {
-        return read(await resilience.send(call), call);
-      } finally {
-        written(playerUniqueId);
-      }
-    };
-    return await call.start(run, op, { timeoutMs, observer });
+    const answer = call.join(op, { timeoutMs, observer });
+    void carryOut(call, read);
+    return await answer;
+  }
+
+  /** Never rejects: the operation that waits is told. */
+  async function carryOut<Result>(
+    call: AwaitedCall<Result>,
+    read: (answer: Json | null, call: AwaitedCall<Result>) => Result,
+  ): Promise<void> {
+    const { playerUniqueId } = call;
+    try {
+      const result = read(await resilience.send(call), call);
+      written(playerUniqueId);
+      call.answer(result);
+    } catch (error) {
+      written(playerUniqueId);
+      call.fail(error);
+    }
   }
 
   return {
