@@ -1,12 +1,11 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/**
- * A line is at most this long in one write, which a pipe takes whole: lines of several processes never tear each other
- * apart.
- */
-const MAX_WRITE_BYTES = 4_096;
+/** How much goes out in one write at most, and half of that at least unless time is up: a write costs more than a line does. */
+const WRITE_BYTES = 65_536;
+/** Of several processes with one stdout none writes more than a pipe takes whole: lines never tear each other apart. */
+const SHARED_WRITE_BYTES = 4_096;
 
-/** How long a line may wait for others to be written with it, in milliseconds: a write costs more than a line does. */
+/** How long a line may wait for others to be written with it, in milliseconds. */
 const MAX_WAIT_MS = 50;
 
 /** How much may wait for a reader of the log that does not keep up; what comes on top is dropped, the process goes on. */
@@ -18,7 +17,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
  * Lines are made of fields chosen one by one, which is what keeps credentials and personal data out of them. The censored
  * names are a net below that; they stand without wildcards, which would make every line three times as dear.
  */
-export function createLog(level: string, destination: DestinationStream = stdout()): Logger {
+export function createLog(level: string, destination: DestinationStream = stdout(false)): Logger {
   return pino(
     {
       level,
@@ -32,12 +31,14 @@ export function createLog(level: string, destination: DestinationStream = stdout
   );
 }
 
-function stdout(): DestinationStream {
+/** @param shared Whether other processes write there too. */
+export function stdout(shared: boolean): DestinationStream {
+  const maxWrite = shared ? SHARED_WRITE_BYTES : WRITE_BYTES;
   return pino.destination({
     dest: 1,
     sync: false,
-    minLength: MAX_WRITE_BYTES / 2,
-    maxWrite: MAX_WRITE_BYTES,
+    minLength: maxWrite / 2,
+    maxWrite,
     maxLength: MAX_WAITING_BYTES,
     periodicFlush: MAX_WAIT_MS,
   });

@@ -3,11 +3,11 @@ import type { Operation } from '../rest/operation.ts';
 import type { Caller } from './access/caller.ts';
 import type { Refusals } from './access/enforce.ts';
 import type { AccessRules } from './access/rules.ts';
-import { createCallBudget } from './loaders/budget.ts';
-import { createLoaders, type Loaders } from './loaders/loaders.ts';
-import { createWrites, type Writes } from './loaders/writes.ts';
+import { CallBudget } from './loaders/budget.ts';
+import { Loaders } from './loaders/loaders.ts';
+import { Writes } from './loaders/writes.ts';
 import type { Noted } from './observe/noted.ts';
-import { type CouponReads, createCouponReads } from './rate/coupon-reads.ts';
+import { CouponReads } from './rate/coupon-reads.ts';
 import type { RateLimits } from './rate/rate-limits.ts';
 
 /**
@@ -49,10 +49,10 @@ export function createContext(
   operation: Operation,
   noted: Noted,
 ): Context {
-  const reading = { rest, operation, budget: createCallBudget(maxUpstreamCalls), onBatch };
-  const loaders = createLoaders(reading);
-  const writes = createWrites(reading, loaders);
-  const couponReads = createCouponReads(rates, caller);
+  const reading = { rest, operation, budget: new CallBudget(maxUpstreamCalls), onBatch };
+  const loaders = new Loaders(reading);
+  const writes = new Writes(reading, loaders);
+  const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: operation.requestId };
   return { caller, operation, loaders, writes, couponReads, refusals: new Map(), rules, noted, extensions };
 }

@@ -12,6 +12,12 @@ const MINIMUM_RPS = 1;
 /** So many failures without a success between them open the breaker at once, whatever was before. */
 const IN_A_ROW = 20;
 
+/** Told once what became of a call. */
+export interface Judge {
+  answered(): void;
+  failed(error: unknown): void;
+}
+
 export interface Breaker {
   /**
    * Open means that nothing is let through: once a trial is due it is half-open, though nobody has come to send it yet.
@@ -20,8 +26,8 @@ export interface Breaker {
   readonly state: BreakerState;
   /** Why nothing is to be sent at this moment; undefined unless the breaker is open. */
   refusal(): NotTried | undefined;
-  /** Runs a call unless it must not be sent now, and counts what becomes of it. */
-  run<Result>(call: () => Promise<Result>): Promise<Result>;
+  /** Lets a call begin, and is told what becomes of it. Throws a `NotTried` for one that must not be sent now. */
+  admit(): Judge;
 }
 
 /**
@@ -37,7 +43,7 @@ export interface Breaker {
  */
 export function createBreaker(intervalMs: number, onChange: (state: BreakerState) => void): Breaker {
   let state: BreakerState = 'closed';
-  let counts = newCounts();
+  let counter = newCounter();
   /** From when on the next trial may be sent, on the clock of `performance.now()`. */
   let trialAt = 0;
 
@@ -48,38 +54,36 @@ export function createBreaker(intervalMs: number, onChange: (state: BreakerState
   }
 
   function open(): void {
-    counts = newCounts();
+    counter = newCounter();
     trialAt = performance.now() + intervalMs;
     become('open');
   }
 
-  async function counted<Result>(call: () => Promise<Result>): Promise<Result> {
-    const mine = counts;
-    try {
-      const result = await call();
-      mine.success(CircuitState.Closed);
-      return result;
-    } catch (error) {
-      if (verdictOf(error) === 'failed' && mine.failure(CircuitState.Closed) && mine === counts) open();
-      throw error;
-    }
+  /** One for all calls of a time, so that those from before the breaker opened count for nothing after. */
+  function newCounter(): Judge {
+    const counts = newCounts();
+    const counting = {
+      answered: () => counts.success(CircuitState.Closed),
+      failed(error: unknown) {
+        if (verdictOf(error) === 'failed' && counts.failure(CircuitState.Closed) && counting === counter) open();
+      },
+    };
+    return counting;
   }
 
-  async function trial<Result>(call: () => Promise<Result>): Promise<Result> {
+  function trial(): Judge {
     const leftMs = trialAt - performance.now();
     if (leftMs > 0) throw new NotTried('the service fails, and another call tries it first', leftMs);
     const next = performance.now() + intervalMs;
     trialAt = next;
     become('half-open');
-    try {
-      const result = await call();
-      become('closed');
-      return result;
-    } catch (error) {
-      if (verdictOf(error) === 'answered') become('closed');
-      else if (state === 'half-open' && trialAt === next) become('open');
-      throw error;
-    }
+    return {
+      answered: () => become('closed'),
+      failed(error) {
+        if (verdictOf(error) === 'answered') become('closed');
+        else if (state === 'half-open' && trialAt === next) become('open');
+      },
+    };
   }
 
   return {
@@ -91,7 +95,7 @@ export function createBreaker(intervalMs: number, onChange: (state: BreakerState
       const leftMs = trialAt - performance.now();
       return leftMs > 0 ? new NotTried('the service fails, the breaker is open', leftMs) : undefined;
     },
-    run: (call) => (state === 'closed' ? counted(call) : trial(call)),
+    admit: () => (state === 'closed' ? counter : trial()),
   };
 }
 

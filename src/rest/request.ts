@@ -63,7 +63,8 @@ export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOption
       path,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      identity: JSON.stringify([accountOf(current), path, lang]),
+      // Neither a language nor an encoded path holds a space.
+      identity: `${accountOf(current)} ${lang ?? ''} ${path}`,
     };
   };
 }

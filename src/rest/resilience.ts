@@ -16,7 +16,7 @@ import { Pause } from './pause.ts';
 import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './reply.ts';
 import { type Failure, Retries } from './retries.ts';
 import { Slots } from './slots.ts';
-import { NoReply, type Reply, type Transport } from './transport.ts';
+import { NoReply, type Reply, type Sending, type Transport } from './transport.ts';
 
 export interface ResilienceOptions {
   transport: Transport;
@@ -45,56 +45,64 @@ export function createResilience(options: ResilienceOptions): Resilience {
   const retries = new Retries(random);
 
   /** Sends the call, and again for as long as that may help and is allowed. */
-  async function attempts(call: Call): Promise<Json | null> {
-    retries.pay();
-    for (let attempt = 0; ; attempt += 1) {
-      while (pause.leftMs > 0) await pause.over(call.deadline);
-      const reply = await exchange(call);
-      if (!(reply instanceof NoReply) && !isUnavailable(reply.status)) {
-        pause.end();
-        return readReply(reply, call.endpoint);
+  async function send(call: Call): Promise<Json | null> {
+    const judge = breaker.admit();
+    try {
+      retries.pay();
+      for (let attempt = 0; ; attempt += 1) {
+        while (pause.leftMs > 0) await pause.over(call.deadline);
+        const turn = slots.take();
+        if (turn) await turn;
+        const started = performance.now();
+        const reply = await begin(call).reply;
+        end(call, reply, performance.now() - started);
+        if (!(reply instanceof Error) && !isUnavailable(reply.status)) {
+          pause.end();
+          const json = readReply(reply, call.endpoint);
+          judge.answered();
+          return json;
+        }
+        const failure = reply instanceof Error ? lost(call, reply) : refused(call, reply);
+        const delayMs = retries.take(call, attempt, failure);
+        if (delayMs === undefined) throw failure.error;
+        observer.retry?.(call.endpoint.method, call.endpoint.template);
+        await sleep(delayMs);
       }
-      const failure = reply instanceof NoReply ? lost(call, reply) : refused(call, reply);
-      const delayMs = retries.take(call, attempt, failure);
-      if (delayMs === undefined) throw failure.error;
-      observer.retry?.(call.endpoint.method, call.endpoint.template);
-      await sleep(delayMs);
+    } catch (error) {
+      judge.failed(error);
+      throw error;
     }
   }
 
-  /** Sends the call once, when it is its turn. What fails here may have been carried out all the same, unless nothing was written. */
-  async function exchange(call: Call): Promise<Reply | NoReply> {
-    const turn = slots.take();
-    if (turn) await turn;
+  /** Puts a request on its way. Its slot was taken before, and is given back when it ends or nothing is to be sent. */
+  function begin(call: Call): Sending {
     const refusal = call.cancelled ?? breaker.refusal();
     if (refusal) {
       slots.release();
       throw refusal;
     }
-    const { method, template } = call.endpoint;
-    const started = performance.now();
     const sending = transport.send(call.request);
     call.sending = sending;
     call.attempts += 1;
     call.status = undefined;
-    try {
-      const reply = await sending.reply;
+    return sending;
+  }
+
+  /** What fails may have been carried out all the same, unless not a byte of it was written. */
+  function end(call: Call, reply: Reply | Error, ms: number): void {
+    slots.release();
+    call.sending = undefined;
+    if (!(reply instanceof Error)) {
       call.status = reply.status;
       call.characters = reply.body.length;
       if (reply.status >= 500) call.maybeDone = true;
-      return reply;
-    } catch (error) {
-      if (!(error instanceof NoReply) || error.sent) call.maybeDone = true;
-      if (error instanceof NoReply) return error;
-      throw error;
-    } finally {
-      slots.release();
-      call.sending = undefined;
-      observer.attempt?.(method, template, call.status, performance.now() - started);
-    }
+    } else if (!(reply instanceof NoReply) || reply.sent) call.maybeDone = true;
+    observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, ms);
   }
 
-  function lost({ endpoint }: Call, reply: NoReply): Failure {
+  /** The failure of a request without a reply; throws the reason it was cut for. */
+  function lost({ endpoint }: Call, reply: Error): Failure {
+    if (!(reply instanceof NoReply)) throw reply;
     return { error: withoutReply(endpoint, reply), sent: reply.sent };
   }
 
@@ -108,7 +116,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
   }
 
   return {
-    send: (call) => breaker.run(() => attempts(call)),
+    send,
     health: () => ({
       breaker: breaker.state,
       active: slots.taken,

@@ -30,8 +30,8 @@ export interface Reply {
 
 /** A request on its way. */
 export interface Sending {
-  /** Rejects with a `NoReply`, or with the reason it was aborted for. */
-  reply: Promise<Reply>;
+  /** A `NoReply`, or the reason it was aborted for, in place of a reply that did not come. Never rejects. */
+  reply: Promise<Reply | Error>;
   /** Ends the request at once, wherever it is. */
   abort(reason: Error): void;
 }
@@ -92,7 +92,7 @@ export function createTransport({
  * `request` makes for every call, and tells exactly when a request begins to be written.
  */
 class Exchange implements Dispatcher.DispatchHandler, Sending {
-  readonly reply: Promise<Reply>;
+  readonly reply: Promise<Reply | Error>;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -100,20 +100,18 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   #headers: Reply['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #aborted: Error | undefined;
-  #resolve: (reply: Reply) => void = () => {};
-  #reject: (error: Error) => void = () => {};
+  #resolve: (reply: Reply | Error) => void = () => {};
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.reply = new Promise((resolve, reject) => {
+    this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#reject = reject;
     });
   }
 
   abort(reason: Error): void {
     this.#aborted = reason;
-    this.#reject(reason);
+    this.#resolve(reason);
     this.#controller?.abort(reason);
   }
 
@@ -146,6 +144,6 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
 
   onResponseError(_controller: unknown, error: Error): void {
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-    this.#reject(new NoReply(refused ? 'bad-request' : 'connection', this.#controller !== undefined, error));
+    this.#resolve(new NoReply(refused ? 'bad-request' : 'connection', this.#controller !== undefined, error));
   }
 }

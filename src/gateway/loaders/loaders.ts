@@ -14,27 +14,36 @@ export interface Reading {
   onBatch: (loader: string, keys: number) => void;
 }
 
-export interface Loaders {
-  players: PlayerLoader;
-  coupons: CouponLoader;
-  referrals: ReferralLoader;
-  /** Forgets everything read so far. */
-  clearAll(): void;
-}
+/** The loaders of one operation, each made when it is needed: never shared with another operation. */
+export class Loaders {
+  readonly #reading: Reading;
+  #players: PlayerLoader | undefined;
+  #coupons: CouponLoader | undefined;
+  #referrals: ReferralLoader | undefined;
 
-/** The loaders of one operation: born with its context, never shared with another. */
-export function createLoaders(reading: Reading): Loaders {
-  const players = createPlayerLoader(reading);
-  const coupons = createCouponLoader(reading);
-  const referrals = createReferralLoader(reading);
-  return {
-    players,
-    coupons,
-    referrals,
-    clearAll() {
-      players.clearAll();
-      coupons.clearAll();
-      referrals.clearAll();
-    },
-  };
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  get players(): PlayerLoader {
+    this.#players ??= createPlayerLoader(this.#reading);
+    return this.#players;
+  }
+
+  get coupons(): CouponLoader {
+    this.#coupons ??= createCouponLoader(this.#reading);
+    return this.#coupons;
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= createReferralLoader(this.#reading);
+    return this.#referrals;
+  }
+
+  /** Forgets everything read so far. */
+  clearAll(): void {
+    this.#players?.clearAll();
+    this.#coupons?.clearAll();
+    this.#referrals?.clearAll();
+  }
 }

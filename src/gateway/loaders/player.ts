@@ -22,8 +22,13 @@ export function createPlayerLoader({ rest, operation, budget, onBatch }: Reading
         keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, operation).catch(asError)),
       );
     },
-    { cacheKeyFn: ({ playerUniqueId, lang }) => JSON.stringify([playerUniqueId, lang]) },
+    { cacheKeyFn: keyOf },
   );
+}
+
+/** A language can be anything at this point, so it is quoted where there is one; the two forms begin differently. */
+function keyOf({ playerUniqueId, lang }: PlayerKey): string {
+  return lang === undefined ? ` ${playerUniqueId}` : JSON.stringify([playerUniqueId, lang]);
 }
 
 /** DataLoader takes a failure of one key as an Error in its place. */

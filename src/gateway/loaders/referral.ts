@@ -32,7 +32,7 @@ export function createReferralLoader({ rest, operation, budget, onBatch }: Readi
       for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
       return await Promise.all(keys.map(async (key) => cut(key, (await fetched.get(key.playerUniqueId)) ?? [])));
     },
-    { cacheKeyFn: ({ playerUniqueId, from, to }) => JSON.stringify([playerUniqueId, from, to]) },
+    { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
   );
 
   async function fetchPage(playerUniqueId: string, { page, limit }: Page): Promise<Fetched> {

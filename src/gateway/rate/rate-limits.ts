@@ -26,7 +26,7 @@ export interface RateLimits {
    */
   guard(address: string, authenticate: () => Caller | Promise<Caller>): Promise<Caller>;
   /** Counts an operation; throws RATE_LIMITED with HTTP 429 when the caller has had too many. */
-  countOperation(caller: Caller): Promise<void>;
+  countOperation(caller: Caller): void | Promise<void>;
   /** Takes one read of coupons. Answers 0 when it may be had, else in how many milliseconds. */
   takeCouponRead(caller: Caller): number | Promise<number>;
 }
@@ -58,10 +58,9 @@ export function createRateLimits({ rates, workers, shared }: RateLimitsOptions):
         throw error;
       }
     },
-    async countOperation(caller) {
+    countOperation(caller) {
       const taken = (isServer(caller) ? serverOperations : operations).take(keyOf(caller));
-      const wait = typeof taken === 'number' ? taken : await taken;
-      if (wait > 0) throw operationRefused(wait, 'Too many operations in a short time.');
+      return typeof taken === 'number' ? refuseFor(taken) : taken.then(refuseFor);
     },
     takeCouponRead: (caller) => (isServer(caller) ? serverCouponReads : couponReads).take(keyOf(caller)),
   };
@@ -83,6 +82,10 @@ function isServer({ scopes }: Caller): boolean {
 /** A player and a client may have the same name; they are still two. */
 function keyOf({ sub, name }: Caller): string {
   return sub === undefined ? `client:${name}` : `player:${name}`;
+}
+
+function refuseFor(waitMs: number): void {
+  if (waitMs > 0) throw operationRefused(waitMs, 'Too many operations in a short time.');
 }
 
 function operationRefused(retryAfterMs: number, sentence: string): ClientError {
