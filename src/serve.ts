@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Config } from './config.ts';
 import { createAuthenticate } from './gateway/access/authenticate.ts';
+import { loadCompiler } from './gateway/execution/compile.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import { createGateway } from './gateway/server.ts';
 import type { Visible } from './management.ts';
@@ -28,6 +29,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
   const gateway = await createGateway({ config, rest, authenticate, log, shared, metrics, tracing });
   const url = await gateway.listen({ host: config.host, port: config.port });
+  loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
   return {
     url,

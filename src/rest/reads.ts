@@ -50,7 +50,7 @@ export class Reads<Result> {
       return Promise.resolve(kept);
     }
     assertInTime(op, endpoint);
-    const waiting = { timeoutMs, observer, fallback: cache && (() => cache.stale(identity)) };
+    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity) } : this.#options;
     const underWay = this.#inFlight.find(identity, playerUniqueId);
     if (underWay) return underWay.join(op, waiting);
 

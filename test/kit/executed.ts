@@ -3,7 +3,7 @@
 import { type ExecutionResult, getOperationAST, parse } from 'graphql';
 import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/context.ts';
-import { createCompiler } from '../../src/gateway/execution/compile.ts';
+import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
 import { interpret } from '../../src/gateway/execution/interpret.ts';
 import { toAnswer } from '../../src/gateway/execution/respond.ts';
 import { createNoted } from '../../src/gateway/observe/noted.ts';
@@ -12,6 +12,7 @@ import { Departure } from '../../src/rest/departure.ts';
 import { createFixedRest } from './fixed-rest.ts';
 
 export const { schema, rules } = createSchema();
+await loadCompiler();
 const compiledFor = createCompiler(schema);
 
 /** Who asks, and how much of it is allowed. */

@@ -1,5 +1,6 @@
 import { loadConfig } from '../../src/config.ts';
 import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
+import { loadCompiler } from '../../src/gateway/execution/compile.ts';
 import { createMetrics } from '../../src/gateway/observe/metrics.ts';
 import { createGateway } from '../../src/gateway/server.ts';
 import { createLog } from '../../src/log.ts';
@@ -49,6 +50,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
   const shared = config.redisUrl && (await (await import('../../src/redis.ts')).connectRedis(config.redisUrl, log));
+  await loadCompiler();
   const app = await createGateway({ config, rest, authenticate, log, shared, metrics });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

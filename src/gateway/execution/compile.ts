@@ -20,7 +20,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type * as GraphQLJit from 'graphql-jit';
 import type { Context } from '../context.ts';
 import { isCompilable } from './compilable.ts';
 
@@ -29,6 +29,16 @@ export type CompiledOperation = (
   context: Context,
   variables: Record<string, unknown> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
+
+let jit: typeof GraphQLJit | undefined;
+
+/**
+ * Loads the compiler. That takes a good part of the time a gateway needs to start, so a process listens first; until the
+ * compiler is there, graphql-js executes everything.
+ */
+export async function loadCompiler(): Promise<void> {
+  jit ??= await import('graphql-jit');
+}
 
 /** How often an operation is executed by graphql-js before it is compiled. */
 const COMPILE_AFTER = 2;
@@ -51,13 +61,14 @@ export function createCompiler(schema: GraphQLSchema) {
     }
     if (seen.compiled !== undefined) return seen.compiled;
     seen.times += 1;
-    if (seen.times <= COMPILE_AFTER) return null;
-    seen.compiled = compile(schema, document, operation);
+    if (seen.times <= COMPILE_AFTER || !jit) return null;
+    seen.compiled = compile(jit, schema, document, operation);
     return seen.compiled;
   };
 }
 
 function compile(
+  { compileQuery, isCompiledQuery }: typeof GraphQLJit,
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
