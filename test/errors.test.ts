@@ -257,4 +257,13 @@ describe('mistakes in the input of mutations', () => {
     expect(data).toEqual({ trackEvents: null, deletePlayer: { deletedPlayerUniqueId: 'p3' } });
     expect(errors).toMatchObject([{ path: ['trackEvents'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
   });
+
+  test('a variable that is null where a default was expected is the mistake of whoever sent it', async () => {
+    const query =
+      'query ($page: Int = 2) { player(playerUniqueId: "p1") { id referredFriends(page: $page, limit: 5) { total } } }';
+    const { data, errors } = await both.gateway.query(query, { page: null });
+    expect(data.player).toMatchObject({ id: 'p1', referredFriends: null });
+    expect(errors).toMatchObject([{ path: ['player', 'referredFriends'], extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(errors[0]?.message).toMatch(/"page" of non-null type "Int!" must not be null/);
+  });
 });

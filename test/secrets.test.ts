@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { post } from './kit/gateway.ts';
+import { assertNoLeak } from './kit/leaks.ts';
 import { raw, requestBytes } from './kit/raw.ts';
 import { secretSigner, signed, token, UNLIMITED } from './kit/tokens.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';
@@ -216,3 +217,12 @@ test('a configuration that is refused is reported without its secrets', async ()
   }
   expect(written).not.toMatch(/hunter\d/);
 }, 30_000);
+
+test.each([
+  ['a key', `{"apikey":"${API_KEY}"}`],
+  ['a token', `{"token":"${own}"}`],
+  ['an e-mail address', `{"caller":"${EMAIL}"}`],
+  ['a telephone number', `{"caller":"${MOBILE}"}`],
+])('the watch that every test gateway is under sees %s', (_what, line) => {
+  expect(() => assertNoLeak(`{"level":30}\n${line}\n`)).toThrow(/must not hold/);
+});

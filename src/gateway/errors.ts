@@ -57,6 +57,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const cause = unwrapResolverError(error);
   if (cause instanceof UpstreamError) return { ...formatted, ...upstreamFace(cause) };
   const code = formatted.extensions?.['code'];
+  if (isNullArgument(cause)) return { ...formatted, extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT } };
   if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...clientFace(formatted) };
   return { ...formatted, ...INTERNAL };
 }
@@ -64,8 +65,20 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 /** Whether a client may see an error as it stands: then it needs no line in the log beyond the operation's own. */
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
-  if (cause instanceof ClientError) return true;
+  if (cause instanceof ClientError || isNullArgument(cause)) return true;
   return cause instanceof GraphQLError && isOfGraphQL(cause.extensions?.['code']);
+}
+
+/**
+ * Whether graphql-js refuses an argument while it executes: after validation only a variable can cause that which is null
+ * where the argument's default was expected. It gives such an error no code.
+ */
+function isNullArgument(cause: unknown): boolean {
+  return (
+    cause instanceof GraphQLError &&
+    cause.extensions['code'] === undefined &&
+    /^Argument "\w+" of non-null type "[\w![\]]+" must not be null\.$/.test(cause.message)
+  );
 }
 
 const INTERNAL = {

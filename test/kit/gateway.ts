@@ -6,6 +6,7 @@ import { createGateway } from '../../src/gateway/server.ts';
 import { createLog } from '../../src/log.ts';
 import { createRestClient } from '../../src/rest/client.ts';
 import { createInvalidation } from '../../src/serve.ts';
+import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
 /** What a GraphQL answer holds, as loosely as a test needs it. */
@@ -62,6 +63,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
       await app.close();
       await rest.close();
       await shared?.close();
+      assertNoLeak(lines.join('') + (await metrics.registry.metrics()));
     },
   };
 }
@@ -88,6 +90,7 @@ export async function post(url: string, body: unknown, headers: Record<string, s
     body: JSON.stringify(body),
   });
   const text = await response.text();
+  assertNoSecret(`${text}${JSON.stringify([...response.headers])}`);
   const { data, errors = [], extensions = {} } = JSON.parse(text);
   return { status: response.status, headers: response.headers, data, errors, extensions, text };
 }

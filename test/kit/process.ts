@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { assertNoLeak } from './leaks.ts';
 import { API_KEY, SECRET_KEY } from './upstream.ts';
 
 /** What a page of the management port answered. */
@@ -98,7 +99,10 @@ export function spawnProcess(env: Record<string, string>, nodeOptions: readonly 
   return {
     child,
     output: () => text,
-    ended: once(child, 'close').then(([code, signal]) => ({ code, signal })),
+    ended: once(child, 'close').then(([code, signal]) => {
+      assertNoLeak(text);
+      return { code, signal };
+    }),
     /** Resolves when what was written fits. */
     written: (fits: () => boolean) =>
       new Promise<void>((resolve) => {

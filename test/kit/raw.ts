@@ -1,5 +1,6 @@
 /* Requests as bytes on a socket, for what no honest client would send. */
 import { connect } from 'node:net';
+import { assertNoSecret } from './leaks.ts';
 
 export interface RawAnswer {
   /** Of the first answer; 0 when the connection was closed without one. */
@@ -20,7 +21,7 @@ const PATIENCE_MS = 8_000;
 /** Sends bytes and reads until the server closes. */
 export function raw(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(Number(port), hostname, () => {
       for (const part of parts) socket.write(part);
@@ -28,7 +29,15 @@ export function raw(url: string, ...parts: (string | Buffer)[]): Promise<RawAnsw
     socket.setTimeout(PATIENCE_MS, () => socket.destroy());
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => resolve(read(Buffer.concat(chunks).toString())));
+    socket.on('close', () => {
+      const text = Buffer.concat(chunks).toString();
+      try {
+        assertNoSecret(text);
+        resolve(read(text));
+      } catch (error) {
+        reject(error);
+      }
+    });
   });
 }
 
