@@ -1,20 +1,18 @@
-import { watchFile } from 'node:fs';
+import { onFileChange } from '../../file-change.ts';
 import { type Manifest, type ManifestCheck, readManifest } from './manifest.ts';
-
-const LOOK_EVERY_MS = 1_000;
 
 /**
  * Reads `PERSISTED_OPERATIONS_FILE` and reads it again when it changes. Throws when it cannot be used now; when it cannot be
  * used later, what was read last stays in force and `warn` says so.
  */
 export function watchManifest(path: string, check: ManifestCheck, warn: (message: string) => void): () => Manifest {
-  let manifest = readManifest(path, check);
-  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, () => {
+  onFileChange(path, () => {
     try {
       manifest = readManifest(path, check);
     } catch (error) {
       warn(`the earlier persisted operations stay in force: ${error instanceof Error ? error.message : String(error)}`);
     }
   });
+  let manifest = readManifest(path, check);
   return () => manifest;
 }
