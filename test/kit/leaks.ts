@@ -7,7 +7,7 @@ import { API_KEY, SECRET_KEY } from './upstream.ts';
 /** The keys of the REST service, and whatever looks like a JWT with its signature. */
 const SECRET = new RegExp(`${API_KEY}|${SECRET_KEY}|eyJ[\\w-]{10,}\\.[\\w-]{10,}\\.[\\w-]{10,}`);
 /** E-mail addresses and telephone numbers. Answers may hold them, the log and the metrics may not. */
-const PERSONAL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}|\+\d{9,}/i;
+const PERSONAL = /[\w.+-]@[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}\.[a-z]{2}|\+\d{9}/i;
 
 /** Throws when an answer holds a key or a token. */
 export function assertNoSecret(text: string): void {

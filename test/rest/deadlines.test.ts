@@ -11,10 +11,12 @@ const endless: [string, Answer][] = [
 
 describe.each(endless)('a service that %s', (_behaviour, answer) => {
   test('is given up at the deadline of the call, and the request ended', async () => {
-    const { upstream, rest } = await start({ timeoutMs: 40 });
+    const { upstream, rest } = await start({ timeoutMs: 250 });
     upstream.on('GET /player', answer);
     const op = operation();
-    expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(late);
+    const result = failure(rest.getPlayer('p1', undefined, op));
+    await upstream.received(1);
+    expect(await result).toMatchObject(late);
     await upstream.requests[0]?.gone;
     expect(upstream.calls()).toHaveLength(1);
     expect(op.records).toMatchObject([{ error: 'UPSTREAM_TIMEOUT', attempts: 1 }]);
