@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { readExamples } from '../src/gateway/ide/examples.ts';
-import { seedDemo } from '../src/reference/demo.ts';
-import { Key } from '../src/reference/keys.ts';
-import { loadProgramme } from '../src/reference/programme/load.ts';
-import { startGateway, type TestGateway } from './kit/gateway.ts';
-import { type RunningReference, startReference } from './kit/reference.ts';
+import { startDemo } from './kit/demo.ts';
+import type { TestGateway } from './kit/gateway.ts';
 import { startUpstream } from './kit/upstream.ts';
 
 /** Where Chromium or Chrome is, on systems where one is installed; CHROMIUM names another place. */
@@ -38,21 +35,17 @@ if (executablePath === undefined) {
 }
 
 (executablePath === undefined ? describe.skip : describe)('what a newcomer sees in a browser', () => {
-  let reference: RunningReference;
+  let demo: Awaited<ReturnType<typeof startDemo>>;
   let gateway: TestGateway;
   let browser: Browser;
   beforeAll(async () => {
-    const programme = loadProgramme(undefined);
-    reference = await startReference({ programme });
-    const { app, store, apiKey, secretKey } = reference;
-    await seedDemo(app, store, programme, { apiKey: new Key(apiKey), secretKey: new Key(secretKey) });
-    gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
+    demo = await startDemo();
+    gateway = demo.gateway;
     browser = await chromium.launch({ ...(executablePath && { executablePath }), args: QUIET });
   }, PATIENCE_MS);
   afterAll(async () => {
     await browser?.close();
-    await gateway?.close();
-    await reference?.close();
+    await demo?.close();
   });
 
   test(

@@ -2,12 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isObjectType, parse, validate } from 'graphql';
 import { type Example, readExamples } from '../src/gateway/ide/examples.ts';
 import { createSchema } from '../src/gateway/schema.ts';
-import { seedDemo } from '../src/reference/demo.ts';
-import { Key } from '../src/reference/keys.ts';
-import { loadProgramme } from '../src/reference/programme/load.ts';
 import { coordinatesIn, coordinatesOf, fieldsWithValues } from './kit/coordinates.ts';
-import { startBoth, startGateway, type TestGateway } from './kit/gateway.ts';
-import { type RunningReference, startReference } from './kit/reference.ts';
+import { startDemo } from './kit/demo.ts';
+import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 const examples = readExamples();
 const { schema } = createSchema();
@@ -63,19 +60,15 @@ describe('an example run against the scripted service', () => {
 });
 
 describe('an example run against the reference service and its demo player', () => {
-  let reference: RunningReference;
+  let demo: Awaited<ReturnType<typeof startDemo>>;
   let gateway: TestGateway;
   const shown = new Set<string>();
   beforeAll(async () => {
-    const programme = loadProgramme(undefined);
-    reference = await startReference({ programme });
-    const { app, store, apiKey, secretKey } = reference;
-    await seedDemo(app, store, programme, { apiKey: new Key(apiKey), secretKey: new Key(secretKey) });
-    gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
+    demo = await startDemo();
+    gateway = demo.gateway;
   });
   afterAll(async () => {
-    await gateway.close();
-    await reference.close();
+    await demo.close();
   });
 
   // In their order: what one of them writes, a later one deletes.

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { seedDemo } from '../src/reference/demo.ts';
-import { Key } from '../src/reference/keys.ts';
-import { loadProgramme } from '../src/reference/programme/load.ts';
-import { startGateway, type TestGateway } from './kit/gateway.ts';
-import { type RunningReference, startReference } from './kit/reference.ts';
+import { startDemo } from './kit/demo.ts';
+import type { TestGateway } from './kit/gateway.ts';
 
 /* Every example of the README is run as it stands, against the demo player, and gives the answer that follows it. */
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -14,18 +11,14 @@ const examples = [...README.matchAll(BLOCK)].map(({ groups }) => ({
   answer: groups?.['answer'],
 }));
 
-let reference: RunningReference;
+let demo: Awaited<ReturnType<typeof startDemo>>;
 let gateway: TestGateway;
 beforeAll(async () => {
-  const programme = loadProgramme(undefined);
-  reference = await startReference({ programme });
-  const { app, store, apiKey, secretKey } = reference;
-  await seedDemo(app, store, programme, { apiKey: new Key(apiKey), secretKey: new Key(secretKey) });
-  gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
+  demo = await startDemo();
+  gateway = demo.gateway;
 });
 afterAll(async () => {
-  await gateway.close();
-  await reference.close();
+  await demo.close();
 });
 
 test('there are examples, one of them with its answer', () => {
