@@ -18,7 +18,8 @@ import { runWorker } from './worker.ts';
 async function main(): Promise<void> {
   collectYoungOnOneThread();
   const config = loadConfig();
-  const log = createLog(config.logLevel, stdout(config.workers > 1));
+  // Workers write to this stdout too, and so does the reference service.
+  const log = createLog(config.logLevel, stdout(config.workers > 1 || !config.rest.baseUrl));
   const lifecycle = createLifecycle(config.shutdownGraceMs, log);
   endOnUncaught(lifecycle, log);
   if (cluster.isWorker) return await runWorker(config, lifecycle, log);
