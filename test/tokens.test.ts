@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createRemembered } from '../src/gateway/access/remembered.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {
@@ -560,4 +561,15 @@ describe('client tokens', () => {
     expectLetIn(await bearer(gateway, app));
     expectLetIn(await bearer(gateway, token(signer)));
   });
+});
+
+test('no more than ten thousand verified tokens are remembered, and the one remembered longest goes first', () => {
+  const remembered = createRemembered();
+  const caller = { name: 'p1', sub: 'p1', scopes: new Set<never>() };
+  for (let token = 0; token <= 10_000; token += 1) {
+    remembered.set(`${token}`, 'keys', { caller, expiresAt: Number.POSITIVE_INFINITY });
+  }
+  expect(remembered.get('0', 'keys')).toBeUndefined();
+  expect(remembered.get('1', 'keys')).toBe(caller);
+  expect(remembered.get('10000', 'keys')).toBe(caller);
 });
