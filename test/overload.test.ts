@@ -139,6 +139,43 @@ test('a client that goes away makes room', async () => {
   expect((await gateway.query('{ player(playerUniqueId: "p1") { id } }')).status).toBe(200);
 });
 
+/** As a request of its own, or one of several that are sent without waiting for an answer. */
+const getPlayer = (id: string) =>
+  `GET /graphql?query={player(playerUniqueId:"${id}"){id}} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`;
+
+test('a client that asked several times at once and goes away takes all of it along', async () => {
+  const { gateway, upstream } = await start({
+    MAX_CONCURRENT_OPERATIONS: '3',
+    REST_TIMEOUT_MS: '60000',
+    OPERATION_TIMEOUT_MS: '60000',
+  });
+  upstream.on('GET /player', { fault: 'hang' }, { fault: 'hang' }, { fault: 'hang' }, 'usual');
+  const client = open(gateway);
+  client.write(getPlayer('p1') + getPlayer('p2') + getPlayer('p3'));
+  await upstream.received(3);
+  client.resetAndDestroy();
+  await Promise.all(upstream.requests.map(({ gone }) => gone));
+  const again = await Promise.all([1, 2, 3].map((n) => gateway.query(`{ player(playerUniqueId: "q${n}") { id } }`)));
+  expect(again.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('clients that are gone before their requests begin take no place', async () => {
+  const { gateway } = await start({ MAX_CONCURRENT_OPERATIONS: '2' });
+  const clients = Array.from({ length: 20 }, () => open(gateway));
+  await Promise.all(
+    clients.map(async (client) => {
+      await once(client, 'connect');
+      client.write(getPlayer('p1').repeat(3));
+      client.resetAndDestroy();
+      await once(client, 'close');
+    }),
+  );
+  const answers = await Promise.all(
+    ['q1', 'q2'].map((id) => gateway.query(`{ player(playerUniqueId: "${id}") { id } }`)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+});
+
 /** Everything a connection received until the gateway closed it. */
 async function untilClosed(socket: Socket): Promise<string> {
   let received = '';

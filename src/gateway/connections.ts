@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, FastifyInstance, RawServerDefault } from 'fastify';
 
@@ -56,6 +57,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits)
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
+  app.server.prependListener('request', closeWithConnection);
   app.addHook('preClose', (done) => {
     closing = true;
     // What has arrived by now is read first.
@@ -68,4 +70,18 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits)
     if (closing) void reply.header('connection', 'close');
     done(null, payload);
   });
+}
+
+/**
+ * Node tells a response that its connection is closed only when it is the one to be sent next. Others that a client asked
+ * for in advance would never hear of it, and keep their calls and places for ever.
+ */
+function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (response.socket) return;
+  const close = () => {
+    response.destroyed = true;
+    response.emit('close');
+  };
+  socket.setMaxListeners(0).once('close', close);
+  response.once('close', () => socket.off('close', close));
 }

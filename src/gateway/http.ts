@@ -1,6 +1,7 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Departure } from '../rest/departure.ts';
+import { stage } from '../stage.ts';
 import type { Context } from './context.ts';
 import type { Pipeline } from './pipeline.ts';
 import { answerShortly, JSON_TYPE } from './short-way.ts';
@@ -29,11 +30,18 @@ export function routeGraphQL(
         return made;
       };
       const short = await answerShortly(pipeline, request, asked, context);
-      if (short !== undefined) return reply.header('content-type', JSON_TYPE).send(short);
-      return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: asked, context }), request, reply);
+      if (short === undefined) {
+        return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: asked, context }), request, reply);
+      }
+      void reply.header('content-type', JSON_TYPE);
+      await new Promise<void>(answerTogether);
+      return short;
     },
   });
 }
+
+/** Answers by the short way. */
+const answerTogether = stage((go: () => void) => go());
 
 /** Happens when the client goes away before it has its answer. */
 function departureOf({ raw }: FastifyReply): Departure {

@@ -9,6 +9,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { SharedState } from '../redis.ts';
 import type { RestClient } from '../rest/client.ts';
+import { stage } from '../stage.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { ANONYMOUS_CALLER } from './access/caller.ts';
 import { asksForTypenameAlone } from './access/health-check.ts';
@@ -96,6 +97,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     ...serverOptions(config.connections, config.operationTimeoutMs),
   });
   observeOperations(app, GRAPHQL_PATH, { metrics, log });
+  beginTogether(app);
   keepConnections(app, config.connections);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
@@ -140,6 +142,16 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     serveGraphiQL(app, GRAPHQL_PATH);
   }
   return app;
+}
+
+/** Requests that arrived together begin together; one whose client has gone by then does not begin. */
+function beginTogether(app: FastifyInstance): void {
+  const begin = stage((start: () => void) => start());
+  app.addHook('onRequest', (_request, { raw }, done) =>
+    begin(() => {
+      if (!raw.destroyed) done();
+    }),
+  );
 }
 
 /** Websites that may ask. In development Apollo's hosted Sandbox may too, and whatever runs on this machine. */

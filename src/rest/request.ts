@@ -62,7 +62,7 @@ export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOption
       method: endpoint.method,
       path,
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
       // Neither a language nor an encoded path holds a space.
       identity: `${accountOf(current)} ${lang ?? ''} ${path}`,
     };

@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
+import { stage } from '../stage.ts';
 import type { Method } from './operation.ts';
 
 export interface TransportOptions {
@@ -18,7 +19,7 @@ export interface Request {
   path: string;
   /** Names and values in turn. */
   headers: string[];
-  body: string | undefined;
+  body: string | null;
 }
 
 export interface Reply {
@@ -77,10 +78,13 @@ export function createTransport({
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  const sendTogether = stage((exchange: Exchange) => {
+    pool.dispatch(exchange.request, exchange);
+  });
   return {
-    send({ method, path, headers, body }) {
-      const exchange = new Exchange(maxResponseBytes);
-      pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
+    send(request) {
+      const exchange = new Exchange(request, maxResponseBytes);
+      sendTogether(exchange);
       return exchange;
     },
     close: () => pool.destroy(),
@@ -92,6 +96,7 @@ export function createTransport({
  * `request` makes for every call, and tells exactly when a request begins to be written.
  */
 class Exchange implements Dispatcher.DispatchHandler, Sending {
+  readonly request: Request;
   readonly reply: Promise<Reply | Error>;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -102,7 +107,8 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   #aborted: Error | undefined;
   #resolve: (reply: Reply | Error) => void = () => {};
 
-  constructor(maxBytes: number) {
+  constructor(request: Request, maxBytes: number) {
+    this.request = request;
     this.#maxBytes = maxBytes;
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -137,6 +143,11 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   }
 
   onResponseEnd(): void {
+    takeTogether(this);
+  }
+
+  /** The reply is whole. */
+  take(): void {
     const [first, ...rest] = this.#chunks;
     const bytes = rest.length === 0 ? first : Buffer.concat(this.#chunks, this.#bytes);
     this.#resolve({ status: this.#status, headers: this.#headers, body: bytes?.toString() ?? '' });
@@ -147,3 +158,5 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
     this.#resolve(new NoReply(refused ? 'bad-request' : 'connection', this.#controller !== undefined, error));
   }
 }
+
+const takeTogether = stage((exchange: Exchange) => exchange.take());
