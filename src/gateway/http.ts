@@ -41,7 +41,7 @@ export function routeGraphQL(
 }
 
 /** Answers by the short way. */
-const answerTogether = stage((go: () => void) => go());
+const answerTogether = stage((go: () => void) => go(), process.nextTick);
 
 /** Happens when the client goes away before it has its answer. */
 function departureOf({ raw }: FastifyReply): Departure {

@@ -146,7 +146,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
 
 /** Requests that arrived together begin together; one whose client has gone by then does not begin. */
 function beginTogether(app: FastifyInstance): void {
-  const begin = stage((start: () => void) => start());
+  const begin = stage((start: () => void) => start(), setImmediate);
   app.addHook('onRequest', (_request, { raw }, done) =>
     begin(() => {
       if (!raw.destroyed) done();

@@ -21,7 +21,7 @@ import type { Observer } from './observe.ts';
 import type { Operation } from './operation.ts';
 import type { ReadCache } from './read-cache.ts';
 import type { IdentifiedRequest } from './request.ts';
-import type { Resilience } from './resilience.ts';
+import type { ReadAnswer, Resilience } from './resilience.ts';
 
 export interface ReadsOptions<Result> {
   endpoint: Endpoint;
@@ -36,9 +36,11 @@ export interface ReadsOptions<Result> {
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
   readonly #inFlight = new InFlight<Result | null>();
+  readonly #read: ReadAnswer<Result | null>;
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
+    this.#read = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
   }
 
   read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
@@ -75,10 +77,9 @@ export class Reads<Result> {
 
   /** Never rejects: those who wait are told. */
   async #fly(call: AwaitedCall<Result | null>): Promise<void> {
-    const { resilience, cache, decode } = this.#options;
+    const { resilience, cache } = this.#options;
     try {
-      const body = await resilience.send(call);
-      const result = body && decode(body, call.playerUniqueId);
+      const result = await resilience.send(call, this.#read);
       if (result && cache && this.#inFlight.has(call)) {
         cache.put(call.request.identity, call.playerUniqueId, result, call.characters);
       }

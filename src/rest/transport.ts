@@ -80,7 +80,7 @@ export function createTransport({
   });
   const sendTogether = stage((exchange: Exchange) => {
     pool.dispatch(exchange.request, exchange);
-  });
+  }, process.nextTick);
   return {
     send(request) {
       const exchange = new Exchange(request, maxResponseBytes);
@@ -159,4 +159,4 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   }
 }
 
-const takeTogether = stage((exchange: Exchange) => exchange.take());
+const takeTogether = stage((exchange: Exchange) => exchange.take(), setImmediate);

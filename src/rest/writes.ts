@@ -5,7 +5,7 @@ import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from 
 import type { Notice, Observer } from './observe.ts';
 import type { Operation } from './operation.ts';
 import type { Content, RequestMaker } from './request.ts';
-import type { Resilience } from './resilience.ts';
+import type { ReadAnswer, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
 
 export interface WritesOptions {
@@ -36,7 +36,7 @@ export function createWrites(options: WritesOptions): Writes {
     playerUniqueId: string,
     content: Content,
     op: Operation,
-    read: (answer: Json | null, call: AwaitedCall<Result>) => Result,
+    read: ReadAnswer<Result, AwaitedCall<Result>>,
   ): Promise<Result> {
     const call = new AwaitedCall<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
     assertInTime(op, endpoint);
@@ -49,11 +49,11 @@ export function createWrites(options: WritesOptions): Writes {
   /** Never rejects: the operation that waits is told. */
   async function carryOut<Result>(
     call: AwaitedCall<Result>,
-    read: (answer: Json | null, call: AwaitedCall<Result>) => Result,
+    read: ReadAnswer<Result, AwaitedCall<Result>>,
   ): Promise<void> {
     const { playerUniqueId } = call;
     try {
-      const result = read(await resilience.send(call), call);
+      const result = await resilience.send(call, read);
       written(playerUniqueId);
       call.answer(result);
     } catch (error) {

@@ -11,15 +11,15 @@ const MAX_NAME_LENGTH = 100;
 /** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
 export function logOperation(
   log: FastifyBaseLogger,
-  { name, type, caller, started, calls, codes }: Noted,
-  { requestId, status, bytes }: { requestId: string; status: number; bytes: number },
+  { name, type, caller, calls, codes }: Noted,
+  { requestId, status, bytes, ms }: { requestId: string; status: number; bytes: number; ms: number },
 ): void {
   const line = {
     requestId,
     operation: name?.slice(0, MAX_NAME_LENGTH),
     type,
     caller: caller === undefined ? undefined : pseudonym(caller),
-    ms: Math.round((performance.now() - started) * 10) / 10,
+    ms: Math.round(ms * 10) / 10,
     upstreamCalls: calls.length,
     bytes,
     status,

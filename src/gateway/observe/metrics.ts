@@ -10,8 +10,8 @@ export interface Metrics {
   registry: Registry;
   /** For the REST client. */
   observer: Observer;
-  /** A request to the GraphQL endpoint is answered. */
-  operation(noted: Noted): void;
+  /** A request to the GraphQL endpoint is answered, so many milliseconds after it arrived. */
+  operation(noted: Noted, ms: number): void;
   /** A loader put so many keys into one batch. */
   batch(loader: string, keys: number): void;
   /** Shows the REST client's health from now on. */
@@ -50,11 +50,11 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
   return {
     registry,
     observer: observeRest(registers),
-    operation({ name, type, caller, started, codes }) {
+    operation({ name, type, caller, codes }, ms) {
       // Without a type no operation came about: the request was refused, or was no valid GraphQL.
       const operation = type ? nameOf(name, caller !== undefined) : 'none';
       operations.inc({ operation, type: type ?? 'none', outcome: codes[0] ?? 'OK' });
-      durations.observe({ operation, type: type ?? 'none' }, (performance.now() - started) / 1000);
+      durations.observe({ operation, type: type ?? 'none' }, ms / 1000);
     },
     batch: (loader, keys) => batches.observe({ loader }, keys),
     showHealth: (health) => showHealth(health, registers),

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import type { CallRecord, Operation } from '../../rest/operation.ts';
+import { stage } from '../../stage.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Context } from '../context.ts';
 import type { GatewayErrorCode } from '../errors.ts';
@@ -25,18 +26,31 @@ export function observeOperations(app: FastifyInstance, path: string, { metrics,
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.noted) finish(request.noted, request.id, reply.statusCode, payload);
+    const { noted, id } = request;
+    if (noted)
+      finish({ noted, requestId: id, status: reply.statusCode, bytes: sizeOf(payload), ended: performance.now() });
     done(null, payload);
   });
 
-  function finish(noted: Noted, requestId: string, status: number, payload: unknown): void {
+  const finish = stage(({ noted, requestId, status, bytes, ended }: Finished) => {
     if (status >= 400 && noted.codes.length === 0) noted.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
     if (noted.type === undefined && noted.codes.length === 0) return;
-    metrics.operation(noted);
-    logOperation(log, noted, { requestId, status, bytes: sizeOf(payload) });
+    const ms = ended - noted.started;
+    metrics.operation(noted, ms);
+    logOperation(log, noted, { requestId, status, bytes, ms });
     noted.trace?.end(noted);
-  }
+  }, process.nextTick);
+}
+
+/** An answer on its way. */
+interface Finished {
+  noted: Noted;
+  requestId: string;
+  status: number;
+  bytes: number;
+  /** On the clock of `performance.now()`. */
+  ended: number;
 }
 
 /** What an answer that never became an operation is counted as. */
