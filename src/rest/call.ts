@@ -36,8 +36,8 @@ export class Call {
   attempts = 0;
   /** The status of the last reply; undefined while there is none. */
   status: number | undefined;
-  /** How long the body of the last reply was, in characters. */
-  characters = 0;
+  /** How long the body of the last reply was. */
+  bytes = 0;
   /** Whether an attempt that failed may have been carried out by the service all the same. */
   maybeDone = false;
   /** Until when the most patient operation waits, on the clock of `performance.now()`. */

@@ -14,8 +14,8 @@ interface Entry<Value> {
   bytes: number;
 }
 
-/** What a decoded answer takes in memory, compared with the text it was read from: measured to be about this much. */
-const BYTES_PER_CHARACTER = 3;
+/** What a decoded answer takes in memory for each byte of the body it was read from: measured to be about this much. */
+const BYTES_PER_BYTE_READ = 3;
 /** What an entry takes beside its value. */
 const BYTES_PER_ENTRY = 300;
 
@@ -50,11 +50,11 @@ export class ReadCache<Value> {
     return entry.value;
   }
 
-  /** Keeps an answer that was read from a text of this many characters. */
-  put(identity: string, playerUniqueId: string, value: Value, characters: number): void {
+  /** Keeps an answer that was read from a body of this many bytes. */
+  put(identity: string, playerUniqueId: string, value: Value, bytesRead: number): void {
     this.#remove(identity);
     if (!this.#inUse) return;
-    const bytes = characters * BYTES_PER_CHARACTER + BYTES_PER_ENTRY;
+    const bytes = bytesRead * BYTES_PER_BYTE_READ + BYTES_PER_ENTRY;
     if (bytes > this.#maxBytes) return;
     this.#entries.set(identity, { value, playerUniqueId, since: performance.now(), bytes });
     const identities = this.#identitiesOf.get(playerUniqueId);

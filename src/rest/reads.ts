@@ -81,7 +81,7 @@ export class Reads<Result> {
     try {
       const result = await resilience.send(call, this.#read);
       if (result && cache && this.#inFlight.has(call)) {
-        cache.put(call.request.identity, call.playerUniqueId, result, call.characters);
+        cache.put(call.request.identity, call.playerUniqueId, result, call.bytes);
       }
       call.answer(result);
     } catch (error) {

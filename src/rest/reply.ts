@@ -3,8 +3,8 @@ import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
 import type { NoReply, Reply } from './transport.ts';
 
-/** How much of a failed call's body the log may see, in characters. */
-const EXCERPT_LENGTH = 500;
+/** How much of a failed call's body the log may see. */
+const EXCERPT_BYTES = 500;
 /** The code in an error's body that says the player does not exist, whatever the HTTP status. */
 const UNKNOWN_PLAYER = 101;
 /** The longest wait that is believed, in milliseconds. */
@@ -24,12 +24,13 @@ export function readReply(reply: Reply, endpoint: Endpoint): Json | null {
   if (status === 404 && endpoint.ofPlayer) return null;
   const encoding = reply.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, reply);
+  const text = body.toString();
   if (status >= 400) {
-    if (endpoint.ofPlayer && isUnknownPlayer(parse(body))) return null;
+    if (endpoint.ofPlayer && isUnknownPlayer(parse(text))) return null;
     throw failure('UPSTREAM_REJECTED', endpoint, reply);
   }
-  if (body.trim() === '') return {};
-  const json = isTyped(reply) ? parse(body) : undefined;
+  if (text.trim() === '') return {};
+  const json = isTyped(reply) ? parse(text) : undefined;
   if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, reply);
   return endpoint.ofPlayer && isUnknownPlayer(json) ? null : json;
 }
@@ -75,7 +76,7 @@ function failure(
   { status, body }: Reply,
   options: UpstreamErrorOptions = {},
 ): UpstreamError {
-  const excerpt = body.slice(0, EXCERPT_LENGTH);
+  const excerpt = body.toString('utf8', 0, EXCERPT_BYTES);
   return new UpstreamError(code, `${endpoint.name} answered ${status}`, { ...options, status, excerpt });
 }
 
@@ -87,9 +88,9 @@ function isTyped({ headers }: Reply): boolean {
   return typeof headers['content-type'] === 'string' && JSON_TYPE.test(headers['content-type']);
 }
 
-function parse(body: string): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body);
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
     return undefined;
   }

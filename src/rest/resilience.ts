@@ -100,7 +100,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
     call.sending = undefined;
     if (!(reply instanceof Error)) {
       call.status = reply.status;
-      call.characters = reply.body.length;
+      call.bytes = reply.body.length;
       if (reply.status >= 500) call.maybeDone = true;
     } else if (!(reply instanceof NoReply) || reply.sent) call.maybeDone = true;
     observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, ms);
