@@ -7,7 +7,7 @@
  * A read is started only for a caller who may have it, and only with arguments that hold. Everything else, errors included,
  * is left to the resolver: what fails here fails there again, under its own path.
  */
-import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';
+import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
 import { refusal } from './access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
@@ -62,8 +62,15 @@ function connectionRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | un
   return rowsOfConnection({ first, after }, [node], info);
 }
 
+/** The arguments of fields whose every argument is written into the document. Nodes live as long as their document does. */
+const written = new WeakMap<FieldNode, Arguments>();
+
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
+  const known = written.get(node);
+  if (known) return known;
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
-  return field ? getArgumentValues(field, node, variableValues) : {};
+  const found = field ? getArgumentValues(field, node, variableValues) : {};
+  if (node.arguments?.every(({ value }) => value.kind === Kind.INT)) written.set(node, found);
+  return found;
 }

@@ -119,16 +119,15 @@ export function createRestClient(options: RestClientOptions): RestClient {
   invalidation?.subscribe({ written: drop, connected: keep });
 
   return {
-    getPlayer: async (playerUniqueId, lang, op) =>
-      players.read(request(getPlayer, { playerUniqueId, lang }, op), playerUniqueId, op),
-    listCoupons: async (playerUniqueId, op) =>
-      coupons.read(request(listCoupons, { playerUniqueId }, op), playerUniqueId, op),
-    listReferrals: async (playerUniqueId, page, limit, op) =>
-      referrals.read(
-        request(listReferrals, { playerUniqueId, query: `page=${page}&limit=${limit}` }, op),
-        playerUniqueId,
-        op,
-      ),
+    getPlayer: (playerUniqueId, lang, op) =>
+      attempt(() => players.read(request(getPlayer, { playerUniqueId, lang }, op), playerUniqueId, op)),
+    listCoupons: (playerUniqueId, op) =>
+      attempt(() => coupons.read(request(listCoupons, { playerUniqueId }, op), playerUniqueId, op)),
+    listReferrals: (playerUniqueId, page, limit, op) =>
+      attempt(() => {
+        const query = `page=${page}&limit=${limit}`;
+        return referrals.read(request(listReferrals, { playerUniqueId, query }, op), playerUniqueId, op);
+      }),
     ...createWrites({
       ...common,
       request,
@@ -145,4 +144,13 @@ export function createRestClient(options: RestClientOptions): RestClient {
       await Promise.all([transport.close(), invalidation?.close()]);
     },
   };
+}
+
+/** What fails before anything is sent rejects like what fails later. An async function would wait three times for the same. */
+function attempt<Result>(begin: () => Promise<Result>): Promise<Result> {
+  try {
+    return begin();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }

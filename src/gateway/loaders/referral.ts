@@ -30,13 +30,16 @@ export function createReferralLoader({ rest, operation, budget, onBatch }: Readi
       budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
       const fetched = new Map<string, Promise<Fetched[]>>();
       for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
-      return await Promise.all(keys.map(async (key) => cut(key, (await fetched.get(key.playerUniqueId)) ?? [])));
+      return await Promise.all(
+        keys.map((key) => fetched.get(key.playerUniqueId)?.then((pages) => cut(key, pages)) ?? null),
+      );
     },
     { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
   );
 
-  async function fetchPage(playerUniqueId: string, { page, limit }: Page): Promise<Fetched> {
-    return { page, limit, result: await rest.listReferrals(playerUniqueId, page, limit, operation).catch(asError) };
+  function fetchPage(playerUniqueId: string, { page, limit }: Page): Promise<Fetched> {
+    const fetched = (result: Fetched['result']) => ({ page, limit, result });
+    return rest.listReferrals(playerUniqueId, page, limit, operation).then(fetched, (error) => fetched(asError(error)));
   }
 }
 
