@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Health } from '../../rest/health.ts';
 import type { Observer } from '../../rest/observe.ts';
 import type { CallRecord } from '../../rest/operation.ts';
+import { stage } from '../../stage.ts';
 import { createNames } from './names.ts';
 import type { Noted } from './noted.ts';
 
@@ -17,6 +18,9 @@ export interface Metrics {
   /** Shows the REST client's health from now on. */
   showHealth(health: () => Health): void;
 }
+
+/** What happens often is counted together. */
+const count = stage((update: () => void) => update(), process.nextTick);
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -56,7 +60,7 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
       operations.inc({ operation, type: type ?? 'none', outcome: codes[0] ?? 'OK' });
       durations.observe({ operation, type: type ?? 'none' }, ms / 1000);
     },
-    batch: (loader, keys) => batches.observe({ loader }, keys),
+    batch: (loader, keys) => count(() => batches.observe({ loader }, keys)),
     showHealth: (health) => showHealth(health, registers),
   };
 }
@@ -89,9 +93,11 @@ function observeRest(registers: Registry[]): Observer {
   });
   return {
     call: (record) =>
-      calls.inc({ endpoint: nameOfEndpoint(record), source: sourceOf(record), outcome: record.error ?? 'OK' }),
+      count(() =>
+        calls.inc({ endpoint: nameOfEndpoint(record), source: sourceOf(record), outcome: record.error ?? 'OK' }),
+      ),
     attempt: (method, template, status, ms) =>
-      requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1000),
+      count(() => requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1000)),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
     oddity: (kind, member) => oddities.inc({ kind, member }),
   };
