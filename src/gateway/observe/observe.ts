@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import type { CallRecord, Operation } from '../../rest/operation.ts';
 import { stage } from '../../stage.ts';
@@ -16,8 +16,8 @@ export interface ObserveOptions {
 }
 
 /**
- * Notes what becomes of every request to `path`. As the answer is sent, whoever gave it, this makes one line in the log,
- * the counts in the metrics and the end of the trace. Must be registered before anything that changes the answer's body.
+ * Notes what becomes of every request to `path`. When the answer is sent, whoever gave it, this makes one line in the log,
+ * the counts in the metrics and the end of the trace.
  */
 export function observeOperations(app: FastifyInstance, path: string, { metrics, log }: ObserveOptions): void {
   app.decorateRequest('noted', null);
@@ -26,19 +26,19 @@ export function observeOperations(app: FastifyInstance, path: string, { metrics,
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { noted, id } = request;
-    if (noted)
-      finish({ noted, requestId: id, status: reply.statusCode, bytes: sizeOf(payload), ended: performance.now() });
+    if (request.noted) finish({ noted: request.noted, reply, ended: performance.now() });
     done(null, payload);
   });
 
-  const finish = stage(({ noted, requestId, status, bytes, ended }: Finished) => {
+  const finish = stage(({ noted, reply, ended }: Finished) => {
+    const { statusCode: status } = reply;
     if (status >= 400 && noted.codes.length === 0) noted.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
     if (noted.type === undefined && noted.codes.length === 0) return;
     const ms = ended - noted.started;
+    const bytes = Number(reply.getHeader('content-length') ?? 0);
     metrics.operation(noted, ms);
-    logOperation(log, noted, { requestId, status, bytes, ms });
+    logOperation(log, noted, { requestId: reply.request.id, status, bytes, ms });
     noted.trace?.end(noted);
   }, process.nextTick);
 }
@@ -46,9 +46,8 @@ export function observeOperations(app: FastifyInstance, path: string, { metrics,
 /** An answer on its way. */
 interface Finished {
   noted: Noted;
-  requestId: string;
-  status: number;
-  bytes: number;
+  /** Sent by the time this is read, so that its length is known. */
+  reply: FastifyReply;
   /** On the clock of `performance.now()`. */
   ended: number;
 }
@@ -65,11 +64,6 @@ function codeOf(status: number): GatewayErrorCode {
     default:
       return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
   }
-}
-
-function sizeOf(payload: unknown): number {
-  if (typeof payload === 'string') return Buffer.byteLength(payload);
-  return payload instanceof Uint8Array ? payload.byteLength : 0;
 }
 
 /** Begins to note an operation of a caller who was let in, and its calls to the REST service. */
