@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** How much goes out in one write at most, and half of that at least unless time is up: a write costs more than a line does. */
-const WRITE_BYTES = 65_536;
+const WRITE_BYTES = 32_768;
 /** Of several processes with one stdout none writes more than a pipe takes whole: lines never tear each other apart. */
 const SHARED_WRITE_BYTES = 4_096;
 
