@@ -51,7 +51,7 @@ main().catch((error: unknown) => {
  *   collects for long-lived ones and from then on makes their like among the old. That befell every second process: such a
  *   process spent twice the time on collecting and grew to 210 MB instead of 140.
  * - What the old hold is small and stays the same. V8 lets it grow to a multiple before it collects it; half as much again is
- *   enough, and keeps a process under full load at 147 MB that went up to 178. It collects the old every half minute then.
+ *   enough, and keeps a process under full load at 147 MB that went up to 178. It then collects the old about every twenty seconds.
  */
 function tuneCollector(): void {
   setFlagsFromString('--no-parallel-scavenge');

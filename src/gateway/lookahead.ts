@@ -62,7 +62,7 @@ function connectionRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | un
   return rowsOfConnection({ first, after }, [node], info);
 }
 
-/** The arguments of fields whose every argument is written into the document. Nodes live as long as their document does. */
+/** The arguments of fields that have none but numbers in the document. Nodes live as long as their document does. */
 const written = new WeakMap<FieldNode, Arguments>();
 
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {

@@ -37,7 +37,7 @@ export type ReadAnswer<Result, Sent extends Call = Call> = (answer: Json | null,
 export interface Resilience {
   /**
    * Sends the call for as often as it takes and is allowed, and reads its answer: null when the player does not exist. It is
-   * read at once, while the processor has it at hand and nothing else waits for memory.
+   * read at once, so that the memory it was read from is free before the next one is read.
    */
   send<Result, Sent extends Call>(call: Sent, read: ReadAnswer<Result, Sent>): Promise<Result>;
   health(): Health;
