@@ -53,7 +53,7 @@ export async function startManagement(
     return reply.type(PROMETHEUS).send(await shown.metrics());
   });
 
-  const url = await app.listen(address);
+  const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });
   return {
     url,
     show(visible) {

@@ -28,7 +28,11 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
   const gateway = await createGateway({ config, rest, authenticate, log, shared, metrics, tracing });
-  const url = await gateway.listen({ host: config.host, port: config.port });
+  const url = await gateway.listen({
+    host: config.host,
+    port: config.port,
+    listenTextResolver: (address) => `GraphQL listens at ${address}`,
+  });
   loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
   return {
