@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { type OperationDefinitionNode, parse } from 'graphql';
+import { createPreparedOperations } from '../src/gateway/execution/prepared.ts';
+
+const document = parse('{ me { id } }');
+const [operation] = document.definitions as unknown as [OperationDefinitionNode];
+const prepared = { document, operation, compiled: () => ({ data: {} }) };
+
+test('no more than a thousand operations are kept, and the one not asked for longest goes first', () => {
+  const operations = createPreparedOperations();
+  for (let text = 0; text < 1_000; text += 1) operations.set(`${text}`, undefined, prepared);
+  expect(operations.get('0', undefined)).toBe(prepared);
+  operations.set('1000', undefined, prepared);
+  expect(operations.get('1', undefined)).toBeUndefined();
+  expect(operations.get('0', undefined)).toBe(prepared);
+  expect(operations.get('1000', undefined)).toBe(prepared);
+});
+
+test('a text is kept with the name it was asked for by, and not when it is longer than 16,384 characters', () => {
+  const operations = createPreparedOperations();
+  operations.set('text', 'A', prepared);
+  expect(operations.get('text', 'A')).toBe(prepared);
+  expect(operations.get('text', 'B')).toBeUndefined();
+  expect(operations.get('text', undefined)).toBeUndefined();
+  operations.set('#'.repeat(16_384), undefined, prepared);
+  operations.set('#'.repeat(16_385), undefined, prepared);
+  expect(operations.get('#'.repeat(16_384), undefined)).toBe(prepared);
+  expect(operations.get('#'.repeat(16_385), undefined)).toBeUndefined();
+});
