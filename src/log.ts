@@ -34,14 +34,50 @@ export function createLog(level: string, destination: DestinationStream = stdout
 /** @param shared Whether other processes write there too. */
 export function stdout(shared: boolean): DestinationStream {
   const maxWrite = shared ? SHARED_WRITE_BYTES : WRITE_BYTES;
-  return pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: maxWrite / 2,
-    maxWrite,
-    maxLength: MAX_WAITING_BYTES,
-    periodicFlush: MAX_WAIT_MS,
-  });
+  return gather(maxWrite, () =>
+    pino.destination({ dest: 1, sync: false, minLength: 1, maxWrite, maxLength: MAX_WAITING_BYTES }),
+  );
+}
+
+/** What pino writes to a file descriptor with. */
+type Destination = ReturnType<typeof pino.destination>;
+
+/**
+ * Lines that go out together, half of a write at least unless time is up. A destination of pino's can gather lines itself,
+ * but counts with each of them everything that waits anew, which makes a line twice as dear.
+ */
+function gather(
+  maxWrite: number,
+  createDestination: () => Destination,
+): DestinationStream & Pick<Destination, 'flush'> {
+  let lines = '';
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const handOn = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (lines === '') return;
+    destination.write(lines);
+    lines = '';
+    bytes = 0;
+  };
+  // Earlier than the destination, which writes what it has as the process ends.
+  process.on('exit', handOn);
+  const destination = createDestination();
+  return {
+    write(line) {
+      const length = Buffer.byteLength(line);
+      if (bytes + length > maxWrite) handOn();
+      lines += line;
+      bytes += length;
+      if (bytes >= maxWrite / 2) handOn();
+      else timer ??= setTimeout(handOn, MAX_WAIT_MS);
+    },
+    flush(done) {
+      handOn();
+      destination.flush(done);
+    },
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
 import { calendarDate, dateTime } from '../../src/rest/decode/dates.ts';
 import { boolean, identifier, int, number, text, webAddress } from '../../src/rest/decode/members.ts';
@@ -13,6 +14,45 @@ function noticing<Read>(read: (notice: (oddity: Oddity, member: string) => void)
   const value = read((oddity, member) => noticed.push(`${oddity} ${member}`));
   return [value, ...noticed];
 }
+
+test('an address is taken exactly when it is http(s) and can be parsed', () => {
+  const parts = [
+    'http',
+    'https',
+    'ftp',
+    '://',
+    ':',
+    '/',
+    '.',
+    '-',
+    '--',
+    '@',
+    '?',
+    '#',
+    '%',
+    '[',
+    ' ',
+    '1',
+    '0x1',
+    'xn--',
+    'a',
+    'example',
+    'com',
+    'ü',
+  ];
+  const address = fc.oneof(
+    fc.stringMatching(/^https?:\/\/[a-z0-9.:-]+(?:[/?#][ -~]*)?$/),
+    fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((words) => `https://${words.join('')}`),
+    fc.webUrl(),
+  );
+  fc.assert(
+    fc.property(address, (text) => {
+      const [read] = noticing((notice) => webAddress(text, 'm', notice));
+      expect(read).toBe(URL.canParse(text) ? text : undefined);
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 describe('dates', () => {
   test.each([
@@ -162,6 +202,10 @@ describe('a player', () => {
     expect(JSON.stringify(read.attributes?.custom)).toBe('{"a":"x","b":2,"__proto__":"p","constructor":"q"}');
     expect(noticed).toEqual(['wrong-type playerAttributes.custom', 'wrong-type playerAttributes.custom']);
     expect(player({ playerAttributes: { custom: ['a'] } })[0].attributes?.custom).toBeUndefined();
+    const fitting = JSON.parse('{"a":"x","__proto__":"p"}');
+    expect(JSON.stringify(player({ playerAttributes: { custom: fitting } })[0].attributes?.custom)).toBe(
+      '{"a":"x","__proto__":"p"}',
+    );
   });
 
   test('that hostile names describe changes no prototype', () => {

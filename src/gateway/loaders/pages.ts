@@ -36,11 +36,11 @@ interface Cover {
 
 /** The pages to call for. Without any row wanted, the smallest page there is: it carries the totals. */
 export function planPages(stretches: readonly Stretch[]): readonly Page[] {
-  const wanted = disjoint(stretches);
-  const [first] = wanted;
-  if (!first) return [{ page: 1, limit: 1 }];
+  const [only] = stretches;
   // Nearly always: one stretch, and a page of the service as it stands.
-  if (wanted.length === 1 && isPage(first)) return [pageAround(first.from, first)];
+  if (only && stretches.length === 1 && isPage(only)) return [pageAround(only.from, only)];
+  const wanted = disjoint(stretches);
+  if (wanted.length === 0) return [{ page: 1, limit: 1 }];
   const bound = OVERFETCH * wanted.reduce((rows, stretch) => rows + sizeOf(stretch), 0);
   return coversByCalls(wanted).find((cover) => cover && cover.rows <= bound)?.pages ?? [];
 }
@@ -96,7 +96,8 @@ function pageAround(row: number, stretch: Stretch): Page {
 }
 
 function isPage(stretch: Stretch): boolean {
-  return stretch.from % sizeOf(stretch) === 0;
+  const size = sizeOf(stretch);
+  return size > 0 && size <= MAX_PAGE_SIZE && stretch.from % size === 0;
 }
 
 function sizeOf({ from, to }: Stretch): number {

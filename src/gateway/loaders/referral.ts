@@ -55,20 +55,24 @@ function byPlayer(keys: readonly ReferralKey[]): Map<string, Stretch[]> {
 
 /** Cuts one stretch out of the pages that were fetched for all of them. A failed page fails what lies on it. */
 function cut({ from, to }: Stretch, fetched: readonly Fetched[]): Referrals | null | Error {
+  const pages = fetched.filter(({ page, limit }) => from === to || ((page - 1) * limit < to && page * limit > from));
   const rows: ReferredFriend[] = [];
-  const pages =
-    from === to ? fetched : fetched.filter(({ page, limit }) => (page - 1) * limit < to && page * limit > from);
   let totals: ReferralPage | undefined;
   for (const { page, limit, result } of pages) {
     if (result === null || result instanceof Error) return result;
     totals ??= result;
     const first = (page - 1) * limit;
     const friends = result.referredFriends;
+    // Nearly always: one page has it all.
+    if (pages.length === 1) return found(friends.slice(from - first, to - first), result);
     for (let row = Math.max(from, first); row < Math.min(to, first + limit); row += 1) {
       const friend = friends[row - first];
       if (friend) rows[row - from] = friend;
     }
   }
-  const { total, totalPending, totalActive } = totals ?? {};
-  return { rows: rows.filter(Boolean), total, totalPending, totalActive };
+  return found(rows.filter(Boolean), totals);
+}
+
+function found(rows: readonly ReferredFriend[], totals: ReferralPage | undefined): Referrals {
+  return { rows, total: totals?.total, totalPending: totals?.totalPending, totalActive: totals?.totalActive };
 }

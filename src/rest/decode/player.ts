@@ -77,14 +77,21 @@ function custom(value: unknown, notice: Notice): PlayerAttributes['custom'] {
     notice('wrong-type', 'playerAttributes.custom');
     return undefined;
   }
-  return Object.fromEntries(Object.entries(value).filter(isCustomAttribute(notice)));
+  if (isCustom(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string | number] => {
+      const fits = isCustomAttribute(entry[1]);
+      if (!fits && entry[1] !== null) notice('wrong-type', 'playerAttributes.custom');
+      return fits;
+    }),
+  );
 }
 
-function isCustomAttribute(notice: Notice) {
-  return (entry: [string, unknown]): entry is [string, string | number] => {
-    const value = entry[1];
-    if (typeof value === 'string' || typeof value === 'number') return true;
-    if (value !== null) notice('wrong-type', 'playerAttributes.custom');
-    return false;
-  };
+/** Nearly always: there is nothing else among them. */
+function isCustom(value: Json): value is Record<string, string | number> {
+  return Object.values(value).every(isCustomAttribute);
+}
+
+function isCustomAttribute(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
