@@ -1,5 +1,6 @@
 import fastify, { type FastifyBaseLogger } from 'fastify';
 import type { Lifecycle, Stoppable } from './shutdown.ts';
+import { withoutSchemas } from './without-schemas.ts';
 
 /** Why no requests should be sent here at the moment. */
 export const REASONS = ['starting', 'draining', 'breaker-open', 'overloaded', 'no-worker'] as const;
@@ -33,6 +34,7 @@ export async function startManagement(
 ): Promise<Management> {
   const app = fastify({
     loggerInstance: log,
+    schemaController: withoutSchemas,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });

@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import type { SharedState } from '../redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import { stage } from '../stage.ts';
+import { withoutSchemas } from '../without-schemas.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { ANONYMOUS_CALLER } from './access/caller.ts';
 import { asksForTypenameAlone } from './access/health-check.ts';
@@ -90,6 +91,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
     // A logger for each request would cost more than its one line; what is logged names the request's id itself.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
+    schemaController: withoutSchemas,
     bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,

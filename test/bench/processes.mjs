@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
+import { placed } from './cores.mjs';
 
 const path = (file) => fileURLToPath(new URL(file, import.meta.url));
 const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
@@ -23,12 +24,16 @@ export const authorization = `Bearer ${await new SignJWT({ scope })
   .setExpirationTime('1h')
   .sign(Buffer.from(secret))}`;
 
-/** Starts a program and waits until it answers. What it writes is thrown away, but written. */
-async function start(file, env, ready = (port) => `http://127.0.0.1:${port}/`) {
+/**
+ * Starts a program and waits until it answers. What it writes is thrown away, but written.
+ * @param where As `placed` has it.
+ * @param ready What answers when it is ready, by its ports.
+ */
+async function start(file, env, where = 'alone', ready = (port) => `http://127.0.0.1:${port}/`) {
   const [port, managementPort] = await Promise.all([freePort(), freePort()]);
   const began = performance.now();
   const child = fork(path(file), [], {
-    execArgv: ['--import', REPORTER],
+    ...placed(where, ['--import', REPORTER]),
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -63,13 +68,14 @@ export const startUpstream = (delayMs = 0) =>
   start(
     './upstream.mjs',
     { DELAY_MS: `${delayMs}` },
+    'others',
     (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
   );
 
 export const startPeer = (name, upstream) => start(`./peers/${name}.mjs`, { REST_BASE_URL: upstream.url });
 
 /** The gateway in production form: access control on, every limit at its default. */
-export const startOurs = (upstream, env = {}) =>
+export const startOurs = (upstream, env = {}, where = 'alone') =>
   start(
     '../../dist/main.js',
     {
@@ -81,6 +87,7 @@ export const startOurs = (upstream, env = {}) =>
       JWT_AUDIENCE: audience,
       ...env,
     },
+    where,
     (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
   );
 

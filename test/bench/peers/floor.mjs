@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import { getText, paths } from './get.mjs';
-import { port } from './schema.mjs';
+import { keys, port } from './schema.mjs';
 
 const plans = {
   Profile: (id) => [paths.player(id)],
@@ -18,7 +18,9 @@ createServer(async (request, response) => {
   if (request.method !== 'POST') return response.end();
   const { query, variables } = JSON.parse(Buffer.concat(chunks));
   const [, name] = /^query (\w+)/.exec(query);
-  const bodies = await Promise.all(plans[name](variables.id).map(getText));
+  const id = request.headers['x-request-id'];
+  const headers = id === undefined ? keys : { ...keys, 'x-request-id': id };
+  const bodies = await Promise.all(plans[name](variables.id).map((path) => getText(path, headers)));
   const body = `{"data":[${bodies.join(',')}]}`;
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);

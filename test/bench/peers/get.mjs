@@ -5,8 +5,8 @@ import { base, keys } from './schema.mjs';
 const { origin, pathname } = new URL(base);
 const pool = new Pool(origin, { connections: 64 });
 
-export async function getText(path) {
-  const { statusCode, body } = await pool.request({ method: 'GET', path: `${pathname}${path}`, headers: keys });
+export async function getText(path, headers = keys) {
+  const { statusCode, body } = await pool.request({ method: 'GET', path: `${pathname}${path}`, headers });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`The REST service answered ${statusCode}`);
   return text;
