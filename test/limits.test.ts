@@ -90,10 +90,47 @@ test('complexity counts fields, those of a list once for each member that may co
   const byVariable = 'query ($n: Int! = 3) { me { referredFriends(limit: $n) { nodes { status } } } }';
   expect(await cost(byVariable)).toEqual({ complexity: 8, depth: 4 });
   expect(await cost(byVariable, { n: 100 })).toEqual({ complexity: 202, depth: 4 });
+  expect(await cost(`query ($ids: [ID!]! = ${ids(7)}) { players(playerUniqueIds: $ids) { id } }`)).toEqual({
+    complexity: 8,
+    depth: 2,
+  });
   expect(await cost('{ me { ...F ...F } } fragment F on Player { coupons { code } }')).toEqual({
     complexity: 23,
     depth: 3,
   });
+});
+
+test('an operation is measured and read ahead with the variables of its own request', async () => {
+  const document =
+    'query Page($page: Int, $n: Int! = 3) { me { referredFriends(page: $page, limit: $n) { nodes { status } } } }';
+  const pages = async (variables: Record<string, unknown>) => {
+    all.upstream.forget();
+    const { extensions, errors } = await ask(document, variables);
+    const [page] = all.upstream.calls().flatMap((call) => /page=\d+&limit=\d+/.exec(call) ?? []);
+    return [page, Object(extensions['cost']).complexity, ...errors.map((error) => error.extensions['code'])];
+  };
+  // Several times each: the operation is interpreted first and compiled later.
+  for (let round = 0; round < 4; round += 1) {
+    expect(await pages({})).toEqual(['page=1&limit=3', 8]);
+    expect(await pages({ page: 2, n: 5 })).toEqual(['page=2&limit=5', 12]);
+    expect(await pages({ page: 2, n: 5 })).toEqual(['page=2&limit=5', 12]);
+    expect(await pages({ page: 3, n: 5 })).toEqual(['page=3&limit=5', 12]);
+    expect(await pages({ n: 200 })).toEqual(['page=1&limit=200', 402]);
+    expect((await pages({ page: null, n: 5 })).at(0)).toBeUndefined();
+  }
+});
+
+test('calls are counted with the defaults of variables that are left out', async () => {
+  const players = (count: number) =>
+    `query ($ids: [ID!]! = ${ids(count)}, $coupons: Boolean! = true) {
+      players(playerUniqueIds: $ids) { id coupons @include(if: $coupons) { code } } }`;
+  const atLimit = await ask(players(50));
+  expect([atLimit.status, atLimit.errors, all.upstream.calls().length]).toEqual([200, [], 100]);
+  all.upstream.forget();
+  const friendsToo = players(50).replace('id coupons', 'id referredFriends { total } coupons');
+  expect((await ask(friendsToo)).errors[0]?.extensions).toMatchObject({ limit: 'upstreamCalls', max: 100 });
+  expect(all.upstream.calls()).toEqual([]);
+  expect((await ask(friendsToo, { coupons: false })).status).toBe(200);
 });
 
 test('calls that nobody can know before are counted while the operation runs', async () => {

@@ -11,6 +11,7 @@ import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectTyp
 import { refusal } from './access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
+import { LastFound } from './last-found.ts';
 import type { Stretch } from './loaders/pages.ts';
 import { selectedFields } from './selection.ts';
 
@@ -62,15 +63,26 @@ function connectionRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | un
   return rowsOfConnection({ first, after }, [node], info);
 }
 
-/** The arguments of fields that have none but numbers in the document. Nodes live as long as their document does. */
-const written = new WeakMap<FieldNode, Arguments>();
+/** Arguments of fields by their nodes, which live as long as their document does. */
+const known = new LastFound<FieldNode, Arguments>();
 
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
-  const known = written.get(node);
-  if (known) return known;
+  const last = known.get(node, variableValues);
+  if (last) return last;
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
   const found = field ? getArgumentValues(field, node, variableValues) : {};
-  if (node.arguments?.every(({ value }) => value.kind === Kind.INT)) written.set(node, found);
+  const variables = variablesOf(node);
+  if (variables) known.set(node, variables, variableValues, found);
   return found;
+}
+
+/** The variables among a field's arguments; undefined when some may stand inside of an argument. */
+function variablesOf({ arguments: given = [] }: FieldNode): string[] | undefined {
+  const names: string[] = [];
+  for (const { value } of given) {
+    if (value.kind === Kind.VARIABLE) names.push(value.name.value);
+    else if (value.kind !== Kind.INT) return undefined;
+  }
+  return names;
 }

@@ -9,16 +9,13 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { LastFound } from './last-found.ts';
 
 /** What is needed to read a selection: an operation's fragments and the values of its variables. */
 export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>;
 
-/**
- * A selection, flattened once: the fields it always has, or undefined when `@skip` or `@include` stands anywhere
- * in it, so that the answer differs from request to request. Documents are parsed once and kept, so the node is
- * a key that lives as long as the document does.
- */
-const flattened = new WeakMap<SelectionSetNode, readonly FieldNode[] | null>();
+/** Selections, flattened. Documents are parsed once and kept, so their nodes are keys that live as long as they do. */
+const flattened = new LastFound<SelectionSetNode, readonly FieldNode[]>();
 
 /**
  * The fields asked for below one or several field nodes, fragments spread and `@skip`/`@include` decided.
@@ -36,26 +33,27 @@ export function selectsAny(nodes: readonly FieldNode[], names: ReadonlySet<strin
 }
 
 function fieldsOf(set: SelectionSetNode, selecting: Selecting): readonly FieldNode[] {
-  const known = flattened.get(set);
+  const known = flattened.get(set, selecting.variableValues);
   if (known) return known;
   const fields: FieldNode[] = [];
-  const conditional = collect(set, selecting, fields);
-  if (known === undefined) flattened.set(set, conditional ? null : fields);
+  const deciding = new Set<string>();
+  collect(set, selecting, fields, deciding);
+  flattened.set(set, [...deciding], selecting.variableValues, fields);
   return fields;
 }
 
-/** Adds the fields of a selection to `into`; true when a directive decided about any of them. */
-function collect(set: SelectionSetNode, selecting: Selecting, into: FieldNode[]): boolean {
-  let conditional = false;
+/** Adds the fields of a selection to `into`, and the variables that directives decided by to `deciding`. */
+function collect(set: SelectionSetNode, selecting: Selecting, into: FieldNode[], deciding: Set<string>): void {
   for (const selection of set.selections) {
-    if (selection.directives?.length) {
-      conditional = true;
-      if (!included(selection, selecting.variableValues)) continue;
+    for (const directive of selection.directives ?? []) {
+      for (const { value } of directive.arguments ?? []) {
+        if (value.kind === Kind.VARIABLE) deciding.add(value.name.value);
+      }
     }
+    if (!included(selection, selecting.variableValues)) continue;
     if (selection.kind === Kind.FIELD) into.push(selection);
-    else conditional = collect(inner(selection, selecting.fragments), selecting, into) || conditional;
+    else collect(inner(selection, selecting.fragments), selecting, into, deciding);
   }
-  return conditional;
 }
 
 function inner(

@@ -2,6 +2,7 @@ import { HeaderMap } from '@apollo/server';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Context } from '../context.ts';
 import { ClientError, type GatewayErrorCode } from '../errors.ts';
+import { LastFound } from '../last-found.ts';
 import { type Measure, measureOperation } from './measure.ts';
 import { certainCalls } from './upstream-calls.ts';
 
@@ -37,7 +38,7 @@ export interface LimitsOptions {
 
 /** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
 export function createLimitsCheck({ limits, openIntrospection, publishCost }: LimitsOptions) {
-  const measured = new WeakMap<OperationDefinitionNode, Measure>();
+  const measured = new LastFound<OperationDefinitionNode, Measure>();
   return ({ schema, document, operation, variables = {}, context }: Checked): void => {
     if (!schema.getRootType(operation.operation)) {
       throw refusal('BAD_REQUEST', 400, `The schema has no ${operation.operation}.`);
@@ -55,18 +56,18 @@ export function createLimitsCheck({ limits, openIntrospection, publishCost }: Li
   };
 }
 
-/** Documents are parsed once and kept, and most of them measure the same whatever their variables are. */
+/** Documents are parsed once and kept, and measure the same as long as the variables that size their lists do not change. */
 function measureOnce(
-  measured: WeakMap<OperationDefinitionNode, Measure>,
+  measured: LastFound<OperationDefinitionNode, Measure>,
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Record<string, unknown>,
 ): Measure {
-  const known = measured.get(operation);
-  if (known && !known.varies) return known;
+  const known = measured.get(operation, variables);
+  if (known) return known;
   const measure = measureOperation(schema, document, operation, variables);
-  measured.set(operation, measure);
+  measured.set(operation, measure.variables, variables, measure);
   return measure;
 }
 

@@ -38,8 +38,8 @@ export interface Measure {
   complexity: number;
   /** Whether it asks for `__schema` or `__type`. */
   introspects: boolean;
-  /** Whether a variable decides about the complexity, so that it must be measured for each request. */
-  varies: boolean;
+  /** The variables that decide about the complexity. */
+  variables: readonly string[];
 }
 
 interface Measuring {
@@ -62,7 +62,7 @@ const NOTHING: Measure = {
   directives: 0,
   complexity: 0,
   introspects: false,
-  varies: false,
+  variables: [],
 };
 
 /** Measures a validated operation. */
@@ -121,7 +121,7 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
     directives: inner.directives,
     complexity: 1 + size.members * inner.complexity,
     introspects: introspects || inner.introspects,
-    varies: inner.varies || size.varies,
+    variables: union(inner.variables, size.variables),
   };
 }
 
@@ -135,16 +135,21 @@ function add(a: Measure, b: Measure, directives: number): Measure {
     directives: a.directives + b.directives + directives,
     complexity: a.complexity + b.complexity,
     introspects: a.introspects || b.introspects,
-    varies: a.varies || b.varies,
+    variables: union(a.variables, b.variables),
   };
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a.length === 0) return b;
+  return b.length === 0 ? a : [...new Set([...a, ...b])];
 }
 
 interface Size {
   members: number;
-  varies: boolean;
+  variables: readonly string[];
 }
 
-const FIXED_SIZE: Size = { members: 1, varies: false };
+const FIXED_SIZE: Size = { members: 1, variables: [] };
 
 /** How many members a field may bring: what its argument asks for, or what its `@listSize` assumes. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measuring: Measuring): Size {
@@ -156,17 +161,18 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const asked = given ? sizeOf(givenValue(given, measuring)) : undefined;
   // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
   const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
-  return { members, varies: given?.kind === Kind.VARIABLE };
+  return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
 }
 
-function givenValue(node: ValueNode, { operation, variables }: Measuring): unknown {
+function givenValue(node: ValueNode, measuring: Measuring): unknown {
   if (node.kind === Kind.LIST) return node.values;
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind !== Kind.VARIABLE) return undefined;
+  const { operation, variables } = measuring;
   const name = node.name.value;
   if (Object.hasOwn(variables, name)) return variables[name];
   const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
-  return definition?.defaultValue?.kind === Kind.INT ? Number(definition.defaultValue.value) : undefined;
+  return definition?.defaultValue && givenValue(definition.defaultValue, measuring);
 }
 
 function sizeOf(value: unknown): number | undefined {

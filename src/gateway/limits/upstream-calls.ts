@@ -5,6 +5,7 @@ import {
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
+  getVariableValues,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
@@ -27,8 +28,12 @@ export interface Analysed {
  *
  * Only to be called for operations within the other limits: it spreads their fragments.
  */
-export function certainCalls(analysed: Analysed): number {
-  const { schema, operation } = analysed;
+export function certainCalls({ variables: given, ...rest }: Analysed): number {
+  const { schema, operation } = rest;
+  const { coerced: variables } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
+  // What does not fit fails by itself.
+  if (!variables) return 0;
+  const analysed = { ...rest, variables };
   const root = schema.getRootType(operation.operation);
   const selecting = selectingOf(analysed);
   const calls = new Set<string>();
