@@ -2,7 +2,10 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** How much goes out in one write at most, and half of that at least unless time is up: a write costs more than a line does. */
 const WRITE_BYTES = 32_768;
-/** Of several processes with one stdout none writes more than a pipe takes whole: lines never tear each other apart. */
+/**
+ * Of several processes with one stdout none writes more than a pipe takes whole, unless a line alone is longer: lines do
+ * not tear each other apart.
+ */
 const SHARED_WRITE_BYTES = 4_096;
 
 /** How long a line may wait for others to be written with it, in milliseconds. */
@@ -49,20 +52,30 @@ type Destination = ReturnType<typeof pino.destination>;
 function gather(
   maxWrite: number,
   createDestination: () => Destination,
-): DestinationStream & Pick<Destination, 'flush'> {
+): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
   let lines = '';
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
-  const handOn = () => {
+
+  function handOn(): void {
     clearTimeout(timer);
     timer = undefined;
     if (lines === '') return;
     destination.write(lines);
     lines = '';
     bytes = 0;
-  };
-  // Earlier than the destination, which writes what it has as the process ends.
-  process.on('exit', handOn);
+  }
+
+  /** Before this returns; what the destination begins by itself would be lost with the process. */
+  function flushSync(): void {
+    Object.assign(destination, { minLength: Number.POSITIVE_INFINITY });
+    handOn();
+    Object.assign(destination, { minLength: 1 });
+    destination.flushSync();
+  }
+
+  // Earlier than the destination's own farewell.
+  process.on('exit', flushSync);
   const destination = createDestination();
   return {
     write(line) {
@@ -77,6 +90,8 @@ function gather(
       handOn();
       destination.flush(done);
     },
+    // After a fatal line pino calls this.
+    flushSync,
   };
 }
 

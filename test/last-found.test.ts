@@ -17,7 +17,6 @@ describe('what was found last', () => {
     ['missing, then null', {}, { limit: null }, undefined],
     ['null, then missing', { limit: null }, {}, undefined],
     ['a number, then a text of it', { limit: 50 }, { limit: '50' }, undefined],
-    ['lists are never taken for the same', { limit: [1] }, { limit: [1] }, undefined],
   ])('%s', (_what, first, second, found) => {
     expect(remember(['limit'], first)(second)).toBe(found);
   });
@@ -30,12 +29,22 @@ describe('what was found last', () => {
     expect(remember(['page', 'limit'], { page: 1, limit: 2 })({ page: 2, limit: 2 })).toBeUndefined();
   });
 
-  test('a variable by the name of what every object has', () => {
+  test('a variable by the name of what every object has is not kept', () => {
     const get = remember(['constructor', '__proto__'], {});
-    expect(get({})).toBe('found');
-    expect(get({ constructor: 7 })).toBeUndefined();
-    expect(get(JSON.parse('{"__proto__": {}}'))).toBeUndefined();
+    expect(get({})).toBeUndefined();
+    expect(get(JSON.parse('{"constructor": 7, "__proto__": 7}'))).toBeUndefined();
   });
+
+  test.each([['a text'], [['a list']], [{ an: 'object' }]])(
+    '%j is not kept, and what was kept before still holds',
+    (value) => {
+      const last = new LastFound<object, string>();
+      last.set(node, ['size'], { size: 5 }, 'found');
+      last.set(node, ['size'], { size: value }, 'found with it');
+      expect(last.get(node, { size: value })).toBeUndefined();
+      expect(last.get(node, { size: 5 })).toBe('found');
+    },
+  );
 
   test('nothing for another node', () => {
     const last = new LastFound<object, string>();

@@ -1,50 +1,91 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 
-const run = promisify(execFile);
 const LOG = fileURLToPath(new URL('../dist/log.js', import.meta.url));
 const LINES = 1_000;
 
-/** Writes lines of many bytes to a log of a process of its own, which then ends in the way given. */
-async function written(shared: boolean, end: string): Promise<string[]> {
-  const program = `
-    import { createLog, stdout } from ${JSON.stringify(LOG)};
-    const log = createLog('info', stdout(${shared}));
-    for (let number = 0; number < ${LINES}; number += 1) log.info({ number, pad: 'ü'.repeat(number % 300) }, 'line');
-    ${end}`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
-    maxBuffer: 8 * 1024 * 1024,
-  });
-  return stdout.trimEnd().split('\n');
+/** The beginning of a program that has a log. */
+const withLog = (shared: boolean) => `
+  import fs from 'node:fs';
+  import { createLog, stdout } from ${JSON.stringify(LOG)};
+  const log = createLog('info', stdout(${shared}));`;
+
+/** Writes long lines, many bytes to a character, and then some short ones, which wait for more. */
+const WRITE_LINES = `
+  for (let number = 0; number < ${LINES - 3}; number += 1) log.info({ number, pad: 'ü'.repeat(number % 300) }, 'line');
+  for (let number = ${LINES - 3}; number < ${LINES}; number += 1) log.info({ number }, 'line');`;
+
+/** Runs a program and resolves to what it wrote, however it ended. */
+async function run(program: string): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { stdout, stderr };
 }
 
+const numbersIn = (output: string) =>
+  output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).number);
+
+const all = Array.from({ length: LINES }, (_, number) => number);
+
 describe.each([
-  ['a stdout of its own', false],
-  ['a stdout that others write to', true],
-])('on %s', (_name, shared) => {
+  ['a stdout of its own', false, 32_768],
+  ['a stdout that others write to', true, 4_096],
+])('on %s', (_name, shared, most) => {
   it.each([
     ['ends by itself', ''],
     ['is ended', 'process.exit();'],
+    ['is ended a turn later', 'setImmediate(() => process.exit());'],
     ['waits for its log and is ended', 'log.flush(() => process.exit());'],
-    ['throws', "process.on('uncaughtException', () => process.exit()); throw new Error('uncaught');"],
+    ['throws', "throw new Error('uncaught');"],
+    [
+      'tells that it cannot go on, and is killed',
+      `log.fatal({ number: ${LINES} }, 'end'); process.kill(process.pid, 'SIGKILL');`,
+    ],
   ])('every line is written, whole and in order, when the process %s', async (_how, end) => {
-    const numbers = (await written(shared, end)).map((line) => JSON.parse(line).number);
-    expect(numbers).toEqual(Array.from({ length: LINES }, (_, number) => number));
+    const { stdout } = await run(withLog(shared) + WRITE_LINES + end);
+    expect(numbersIn(stdout)).toEqual(end.includes('fatal') ? [...all, LINES] : all);
+  });
+
+  it(`many lines go out in one write, of ${most} bytes at most`, async () => {
+    const program = `${withLog(shared)}
+      const { write } = fs;
+      fs.write = (fd, data, ...rest) => {
+        process.stderr.write(Buffer.byteLength(data) + ' ');
+        return write(fd, data, ...rest);
+      };
+      ${WRITE_LINES}`;
+    const { stdout, stderr } = await run(program);
+    const sizes = stderr.trim().split(' ').map(Number);
+    expect(numbersIn(stdout)).toEqual(all);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
+    expect(sizes.length).toBeLessThan((2 * Buffer.byteLength(stdout)) / most + 2);
   });
 });
 
+it('what waits for a reader is written when the process ends', async () => {
+  // Once the program has used it, a pipe does not block: it takes nothing as long as it is full.
+  const program = `${withLog(false)}
+    process.stdout.write('first\\n');
+    const full = Buffer.alloc(4_096, '.');
+    try { for (;;) fs.writeSync(1, full); } catch {}
+    fs.writeSync(2, 'full');
+    ${WRITE_LINES}
+    process.exit();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  await once(child.stderr, 'data');
+  const stdout = await text(child.stdout);
+  expect(numbersIn(stdout.slice(stdout.indexOf('{"level"')))).toEqual(all);
+});
+
 it('a line goes out soon, though no others come', async () => {
-  const program = `
-    import { createLog, stdout } from ${JSON.stringify(LOG)};
-    createLog('info', stdout(false)).info('alone');
-    setInterval(() => {}, 1_000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [first] = await once(child.stdout, 'data');
-  child.kill('SIGKILL');
-  expect(JSON.parse(String(first)).msg).toBe('alone');
+  const program = `${withLog(false)}
+    log.info('alone');
+    setTimeout(() => fs.writeSync(1, 'later'), 1_000);`;
+  expect((await run(program)).stdout).toMatch(/alone.*later/s);
 });

@@ -82,7 +82,7 @@ function variablesOf({ arguments: given = [] }: FieldNode): string[] | undefined
   const names: string[] = [];
   for (const { value } of given) {
     if (value.kind === Kind.VARIABLE) names.push(value.name.value);
-    else if (value.kind !== Kind.INT) return undefined;
+    else if (value.kind === Kind.LIST || value.kind === Kind.OBJECT) return undefined;
   }
   return names;
 }

@@ -59,11 +59,14 @@ export function boolean(value: unknown, member: string, notice: Notice): boolean
 /** The everyday form of an address, of which no part can be wrong. */
 const PLAIN_ADDRESS = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
 
+const PLAIN_ADDRESS_LENGTH = 2_048;
+
 /** An absolute http(s) address: anything else, such as `javascript:`, must not reach a page as a link. */
 export function webAddress(value: unknown, member: string, notice: Notice): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') {
-    if (PLAIN_ADDRESS.test(value) || (/^https?:\/\//i.test(value) && URL.canParse(value))) return value;
+    if (value.length <= PLAIN_ADDRESS_LENGTH && PLAIN_ADDRESS.test(value)) return value;
+    if (/^https?:\/\//i.test(value) && URL.canParse(value)) return value;
   }
   notice('bad-url', member);
   return undefined;
