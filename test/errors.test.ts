@@ -266,4 +266,41 @@ describe('mistakes in the input of mutations', () => {
     expect(errors).toMatchObject([{ path: ['player', 'referredFriends'], extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors[0]?.message).toMatch(/"page" of non-null type "Int!" must not be null/);
   });
+
+  test.each<[string, Record<string, unknown>]>([
+    [
+      'query ($t: CouponType = CUSTOM) { player(playerUniqueId: "p1") { coupons(filter: { couponTypes: [$t] }) { code } } }',
+      { t: null },
+    ],
+    ['query ($t: ID = "x") { players(playerUniqueIds: [$t]) { id } }', { t: null }],
+    ['mutation ($t: ID = "x") { upsertPlayer(input: { playerUniqueId: $t }) { serviceId } }', { t: null }],
+    [
+      'mutation ($t: Boolean) { upsertPlayer(input: { playerUniqueId: "p", attributes: { custom: { a: $t } } }) { serviceId } }',
+      { t: true },
+    ],
+    [
+      'mutation ($t: Boolean) { trackEvents(input: { playerUniqueId: "p", events: [{ name: "v", metadata: { a: [$t] } }] }) { eventNames } }',
+      { t: true },
+    ],
+    [
+      `query ($c: Boolean = true) { players(playerUniqueIds: ${JSON.stringify(Array.from({ length: 40 }, (_, n) => `p${n}`))}) { id coupons @include(if: $c) { code } } }`,
+      { c: null },
+    ],
+  ])('what a variable makes of a literal is too: %s', async (query, variables) => {
+    both.upstream.forget();
+    const { status, errors } = await both.gateway.query(query, variables);
+    expect(status).toBe(200);
+    expect(errors.map(({ extensions }) => extensions['code'])).toEqual(errors.map(() => 'BAD_USER_INPUT'));
+    expect(errors.length).toBeGreaterThan(0);
+  });
+
+  test('nothing of a literal that is too long comes back', async () => {
+    const texts = Array.from({ length: 900 }, () => '"text"').join();
+    const { errors } = await both.gateway.query(
+      `mutation ($t: Boolean) { trackEvents(input: { playerUniqueId: "p", events: [{ name: "v", metadata: { a: $t, b: [${texts}] } }] }) { eventNames } }`,
+      { t: true },
+    );
+    expect(errors[0]?.extensions['code']).toBe('BAD_USER_INPUT');
+    expect(errors[0]?.message.length).toBeLessThan(320);
+  });
 });

@@ -207,14 +207,14 @@ test('every member of the create request is written, and every member of its res
 
 test('events travel as a map from name to metadata, in both ways of writing them', async () => {
   const { data, errors } = await both.gateway.query(
-    `mutation ($amount: EventMetadata) {
+    `mutation ($amount: EventMetadata, $category: String) {
       trackEvents(input: { playerUniqueId: "p1", events: [
-        { name: "place_order", metadata: { amount: 49.9, categories: ["toys", "books"], note: "gift" } }
+        { name: "place_order", metadata: { amount: 49.9, categories: ["toys", $category], note: "gift" } }
         { name: "visit", metadata: $amount }
         { name: "login" }
       ] }) { eventNames userErrors { code } player { playerUniqueId } }
     }`,
-    { amount: { pages: [1, 2], from: 'mail' } },
+    { amount: { pages: [1, 2], from: 'mail' }, category: 'books' },
   );
   expect(errors).toEqual([]);
   expect(data.trackEvents).toEqual({

@@ -94,6 +94,7 @@ test('complexity counts fields, those of a list once for each member that may co
     complexity: 8,
     depth: 2,
   });
+  expect(await cost('{ players(playerUniqueIds: 12345) { id } }')).toEqual({ complexity: 2, depth: 2 });
   expect(await cost('{ me { ...F ...F } } fragment F on Player { coupons { code } }')).toEqual({
     complexity: 23,
     depth: 3,

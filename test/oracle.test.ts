@@ -166,6 +166,19 @@ describe('what is not compiled', () => {
       'a field again below a field again',
       'query ($s: Boolean!) { me { attributes { city @skip(if: $s) } } me { attributes { zip city } } }',
     ],
+    [
+      'a fragment in two places, of which one is under a condition',
+      'query ($i: Boolean!) { a: me { ...F @include(if: $i) } b: me { ...F } } fragment F on Player { id }',
+    ],
+    [
+      'a fragment that is reached in two ways',
+      'query ($i: Boolean!) { a: me { ... @skip(if: $i) { ...G } } b: me { ...F } } fragment G on Player { ...F } fragment F on Player { id }',
+    ],
+    [
+      'a fragment of two operations',
+      'query A($i: Boolean!) { me { ...F @include(if: $i) } } query B { me { ...F } } fragment F on Player { id }',
+    ],
+    ['the variable __proto__', 'query ($__proto__: ID!) { player(playerUniqueId: $__proto__) { id } }'],
   ])('%s', (_name, source) => {
     expect(compile(source)).toBeUndefined();
   });
@@ -177,6 +190,8 @@ describe('what is not compiled', () => {
     'query ($s: Boolean!) { me { id referralLink id @skip(if: $s) } }',
     'query ($s: Boolean!, $i: Boolean! = true) { me { id @skip(if: $s) ... @include(if: $i) { referralLink } } }',
     '{ me { constructor: id toString: referralLink then: __typename } }',
+    '{ a: me { ...F } b: me { ...F } } fragment F on Player { id attributes { city } }',
+    'query ($i: Boolean!) { me { ...F @include(if: $i) } } fragment F on Player { id }',
   ])('while this is: %s', (source) => {
     expect(compile(source)).toBeDefined();
   });
@@ -191,6 +206,13 @@ test.each<[string, Record<string, unknown>]>([
   expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
   expect(interpreted.answer).toMatch(/must not be null.*BAD_USER_INPUT|BAD_USER_INPUT.*must not be null/);
   expect(interpreted.reported).toEqual([]);
+});
+
+test.each([[[]], [[{}]]])('%j for an input object is left to graphql-js', async (f) => {
+  const source = 'query ($f: CouponFilter) { me { coupons(filter: $f) { code } } }';
+  const { interpreted, compiled } = await executeBothWays(source, { f });
+  expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
+  expect(interpreted).toEqual(compiled);
 });
 
 test('a variable that must not be null and is left out has its default, also when it is compiled', async () => {

@@ -22,6 +22,12 @@ test('a text is kept with the name it was asked for by, and not when it is longe
   expect(operations.get('text', 'A')).toBe(prepared);
   expect(operations.get('text', 'B')).toBeUndefined();
   expect(operations.get('text', undefined)).toBeUndefined();
+  operations.set('fragment F on Player { id }\n{ me { ...F } }', undefined, prepared);
+  expect(operations.get('{ me { ...F } }', 'fragment F on Player { id }\n')).toBeUndefined();
+  expect(operations.get('{ me { ...F } }', 'fragment F on Player { id }')).toBeUndefined();
+  expect(operations.get('ext', 'At')).toBeUndefined();
+  expect(operations.get('1:Atext', undefined)).toBeUndefined();
+  expect(operations.get('', 'Atext')).toBeUndefined();
   operations.set('#'.repeat(16_384), undefined, prepared);
   operations.set('#'.repeat(16_385), undefined, prepared);
   expect(operations.get('#'.repeat(16_384), undefined)).toBe(prepared);

@@ -99,6 +99,7 @@ describe('the plan of pages', () => {
     fc.assert(
       fc.property(fc.array(stretch, { minLength: 1, maxLength: 6 }), (stretches) => {
         const pages = planPages(stretches);
+        expect(new Set(pages.map(({ page, limit }) => `${page} ${limit}`)).size).toBe(pages.length);
         const fetched = new Set(
           pages.flatMap(({ page, limit }) => Array.from({ length: limit }, (_, i) => (page - 1) * limit + i)),
         );
@@ -112,6 +113,17 @@ describe('the plan of pages', () => {
       }),
       { seed: 7, numRuns: 300 },
     );
+  });
+
+  test('has no page twice', () => {
+    const stretches = [
+      { from: 8, to: 201 },
+      { from: 206, to: 385 },
+    ];
+    expect(planPages(stretches)).toEqual([
+      { page: 1, limit: 193 },
+      { page: 2, limit: 193 },
+    ]);
   });
 
   test('is one call where one call will do, and hardly ever more than the best plan that trying everything finds', () => {

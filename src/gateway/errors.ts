@@ -57,7 +57,10 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const cause = unwrapResolverError(error);
   if (cause instanceof UpstreamError) return { ...formatted, ...upstreamFace(cause) };
   const code = formatted.extensions?.['code'];
-  if (isNullArgument(cause)) return { ...formatted, extensions: { code: ApolloServerErrorCode.BAD_USER_INPUT } };
+  if (isRefusedArgument(cause)) {
+    const extensions = { code: ApolloServerErrorCode.BAD_USER_INPUT };
+    return { ...formatted, ...clientFace({ ...formatted, extensions }) };
+  }
   if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...clientFace(formatted) };
   return { ...formatted, ...INTERNAL };
 }
@@ -65,21 +68,23 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 /** Whether a client may see an error as it stands: then it needs no line in the log beyond the operation's own. */
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
-  if (cause instanceof ClientError || isNullArgument(cause)) return true;
+  if (cause instanceof ClientError || isRefusedArgument(cause)) return true;
   return cause instanceof GraphQLError && isOfGraphQL(cause.extensions?.['code']);
 }
 
 /**
- * Whether graphql-js refuses an argument while it executes: after validation only a variable can cause that which is null
- * where the argument's default was expected. It gives such an error no code.
+ * Whether graphql-js refuses an argument while it executes: after validation only a variable can cause that, which is null
+ * or missing where it must not be, or does not fit the literal it stands in. It gives such an error no code, and
+ * graphql-jit not even extensions.
  */
-function isNullArgument(cause: unknown): boolean {
-  return (
-    cause instanceof GraphQLError &&
-    cause.extensions['code'] === undefined &&
-    /^Argument "\w+" of non-null type "[\w![\]]+" must not be null\.$/.test(cause.message)
-  );
+function isRefusedArgument(cause: unknown): boolean {
+  if (!(cause instanceof GraphQLError)) return false;
+  const { message, extensions }: { message: string; extensions?: Record<string, unknown> } = cause;
+  return extensions?.['code'] === undefined && REFUSED_ARGUMENT.test(message);
 }
+
+const REFUSED_ARGUMENT =
+  /^Argument "\w+" (?:of (?:non-null|required) type "[\w![\]]+" (?:must not be null|was provided the variable "\$\w+" which was not provided a runtime value)|has invalid value .*)\.$/s;
 
 const INTERNAL = {
   message: 'Internal server error',

@@ -26,12 +26,14 @@ const RELATED = new Map<string, (id: string, node: FieldNode, context: Context, 
 
 /** Starts whatever else the operation asks of a player whose own read is about to start. Never throws. */
 export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): void {
-  for (const node of selectedFields(info.fieldNodes, info)) {
-    const start = RELATED.get(node.name.value);
-    const rule = context.rules.get('Player')?.get(node.name.value);
-    if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
-    begin(() => start(playerUniqueId, node, context, info));
-  }
+  begin(() => {
+    for (const node of selectedFields(info.fieldNodes, info)) {
+      const start = RELATED.get(node.name.value);
+      const rule = context.rules.get('Player')?.get(node.name.value);
+      if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
+      begin(() => start(playerUniqueId, node, context, info));
+    }
+  });
 }
 
 /** Runs a read whose outcome somebody else will look at. */

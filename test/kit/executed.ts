@@ -1,6 +1,6 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import { type ExecutionResult, getOperationAST, parse } from 'graphql';
+import { type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
 import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/context.ts';
 import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
@@ -55,11 +55,11 @@ export async function executeBothWays(source: string, variables: Record<string, 
   };
 }
 
-/** Asks for an operation again and again until it is compiled, or seems never to be. */
+/** Asks for the first operation of a document again and again until it is compiled, or seems never to be. */
 export function compile(source: string) {
   const document = parse(source);
-  const operation = getOperationAST(document, undefined) ?? undefined;
-  if (!operation) throw new Error('The document has not one operation.');
+  const operation = document.definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
+  if (!operation) throw new Error('The document has no operation.');
   for (let time = 0; time < 10; time += 1) {
     const compiled = compiledFor(document, operation);
     if (compiled) return compiled;

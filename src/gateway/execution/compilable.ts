@@ -14,6 +14,9 @@
  * - No list whose members can fail by themselves: graphql-jit puts the null of a failed one at the end of the list.
  * - No field twice in one selection if a directive can take away the first: its place among the others would differ. Nor
  *   the other if it has fields of its own: of these some would stay, those in fragments.
+ * - No fragment that is spread in several places if there are directives: graphql-jit notes at the fragment's own fields
+ *   under which conditions they are there, those of one place for all the others too, in other operations as well.
+ * - No variable `$__proto__`, which graphql-jit keeps in an ordinary object.
  * - No introspection.
  */
 import {
@@ -44,6 +47,8 @@ export function isCompilable(
   const types = new TypeInfo(schema);
   let compilable = true;
   let hasDirectives = false;
+  let sharesFragments = false;
+  const spread = new Set<string>();
   const refuse = () => {
     compilable = false;
     return BREAK;
@@ -56,12 +61,17 @@ export function isCompilable(
       if (alias?.value.includes('_') || name.value === '__schema' || name.value === '__type') return refuse();
       return type && hasFailingMembers(type) ? refuse() : undefined;
     },
+    [Kind.VARIABLE]: ({ name }) => (name.value === '__proto__' ? refuse() : undefined),
+    [Kind.FRAGMENT_SPREAD]({ name }) {
+      sharesFragments ||= spread.has(name.value);
+      spread.add(name.value);
+    },
     [Kind.DIRECTIVE]() {
       hasDirectives = true;
     },
   });
   visit(document, visitor);
-  return compilable && (!hasDirectives || keepsOrder(document, operation));
+  return compilable && (!hasDirectives || (!sharesFragments && keepsOrder(document, operation)));
 }
 
 function hasFailingMembers(type: Parameters<typeof getNullableType>[0]): boolean {

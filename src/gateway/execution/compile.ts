@@ -10,6 +10,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
+  isInputObjectType,
   isInputType,
   isNonNullType,
   Kind,
@@ -82,9 +83,11 @@ function compile(
   const { query } = compiled;
   const neverNull = variablesNeverNull(schema, document, operation);
   const defaults = defaultsOfNonNull(schema, operation);
-  if (neverNull.length === 0 && !defaults) return query;
+  const objects = variablesOfObjects(schema, operation);
+  if (neverNull.length === 0 && objects.length === 0 && !defaults) return query;
   return (root, context, variables) => {
     if (neverNull.some((name) => variables?.[name] === null)) return {};
+    if (objects.some((name) => Array.isArray(variables?.[name]))) return {};
     return query(root, context, defaults ? { ...defaults, ...variables } : variables);
   };
 }
@@ -99,6 +102,16 @@ function defaultsOfNonNull(
     return defaultValue && isInputType(inputType) ? [[variable.name.value, valueFromAST(defaultValue, inputType)]] : [];
   });
   return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+/** The variables that hold an input object; graphql-jit takes a list for one. */
+function variablesOfObjects(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
+  return variableDefinitions
+    .filter(({ type: node }) => {
+      const type = node.kind === Kind.NON_NULL_TYPE ? node.type : node;
+      return type.kind === Kind.NAMED_TYPE && isInputObjectType(typeFromAST(schema, type));
+    })
+    .map(({ variable }) => variable.name.value);
 }
 
 /**

@@ -22,7 +22,8 @@ const MAX_TEXT_LENGTH = 16_384;
 /** Prepared operations by the very text they were asked for with. */
 export function createPreparedOperations(): PreparedOperations {
   const byText = new LRUCache<string, Prepared>({ max: MAX_OPERATIONS });
-  const keyOf = (text: string, name: string | undefined) => (name === undefined ? text : `${name}\n${text}`);
+  // A name is whatever a client says it is: by its length no part of a text can pass for one.
+  const keyOf = (text: string, name: string | undefined) => `${name?.length ?? ''}:${name ?? ''}${text}`;
   return {
     get: (text, name) => byText.get(keyOf(text, name)),
     set(text, name, prepared) {

@@ -21,7 +21,8 @@ export function toAnswer(
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (!errors && refusals.size === 0 && data !== undefined) return { data };
   const all = [...(errors ?? []), ...refusals.values()];
-  for (const error of all) if (!isIntended(error)) report(error, operation.requestId);
+  // Without data it was the variables.
+  for (const error of all) if (data !== undefined && !isIntended(error)) report(error, operation.requestId);
   const { BAD_USER_INPUT, INTERNAL_SERVER_ERROR } = ApolloServerErrorCode;
   const formatted = all.map((error) => format(error, data === undefined ? BAD_USER_INPUT : INTERNAL_SERVER_ERROR));
   return { errors: formatted, ...(data === undefined ? {} : { data }) };

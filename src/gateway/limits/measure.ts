@@ -16,6 +16,8 @@ import {
   type GraphQLSchema,
   getDirectiveValues,
   getNamedType,
+  getNullableType,
+  isListType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
@@ -158,7 +160,10 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   if (!rule) return FIXED_SIZE;
   const assumed = Number(rule['assumed']);
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
-  const asked = given ? sizeOf(givenValue(given, measuring)) : undefined;
+  const argument = field.args.find(({ name }) => name === rule['argument']);
+  const value = given && givenValue(given, measuring);
+  // GraphQL takes a single value for a list of one.
+  const asked = argument && isListType(getNullableType(argument.type)) && value === Number(value) ? 1 : sizeOf(value);
   // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
   const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };

@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  GraphQLError,
   type GraphQLField,
   type GraphQLSchema,
   getArgumentValues,
@@ -28,7 +29,17 @@ export interface Analysed {
  *
  * Only to be called for operations within the other limits: it spreads their fragments.
  */
-export function certainCalls({ variables: given, ...rest }: Analysed): number {
+export function certainCalls(analysed: Analysed): number {
+  try {
+    return countCalls(analysed);
+  } catch (error) {
+    // A variable that is null where it must not be: whatever it stands at fails by itself.
+    if (error instanceof GraphQLError) return 0;
+    throw error;
+  }
+}
+
+function countCalls({ variables: given, ...rest }: Analysed): number {
   const { schema, operation } = rest;
   // What does not fit fails by itself: one error is enough to know, and a long list can hold very many.
   const { coerced: variables } = getVariableValues(schema, operation.variableDefinitions ?? [], given, {

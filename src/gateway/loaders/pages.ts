@@ -42,7 +42,9 @@ export function planPages(stretches: readonly Stretch[]): readonly Page[] {
   const wanted = disjoint(stretches);
   if (wanted.length === 0) return [{ page: 1, limit: 1 }];
   const bound = OVERFETCH * wanted.reduce((rows, stretch) => rows + sizeOf(stretch), 0);
-  return coversByCalls(wanted).find((cover) => cover && cover.rows <= bound)?.pages ?? [];
+  const pages = coversByCalls(wanted).find((cover) => cover && cover.rows <= bound)?.pages ?? [];
+  // Two pages of one stretch and the next stretch's page can be the same.
+  return [...new Map(pages.map((page) => [`${page.page} ${page.limit}`, page])).values()];
 }
 
 /** For each count of calls, the cheapest way to cover all stretches with so many; a hole where there is none. */

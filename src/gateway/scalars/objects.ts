@@ -58,7 +58,7 @@ function literal(name: string, node: ValueNode, variables: Variables): unknown {
     case Kind.ENUM:
       throw new GraphQLError(`${name}: "${excerpt(node.value)}" must stand in quotes.`);
     case Kind.LIST:
-      return node.values.map((value) => literal(name, value, variables));
+      return node.values.map((value) => literal(name, value, variables)).filter((value) => value !== undefined);
     case Kind.OBJECT:
       return members(name, node.fields, variables);
   }
