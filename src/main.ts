@@ -32,8 +32,11 @@ async function main(): Promise<void> {
     config.workers === 1 ? await serve(config, restUrl, log) : await startWorkers(config.workers, restUrl, log);
   management.show(lifecycle.own(serving));
   lifecycle.run();
-  announce(config, { gateway: serving.url, rest: restUrl, management: management.url }, (text) =>
-    process.stdout.write(text),
+  // What the log has told so far stands before it.
+  log.flush(() =>
+    announce(config, { gateway: serving.url, rest: restUrl, management: management.url }, (text) =>
+      process.stdout.write(text),
+    ),
   );
 }
 
