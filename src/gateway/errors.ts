@@ -57,10 +57,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const cause = unwrapResolverError(error);
   if (cause instanceof UpstreamError) return { ...formatted, ...upstreamFace(cause) };
   const code = formatted.extensions?.['code'];
-  if (isRefusedArgument(cause)) {
-    const extensions = { code: ApolloServerErrorCode.BAD_USER_INPUT };
-    return { ...formatted, ...clientFace({ ...formatted, extensions }) };
-  }
+  if (isRefusedArgument(cause)) return { ...formatted, ...clientFace({ ...formatted, extensions: MISTAKE }) };
   if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...clientFace(formatted) };
   return { ...formatted, ...INTERNAL };
 }
@@ -85,6 +82,8 @@ function isRefusedArgument(cause: unknown): boolean {
 
 const REFUSED_ARGUMENT =
   /^Argument "\w+" (?:of (?:non-null|required) type "[\w![\]]+" (?:must not be null|was provided the variable "\$\w+" which was not provided a runtime value)|has invalid value .*)\.$/s;
+
+const MISTAKE = { code: ApolloServerErrorCode.BAD_USER_INPUT };
 
 const INTERNAL = {
   message: 'Internal server error',

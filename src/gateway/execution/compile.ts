@@ -10,6 +10,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
+  getNullableType,
   isInputObjectType,
   isInputType,
   isNonNullType,
@@ -107,10 +108,7 @@ function defaultsOfNonNull(
 /** The variables that hold an input object; graphql-jit takes a list for one. */
 function variablesOfObjects(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
   return variableDefinitions
-    .filter(({ type: node }) => {
-      const type = node.kind === Kind.NON_NULL_TYPE ? node.type : node;
-      return type.kind === Kind.NAMED_TYPE && isInputObjectType(typeFromAST(schema, type));
-    })
+    .filter(({ type }) => isInputObjectType(getNullableType(typeFromAST(schema, type))))
     .map(({ variable }) => variable.name.value);
 }
 

@@ -12,6 +12,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getDirectiveValues,
@@ -161,9 +162,7 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const assumed = Number(rule['assumed']);
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
   const argument = field.args.find(({ name }) => name === rule['argument']);
-  const value = given && givenValue(given, measuring);
-  // GraphQL takes a single value for a list of one.
-  const asked = argument && isListType(getNullableType(argument.type)) && value === Number(value) ? 1 : sizeOf(value);
+  const asked = sizeOf(given && givenValue(given, measuring), argument?.type);
   // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
   const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
@@ -180,7 +179,9 @@ function givenValue(node: ValueNode, measuring: Measuring): unknown {
   return definition?.defaultValue && givenValue(definition.defaultValue, measuring);
 }
 
-function sizeOf(value: unknown): number | undefined {
+/** What an argument of this type asks for: a list is as long as it is, and a single number in its place a list of one. */
+function sizeOf(value: unknown, type: GraphQLInputType | undefined): number | undefined {
   if (Array.isArray(value)) return value.length;
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  return isListType(getNullableType(type)) ? 1 : value;
 }

@@ -77,6 +77,7 @@ function custom(value: unknown, notice: Notice): PlayerAttributes['custom'] {
     notice('wrong-type', 'playerAttributes.custom');
     return undefined;
   }
+  // Nearly always: there is nothing else among them.
   if (isCustom(value)) return value;
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string | number] => {
@@ -87,7 +88,6 @@ function custom(value: unknown, notice: Notice): PlayerAttributes['custom'] {
   );
 }
 
-/** Nearly always: there is nothing else among them. */
 function isCustom(value: Json): value is Record<string, string | number> {
   return Object.values(value).every(isCustomAttribute);
 }
