@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SCOPES } from './gateway/access/caller.ts';
 import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
 import { reveal } from './rest/secret.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readAuth } from './auth-settings.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
 import { SCOPES } from './gateway/access/caller.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Secret } from './rest/secret.ts';
 import { type SecretSource, secretFromFile } from './secret-file.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './shutdown.ts';
 
 /** The reference service, running in a process of its own. */

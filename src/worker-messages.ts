@@ -2,7 +2,7 @@
  * What a worker and the primary tell each other: that the worker listens, the primary's questions, the worker's answers.
  */
 import type { Worker } from 'node:cluster';
-import { z } from 'zod';
+import * as z from 'zod';
 import { REASONS, type Reason } from './management.ts';
 
 /** How long a worker has to answer, in milliseconds; one whose event loop stands still does not. */

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import type { Scope } from '../src/gateway/access/caller.ts';
 import { enforceAccess } from '../src/gateway/access/enforce.ts';
-import { SCHEMA_DIRECTORY } from '../src/gateway/schema.ts';
+import { SCHEMA_DIRECTORY } from '../src/schema-directory.ts';
 import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from './kit/callers.ts';
 
 /*

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loadConfig } from '../src/config.ts';
 import { loadReferenceConfig } from '../src/reference/config.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { GraphQLSchema } from 'graphql';
 import type { Resolvers } from '../generated/graphql.ts';
+import { SCHEMA_DIRECTORY } from '../schema-directory.ts';
 import { enforceAccess } from './access/enforce.ts';
 import type { AccessRules } from './access/rules.ts';
 import { couponFields } from './resolvers/coupon.ts';
@@ -12,9 +13,6 @@ import { friendFields, referralConnectionFields, referralFields, referralPageFie
 import { DateScalar, DateTime } from './scalars/dates.ts';
 import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
 import { LanguageCode, URLScalar } from './scalars/texts.ts';
-
-/** Where the SDL stands, seen from this file and from its compiled form alike. */
-export const SCHEMA_DIRECTORY = new URL('../../schema/', import.meta.url);
 
 const resolvers: Resolvers = {
   Query: playerQueries,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Keys } from './keys.ts';
 import type { Programme } from './programme/schema.ts';
 import type { Store } from './store/store.ts';

@@ -12,10 +12,12 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
 import { request } from 'undici';
-import { DEFAULT_PROGRAMME } from '../../dist/reference/programme/default.js';
-import { saveGroup } from '../../dist/reference/store/coupons.js';
-import { openStore } from '../../dist/reference/store/open.js';
 import { seedReference } from './seed-reference.mjs';
+import { source } from './source.mjs';
+
+const { DEFAULT_PROGRAMME } = await source('reference/programme/default.ts');
+const { saveGroup } = await source('reference/store/coupons.ts');
+const { openStore } = await source('reference/store/open.ts');
 
 const MAIN = fileURLToPath(new URL('../../dist/reference/main.js', import.meta.url));
 const KEYS = { APIKey: 'bench-api-key', secretKey: 'bench-secret-key' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const media = z.object({ content: z.object({ 'application/json': z.unknown() }).optional() });
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { SCHEMA_DIRECTORY } from '../schema.ts';
+import { SCHEMA_DIRECTORY } from '../../schema-directory.ts';
 
 /** An operation to begin with: a file of `schema/operations/`, and the JSON file beside it. */
 export interface Example {

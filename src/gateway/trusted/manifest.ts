@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLSchema, parse, validate } from 'graphql';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigError } from '../../environment.ts';
 
 /** The operations that are known before they are asked for. */

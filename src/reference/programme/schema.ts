@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LANDING_LANGUAGES, landingTexts } from '../landing/texts.ts';
 import { readDateTime } from '../wire/dates.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { chooseLanguage } from '../landing/language.ts';
 import { type LandingContent, landingPage } from '../landing/page.ts';
 import { textsIn } from '../landing/texts.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Refusal, unknownPlayer } from '../errors.ts';
 import { issueCoupon } from '../programme/coupons.ts';
 import { groupState, hasStarted, isExpired } from '../programme/derived.ts';

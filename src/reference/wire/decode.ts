@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { invalid, missing } from '../errors.ts';
 
 /** Reads `value` by a schema. Throws a Refusal that names the first member that is wrong, with `what` before its path. */

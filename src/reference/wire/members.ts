@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readDate, readDateTime } from './dates.ts';
 import { playerIdProblem } from './text.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { date, dateTime, integer, number, optional, playerUniqueId, text } from './members.ts';
 
 /** `custom`: keys of the client's choice with texts or numbers; a key with `null` counts as absent. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FriendRow, Totals } from '../store/referrals.ts';
 import { type Answer, isoTime, stored, type Wire } from './answers.ts';
 
