@@ -1,6 +1,6 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import { type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
 import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/context.ts';
 import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
@@ -44,22 +44,29 @@ export interface Outcome {
  * Executes an operation both ways. `compiled` is undefined when the compiler is not given the operation, however often it
  * comes.
  */
-export async function executeBothWays(source: string, variables: Record<string, unknown>, situation = OPEN) {
-  const document = parse(source);
-  const operation = getOperationAST(document);
-  if (!operation) throw new Error('The document has not one operation.');
-  const compiled = compile(source);
+export async function executeBothWays(
+  source: string | DocumentNode,
+  variables: Record<string, unknown>,
+  situation = OPEN,
+  name?: string,
+) {
+  const document = typeof source === 'string' ? parse(source) : source;
+  const operation = getOperationAST(document, name);
+  if (!operation) throw new Error('The document has no such operation, or more than one.');
+  const compiled = compile(document, name);
   return {
     interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
     compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
   };
 }
 
-/** Asks for the first operation of a document again and again until it is compiled, or seems never to be. */
-export function compile(source: string) {
-  const document = parse(source);
-  const operation = document.definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
-  if (!operation) throw new Error('The document has no operation.');
+/** Asks for an operation of a document, the first one without a name, again and again until it is compiled, or seems never to be. */
+export function compile(source: string | DocumentNode, name?: string) {
+  const document = typeof source === 'string' ? parse(source) : source;
+  const operation = document.definitions
+    .filter((part) => part.kind === Kind.OPERATION_DEFINITION)
+    .find((part) => name === undefined || part.name?.value === name);
+  if (!operation) throw new Error('The document has no such operation.');
   for (let time = 0; time < 10; time += 1) {
     const compiled = compiledFor(document, operation);
     if (compiled) return compiled;

@@ -108,17 +108,17 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
     if (kind === 0) return `${happens(0.3) ? `${oneOf(ALIASES)}: ` : ''}__typename${directives()}`;
     if (kind === 1 && depth < MAX_DEPTH) return `... on ${type}${directives()} ${selectionSet(type, depth + 1)}`;
     if (kind === 2 && depth < MAX_DEPTH) return `...${directives()} ${selectionSet(type, depth + 1)}`;
-    if (kind === 3 && depth < MAX_DEPTH) return `...${fragmentOn(type, depth)}${directives()}`;
+    if (kind <= 4 && depth < MAX_DEPTH) return `...${fragmentOn(type, depth)}${directives()}`;
     const named = getNamedType(field.type);
     const inner = isObjectType(named) ? ` ${selectionSet(named, depth + 1)}` : '';
     const alias = happens(0.2) ? `${oneOf(ALIASES)}: ` : '';
     return `${alias}${field.name}${argumentsOf(field.args)}${directives()}${inner}`;
   }
 
-  /** The name of a fragment; one that is there already is used again as often as not. */
+  /** The name of a fragment; one that is there already is mostly used again. */
   function fragmentOn(type: GraphQLObjectType, depth: number): string {
     const known = oneOf(fragments.filter((fragment) => fragment.type === type));
-    if (known && happens(0.5)) return known.name;
+    if (known && happens(0.7)) return known.name;
     const text = selectionSet(type, depth + 1);
     const name = `F${fragments.length}`;
     fragments.push({ name, type, text });

@@ -10,12 +10,12 @@
  * - No variables inside object literals: graphql-jit loses them in custom scalars and does not apply defaults.
  * - No alias with `_`. graphql-jit keeps what a resolver is told under the names on its path, joined by `_`, so that `b`
  *   below `a_b` would be told what is meant for `b_a` below `b`, and read the wrong rows. `__proto__`, which an object
- *   literal takes for its prototype, is one of these names too.
+ *   literal takes for its prototype, is one of these names too. (It does not compile what is called `toString` or another
+ *   name that every object has, and says so.)
  * - No list whose members can fail by themselves: graphql-jit puts the null of a failed one at the end of the list.
  * - No field twice in one selection if a directive can take away the first: its place among the others would differ. Nor
  *   the other if it has fields of its own: of these some would stay, those in fragments.
- * - No fragment that is spread in several places if there are directives: graphql-jit notes at the fragment's own fields
- *   under which conditions they are there, those of one place for all the others too, in other operations as well.
+ * - No fragment twice in one selection if a directive can take away the first: graphql-jit overlooks the second.
  * - No variable `$__proto__`, which graphql-jit keeps in an ordinary object.
  * - No introspection.
  */
@@ -47,8 +47,6 @@ export function isCompilable(
   const types = new TypeInfo(schema);
   let compilable = true;
   let hasDirectives = false;
-  let sharesFragments = false;
-  const spread = new Set<string>();
   const refuse = () => {
     compilable = false;
     return BREAK;
@@ -62,16 +60,12 @@ export function isCompilable(
       return type && hasFailingMembers(type) ? refuse() : undefined;
     },
     [Kind.VARIABLE]: ({ name }) => (name.value === '__proto__' ? refuse() : undefined),
-    [Kind.FRAGMENT_SPREAD]({ name }) {
-      sharesFragments ||= spread.has(name.value);
-      spread.add(name.value);
-    },
     [Kind.DIRECTIVE]() {
       hasDirectives = true;
     },
   });
   visit(document, visitor);
-  return compilable && (!hasDirectives || (!sharesFragments && keepsOrder(document, operation)));
+  return compilable && (!hasDirectives || firstsDecide(document, operation));
 }
 
 function hasFailingMembers(type: Parameters<typeof getNullableType>[0]): boolean {
@@ -79,8 +73,8 @@ function hasFailingMembers(type: Parameters<typeof getNullableType>[0]): boolean
   return isListType(list) && !isNonNullType(list.ofType) && !isLeafType(list.ofType);
 }
 
-/** Whether the first of all fields with the same place in the answer is there whenever one of the others is. */
-function keepsOrder(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+/** Whether what is asked for more than once in one selection is there for the first time whenever it is there at all. */
+function firstsDecide(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const part of document.definitions) {
     if (part.kind === Kind.FRAGMENT_DEFINITION) fragments.set(part.name.value, part);
@@ -88,10 +82,10 @@ function keepsOrder(document: DocumentNode, operation: OperationDefinitionNode):
   return firstsStay([operation.selectionSet]);
 
   function firstsStay(sets: readonly SelectionSetNode[]): boolean {
-    const firstStays = new Map<string, boolean>();
+    const fieldStays = new Map<string, boolean>();
+    const fragmentStays = new Map<string, boolean>();
     const inner = new Map<string, SelectionSetNode[]>();
-    const inOrder = sets.every((set) => collect(set, true));
-    return inOrder && [...inner.values()].every(firstsStay);
+    return sets.every((set) => collect(set, true)) && [...inner.values()].every(firstsStay);
 
     /** @param stays Whether no directive can take the whole selection away. */
     function collect(set: SelectionSetNode, stays: boolean): boolean {
@@ -99,13 +93,16 @@ function keepsOrder(document: DocumentNode, operation: OperationDefinitionNode):
         const always = stays && !selection.directives?.length;
         if (selection.kind === Kind.INLINE_FRAGMENT) return collect(selection.selectionSet, always);
         if (selection.kind === Kind.FRAGMENT_SPREAD) {
-          const fragment = fragments.get(selection.name.value);
-          return !fragment || collect(fragment.selectionSet, always);
+          const name = selection.name.value;
+          const fragment = fragments.get(name);
+          if (!fragment || fragmentStays.has(name)) return fragmentStays.get(name) === true;
+          fragmentStays.set(name, always);
+          return collect(fragment.selectionSet, always);
         }
         const key = (selection.alias ?? selection.name).value;
         if (selection.selectionSet) inner.set(key, [...(inner.get(key) ?? []), selection.selectionSet]);
-        if (firstStays.has(key)) return firstStays.get(key) === true && (always || !selection.selectionSet);
-        firstStays.set(key, always);
+        if (fieldStays.has(key)) return fieldStays.get(key) === true && (always || !selection.selectionSet);
+        fieldStays.set(key, always);
         return true;
       });
     }

@@ -76,9 +76,11 @@ function compile(
   operation: OperationDefinitionNode,
 ): CompiledOperation | null {
   // The REST client has decoded every value to the type the schema says, so built-in scalars and enums need no second look.
-  const compiled = compileQuery(schema, document, operation.name?.value ?? '', {
+  const compiled = compileQuery(schema, withOwnFields(document), operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
+    // Else a fragment's fields are under the conditions of all the places where it is spread.
+    useExperimentalPathBasedSkipInclude: true,
   });
   if (!isCompiledQuery(compiled)) return null;
   const { query } = compiled;
@@ -91,6 +93,11 @@ function compile(
     if (objects.some((name) => Array.isArray(variables?.[name]))) return {};
     return query(root, context, defaults ? { ...defaults, ...variables } : variables);
   };
+}
+
+/** A copy whose fields are its own: graphql-jit writes down at them when they are there, which may differ between operations. */
+function withOwnFields(document: DocumentNode): DocumentNode {
+  return visit(document, { [Kind.FIELD]: { leave: (node) => ({ ...node }) } });
 }
 
 /** What variables are that must not be null when they are left out; graphql-jit overlooks these defaults. */
