@@ -1,10 +1,10 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Health } from '../../rest/health.ts';
 import type { Observer } from '../../rest/observe.ts';
 import type { CallRecord } from '../../rest/operation.ts';
-import { stage } from '../../stage.ts';
 import { createNames } from './names.ts';
 import type { Noted } from './noted.ts';
+import { Tally } from './tally.ts';
 
 /** What a gateway counts. Labels hold names from closed or bounded sets alone, never anything a player or caller sent. */
 export interface Metrics {
@@ -19,9 +19,6 @@ export interface Metrics {
   showHealth(health: () => Health): void;
 }
 
-/** What happens often is counted together. */
-const count = stage((update: () => void) => update(), process.nextTick);
-
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** @param known Names of operations that are always counted under their own name. */
@@ -30,23 +27,23 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
   const nameOf = createNames(known);
   const registers = [registry];
 
-  const operations = new Counter({
+  const operations = new Tally({
     name: 'gateway_operations_total',
     help: 'Operations by name, type and outcome: OK, or the code of the first error.',
-    labelNames: ['operation', 'type', 'outcome'],
+    labels: (operation: string, type: string, outcome: string) => ({ operation, type, outcome }),
     registers,
   });
-  const durations = new Histogram({
+  const durations = new Tally({
     name: 'gateway_operation_duration_seconds',
     help: 'From the arrival of a request to its answer.',
-    labelNames: ['operation', 'type'],
+    labels: (operation: string, type: string) => ({ operation, type }),
     buckets: SECONDS,
     registers,
   });
-  const batches = new Histogram({
+  const batches = new Tally({
     name: 'gateway_loader_batch_size',
     help: 'How many keys a loader put into one batch.',
-    labelNames: ['loader'],
+    labels: (loader: string) => ({ loader }),
     buckets: [1, 2, 5, 10, 20, 50, 100],
     registers,
   });
@@ -54,28 +51,35 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
   return {
     registry,
     observer: observeRest(registers),
-    operation({ name, type, caller, codes }, ms) {
+    operation({ name, type = 'none', caller, codes }, ms) {
       // Without a type no operation came about: the request was refused, or was no valid GraphQL.
-      const operation = type ? nameOf(name, caller !== undefined) : 'none';
-      operations.inc({ operation, type: type ?? 'none', outcome: codes[0] ?? 'OK' });
-      durations.observe({ operation, type: type ?? 'none' }, ms / 1000);
+      const operation = type === 'none' ? 'none' : nameOf(name, caller !== undefined);
+      operations.add(1, operation, type, codes[0] ?? 'OK');
+      durations.add(ms / 1_000, operation, type);
     },
-    batch: (loader, keys) => count(() => batches.observe({ loader }, keys)),
+    batch: (loader, keys) => batches.add(keys, loader),
     showHealth: (health) => showHealth(health, registers),
   };
 }
 
 function observeRest(registers: Registry[]): Observer {
-  const calls = new Counter({
+  const calls = new Tally({
     name: 'rest_calls_total',
     help: 'Calls that operations needed, by where the answer came from (sent, shared, cached, stale) and outcome.',
-    labelNames: ['endpoint', 'source', 'outcome'],
+    labels: (method: string, template: string, source: string, outcome: string) => ({
+      endpoint: `${method} ${template}`,
+      source,
+      outcome,
+    }),
     registers,
   });
-  const requests = new Histogram({
+  const requests = new Tally({
     name: 'rest_request_duration_seconds',
     help: 'Requests to the REST service, each attempt for itself; the status is none when no answer came.',
-    labelNames: ['endpoint', 'status'],
+    labels: (method: string, template: string, status: number | undefined) => ({
+      endpoint: `${method} ${template}`,
+      status: `${status ?? 'none'}`,
+    }),
     buckets: SECONDS,
     registers,
   });
@@ -92,19 +96,11 @@ function observeRest(registers: Registry[]): Observer {
     registers,
   });
   return {
-    call: (record) =>
-      count(() =>
-        calls.inc({ endpoint: nameOfEndpoint(record), source: sourceOf(record), outcome: record.error ?? 'OK' }),
-      ),
-    attempt: (method, template, status, ms) =>
-      count(() => requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1000)),
+    call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
+    attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
     oddity: (kind, member) => oddities.inc({ kind, member }),
   };
-}
-
-function nameOfEndpoint({ method, template }: CallRecord): string {
-  return `${method} ${template}`;
 }
 
 function sourceOf({ stale, cached, shared }: CallRecord): string {
