@@ -134,6 +134,13 @@ test('calls are counted with the defaults of variables that are left out', async
   expect((await ask(friendsToo, { coupons: false })).status).toBe(200);
 });
 
+test('the caller is one player, by whatever field', async () => {
+  const { status, errors } = await ask(
+    `{ players(playerUniqueIds: ${ids(50)}) { id coupons { code } } me { id coupons { code } } player(playerUniqueId: "p1") { id } }`,
+  );
+  expect([status, errors, all.upstream.calls().length]).toEqual([200, [], 100]);
+});
+
 test('calls that nobody can know before are counted while the operation runs', async () => {
   const friendsAsPlayers =
     'query ($n: Int!) { me { displayed: attributes { displayName } referredFriends(limit: $n) { nodes { player { id } } } } }';

@@ -49,8 +49,9 @@ export function createLimitsCheck({ limits, openIntrospection, publishCost }: Li
     }
     enforce(limits, measure);
     if (measure.mostCalls > limits.upstreamCalls) {
-      const { rules } = context;
-      enforce(limits, { upstreamCalls: certainCalls({ schema, document, operation, variables, rules }) });
+      const { rules, caller } = context;
+      const analysed = { schema, document, operation, variables, rules, self: caller.sub };
+      enforce(limits, { upstreamCalls: certainCalls(analysed) });
     }
     if (publishCost) context.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
   };

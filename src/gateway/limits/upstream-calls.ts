@@ -20,6 +20,8 @@ export interface Analysed {
   operation: OperationDefinitionNode;
   variables: Record<string, unknown>;
   rules: AccessRules;
+  /** The player that `me` is about, if the caller is one. */
+  self: string | undefined;
 }
 
 /**
@@ -64,12 +66,12 @@ function countReads(
   rootType: string,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  { rules, variables, schema, selecting, calls }: Analysed & { selecting: Selecting; calls: Set<string> },
+  { rules, variables, schema, self, selecting, calls }: Analysed & { selecting: Selecting; calls: Set<string> },
 ): void {
   const args = argumentsOf(field, node, variables);
   const whom = args && rules.get(rootType)?.get(field.name)?.whom?.(undefined, args);
   const reads = readsBelow(field, node, selecting, schema);
-  for (const id of Array.isArray(whom) ? whom : [whom]) {
+  for (const id of Array.isArray(whom) ? whom : [whom ?? self]) {
     calls.add(JSON.stringify([restOperation(schema, field), id, args?.['lang']]));
     for (const read of reads) calls.add(JSON.stringify([read, id]));
   }
