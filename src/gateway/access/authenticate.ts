@@ -30,19 +30,18 @@ function createTokenAuthenticate(
   return (authorization) => {
     const token = authorization && BEARER.exec(authorization)?.[1];
     if (!token || token.length > MAX_TOKEN_LENGTH) throw unauthenticated();
-    const digest = hash('sha256', token, 'buffer');
-    const client = clientTokens?.find(digest);
+    const digest = hash('sha256', token, 'base64');
+    const client = clientTokens?.find(Buffer.from(digest, 'base64'));
     if (client) return client;
     if (!verifyJwt) throw unauthenticated();
-    const key = digest.toString('latin1');
-    return remembered.get(key, verifyJwt.generation()) ?? verify(verifyJwt, token, key);
+    return remembered.get(digest, verifyJwt.generation()) ?? verify(verifyJwt, token, digest);
   };
 
-  async function verify(verifyJwt: VerifyJwt, token: string, key: string): Promise<Caller> {
+  async function verify(verifyJwt: VerifyJwt, token: string, digest: string): Promise<Caller> {
     const generation = verifyJwt.generation();
     const verified = await verifyJwt.verify(token);
     if (!verified) throw unauthenticated();
-    remembered.set(key, generation, verified);
+    remembered.set(digest, generation, verified);
     return verified.caller;
   }
 }
