@@ -24,6 +24,7 @@ const building = await context({
   target: 'node20',
   // ECMAScript modules where a package has both, since what is not used is left out of these.
   mainFields: ['module', 'main'],
+  plugins: [{ name: 'one-graphql', setup: resolveToOneGraphQL }],
   // Stay in node_modules/: they load binaries, or try to.
   external: ['libsql', 'pg'],
   // What CommonJS packages call to get at Node's own modules.
@@ -41,6 +42,18 @@ else {
   const { metafile } = await building.rebuild();
   await building.dispose();
   await removeOthers(new Set(Object.keys(metafile.outputs)));
+}
+
+/**
+ * graphql-js must not be there twice: what one copy makes is nothing to the other. Who asks for one of its CommonJS modules by
+ * name gets the ECMAScript module beside it.
+ */
+function resolveToOneGraphQL({ onResolve, resolve }) {
+  onResolve({ filter: /^graphql\// }, async ({ path, pluginData, ...from }) => {
+    if (pluginData === 'asked') return undefined;
+    const found = await resolve(path, { ...from, pluginData: 'asked' });
+    return { ...found, path: found.path.replace(/\.js$/, '.mjs') };
+  });
 }
 
 /** Removes what earlier builds have left; what this one made again was not touched, so that a running program still finds it. */

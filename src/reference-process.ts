@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './shutdown.ts';
@@ -21,14 +21,23 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   const child = fork(new URL('./reference/main.js', import.meta.url), ['--demo'], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const [message] = await Promise.race([once(child, 'message'), exitOf(child)]);
+  const { url } = await Promise.race([readinessOf(child), exitOf(child)]);
   log.info({ reference: child.pid }, 'the reference service runs beside the gateway');
   child.once('exit', (code, signal) => {
     if (lifecycle.phase === 'draining') return;
     log.fatal({ code, signal }, 'the reference service ended unexpectedly; the gateway cannot go on without it');
     lifecycle.end('the reference service ended', 1);
   });
-  return { url: READY.parse(message).url, stop: (hurry) => stop(child, hurry) };
+  return { url, stop: (hurry) => stop(child, hurry) };
+}
+
+/** What it tells once it is ready. Under `node --watch` a child process sends messages of Node's own before that. */
+async function readinessOf(child: ChildProcess): Promise<z.infer<typeof READY>> {
+  for await (const [message] of on(child, 'message')) {
+    const { data } = READY.safeParse(message);
+    if (data) return data;
+  }
+  throw new Error('It never tells that it is ready.');
 }
 
 async function exitOf(child: ChildProcess): Promise<never> {
