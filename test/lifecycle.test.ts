@@ -144,7 +144,9 @@ test.each([
 
 test('when the reference service beside it dies, the gateway says so and ends with 1', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'reference-'));
-  const gateway = await startProcess({ REFERENCE_PORT: '0', DATA_DIR: directory });
+  // The variable is what `node --watch` (npm run dev) sets: Node then sends messages of its own on the reference's channel.
+  const env = { REFERENCE_PORT: '0', DATA_DIR: directory, WATCH_REPORT_DEPENDENCIES: '1' };
+  const gateway = await startProcess(env);
   started.push(gateway);
   const { reference } = await gateway.logged(({ reference }) => reference !== undefined);
   process.kill(reference, 'SIGKILL');

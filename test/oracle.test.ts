@@ -165,8 +165,8 @@ describe('what is not compiled', () => {
     ['the alias __proto__', '{ me { __proto__: id } }'],
     ['the alias __proto__ in a fragment', '{ me { ...F } } fragment F on Player { __proto__: attributes { city } }'],
     ['an alias with _', '{ b_a: me { a: referralLink } }'],
-    ['an alias that every object has', '{ me { toString: id } }'],
-    ['another one', '{ constructor: me { id } }'],
+    ['an alias that every object has, under a condition', 'query ($i: Boolean!) { me { toString: id @skip(if: $i) } }'],
+    ['one above a condition', 'query ($i: Boolean!) { constructor: me { id @skip(if: $i) } }'],
     ['players, each of whom can fail', 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }'],
     ['a field again that could be left out', 'query ($s: Boolean!) { me { id @skip(if: $s) referralLink id } }'],
     [
@@ -193,6 +193,10 @@ describe('what is not compiled', () => {
       'a fragment again in a field again',
       'query ($i: Boolean!) { me { ... @skip(if: $i) { ...F } } me { ...F } } fragment F on Player { id }',
     ],
+    [
+      'more than ten thousand nodes, fragments spread',
+      `{ me { ${'...F '.repeat(26)} } } fragment F on Player { ${'id '.repeat(200)} }`,
+    ],
     ['the variable __proto__', 'query ($__proto__: ID!) { player(playerUniqueId: $__proto__) { id } }'],
   ])('%s', (_name, source) => {
     expect(compile(source)).toBeUndefined();
@@ -204,7 +208,7 @@ describe('what is not compiled', () => {
     '{ me { coupons(filter: { usableNow: true, isExpired: false }) { code } } }',
     'query ($s: Boolean!) { me { id referralLink id @skip(if: $s) } }',
     'query ($s: Boolean!, $i: Boolean! = true) { me { id @skip(if: $s) ... @include(if: $i) { referralLink } } }',
-    '{ me { then: __typename } }',
+    '{ me { constructor: id toString: referralLink then: __typename } }',
     '{ a: me { ...F } b: me { ...F } } fragment F on Player { id attributes { city } }',
     'query ($i: Boolean!) { me { ...F @include(if: $i) } } fragment F on Player { id }',
     ...SHARING,

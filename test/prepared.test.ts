@@ -4,7 +4,8 @@ import { createPreparedOperations } from '../src/gateway/execution/prepared.ts';
 
 const document = parse('{ me { id } }');
 const [operation] = document.definitions as unknown as [OperationDefinitionNode];
-const prepared = { document, operation, compiled: () => ({ data: {} }) };
+const execute = () => ({ data: {} });
+const prepared = { document, operation, compiled: { execute, size: 1 } };
 
 test('no more than a thousand operations are kept, and the one not asked for longest goes first', () => {
   const operations = createPreparedOperations();
@@ -14,6 +15,13 @@ test('no more than a thousand operations are kept, and the one not asked for lon
   expect(operations.get('1', undefined)).toBeUndefined();
   expect(operations.get('0', undefined)).toBe(prepared);
   expect(operations.get('1000', undefined)).toBe(prepared);
+});
+
+test('large operations take the room of many', () => {
+  const operations = createPreparedOperations();
+  const large = { ...prepared, compiled: { execute, size: 90_000 } };
+  for (const text of ['1', '2', '3']) operations.set(text, undefined, large);
+  expect(['1', '2', '3'].map((text) => operations.get(text, undefined) === large)).toEqual([false, true, true]);
 });
 
 test('a text is kept with the name it was asked for by, and not when it is longer than 16,384 characters', () => {

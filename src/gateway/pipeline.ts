@@ -64,7 +64,7 @@ export function createPipeline({ schema, limits, report, development }: Pipeline
     prepared,
     async run({ document, operation, compiled }, variables, context) {
       checkLimits({ schema, document, operation, variables, context });
-      const result = await compiled({}, context, variables);
+      const result = await compiled.execute({}, context, variables);
       if (result.data === undefined) return undefined;
       const answer = toAnswer(result, context, report);
       complete(answer, operation, context);

@@ -56,7 +56,7 @@ export async function executeBothWays(
   const compiled = compile(document, name);
   return {
     interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
+    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables))),
   };
 }
 

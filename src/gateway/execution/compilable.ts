@@ -10,8 +10,8 @@
  * - No variables inside object literals: graphql-jit loses them in custom scalars and does not apply defaults.
  * - No alias with `_`. graphql-jit keeps what a resolver is told under the names on its path, joined by `_`, so that `b`
  *   below `a_b` would be told what is meant for `b_a` below `b`, and read the wrong rows. `__proto__`, which an object
- *   literal takes for its prototype, is one of these names too. (It does not compile what is called `toString` or another
- *   name that every object has, and says so.)
+ *   literal takes for its prototype, is one of these names too. (Where there are directives it does not compile what is
+ *   called `toString` or another name that every object has, and says so.)
  * - No list whose members can fail by themselves: graphql-jit puts the null of a failed one at the end of the list.
  * - No field twice in one selection if a directive can take away the first: its place among the others would differ. Nor
  *   the other if it has fields of its own: of these some would stay, those in fragments.

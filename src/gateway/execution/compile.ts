@@ -16,6 +16,7 @@ import {
   isNonNullType,
   Kind,
   type OperationDefinitionNode,
+  separateOperations,
   TypeInfo,
   typeFromAST,
   valueFromAST,
@@ -23,14 +24,22 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { isCompilable } from './compilable.ts';
+import { sizeOf } from './size.ts';
 
-export type CompiledOperation = (
+export type Execute = (
   root: object,
   context: Context,
   variables: Record<string, unknown> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
+
+export interface CompiledOperation {
+  execute: Execute;
+  /** What it weighs among others: nodes of its syntax tree, fragments spread. One takes about 300 bytes. */
+  size: number;
+}
 
 let jit: typeof GraphQLJit | undefined;
 
@@ -45,27 +54,46 @@ export async function loadCompiler(): Promise<void> {
 /** How often an operation is executed by graphql-js before it is compiled. */
 const COMPILE_AFTER = 2;
 
+/** What is kept of compiled operations at most, by their sizes; the one that was not asked for longest goes first. */
+export const MAX_COMPILED_SIZE = 200_000;
+
+/** Larger ones are left to graphql-js; an application's operations have some hundred nodes. */
+const MAX_SIZE = 10_000;
+
 interface Seen {
+  /** Since it was last compiled. */
   times: number;
-  /** Undefined as long as it is not decided; null when graphql-js has it for good. */
-  compiled: CompiledOperation | null | undefined;
+  /** 0 when graphql-js has it for good. */
+  size: number;
 }
 
 /** Remembers how often operations were seen and compiles those that come again. One for each schema. */
 export function createCompiler(schema: GraphQLSchema) {
   const operations = new WeakMap<OperationDefinitionNode, Seen>();
+  const kept = new LRUCache<OperationDefinitionNode, CompiledOperation>({
+    maxSize: MAX_COMPILED_SIZE,
+    sizeCalculation: ({ size }) => size,
+  });
   /** The compiled operation, or null when graphql-js is to execute it. */
   return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
+    const known = kept.get(operation);
+    if (known) return known;
     let seen = operations.get(operation);
     if (!seen) {
-      seen = { times: 0, compiled: isCompilable(schema, document, operation) ? undefined : null };
+      const size = isCompilable(schema, document, operation) ? sizeOf(document, operation) : 0;
+      seen = { times: 0, size: size <= MAX_SIZE ? size : 0 };
       operations.set(operation, seen);
     }
-    if (seen.compiled !== undefined) return seen.compiled;
+    if (seen.size === 0) return null;
     seen.times += 1;
     if (seen.times <= COMPILE_AFTER || !jit) return null;
-    seen.compiled = compile(jit, schema, document, operation);
-    return seen.compiled;
+    const { size } = seen;
+    const execute = compile(jit, schema, document, operation);
+    Object.assign(seen, { times: 0, size: execute ? size : 0 });
+    if (!execute) return null;
+    const compiled = { execute, size };
+    kept.set(operation, compiled);
+    return compiled;
   };
 }
 
@@ -74,13 +102,14 @@ function compile(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): CompiledOperation | null {
+): Execute | null {
+  const own = withOwnFields(document, operation);
   // The REST client has decoded every value to the type the schema says, so built-in scalars and enums need no second look.
-  const compiled = compileQuery(schema, withOwnFields(document), operation.name?.value ?? '', {
+  const compiled = compileQuery(schema, own ?? document, operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
     // Else a fragment's fields are under the conditions of all the places where it is spread.
-    useExperimentalPathBasedSkipInclude: true,
+    useExperimentalPathBasedSkipInclude: own !== undefined,
   });
   if (!isCompiledQuery(compiled)) return null;
   const { query } = compiled;
@@ -95,9 +124,22 @@ function compile(
   };
 }
 
-/** A copy whose fields are its own: graphql-jit writes down at them when they are there, which may differ between operations. */
-function withOwnFields(document: DocumentNode): DocumentNode {
-  return visit(document, { [Kind.FIELD]: { leave: (node) => ({ ...node }) } });
+/**
+ * A copy of the operation and what it spreads, whose fields are its own: graphql-jit writes down at the fields when they are
+ * there, which may differ between operations. Undefined when nothing has a condition.
+ */
+function withOwnFields(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode | undefined {
+  const one = separateOperations(document)[name?.value ?? ''];
+  let hasDirectives = false;
+  const copy =
+    one &&
+    visit(one, {
+      [Kind.FIELD]: { leave: (node) => ({ ...node }) },
+      [Kind.DIRECTIVE]() {
+        hasDirectives = true;
+      },
+    });
+  return hasDirectives ? copy : undefined;
 }
 
 /** What variables are that must not be null when they are left out; graphql-jit overlooks these defaults. */

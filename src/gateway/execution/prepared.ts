@@ -1,6 +1,6 @@
 import type { DocumentNode, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { CompiledOperation } from './compile.ts';
+import { type CompiledOperation, MAX_COMPILED_SIZE } from './compile.ts';
 
 /** An operation that was parsed, validated and compiled: what is left to do for it differs from request to request. */
 export interface Prepared {
@@ -21,7 +21,11 @@ const MAX_TEXT_LENGTH = 16_384;
 
 /** Prepared operations by the very text they were asked for with. */
 export function createPreparedOperations(): PreparedOperations {
-  const byText = new LRUCache<string, Prepared>({ max: MAX_OPERATIONS });
+  const byText = new LRUCache<string, Prepared>({
+    max: MAX_OPERATIONS,
+    maxSize: MAX_COMPILED_SIZE,
+    sizeCalculation: ({ compiled: { size } }) => size,
+  });
   // A name is whatever a client says it is: by its length no part of a text can pass for one.
   const keyOf = (text: string, name: string | undefined) => `${name?.length ?? ''}:${name ?? ''}${text}`;
   return {
