@@ -8,11 +8,12 @@
  * Nothing is minified: a stack trace tells the function and a line of dist/ that can be read. With
  * NODE_OPTIONS=--enable-source-maps it tells the line of src/.
  */
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
+const ONE_DAY_MS = 86_400_000;
 
 const building = await context({
   entryPoints: ['src/main.ts', 'src/reference/main.ts', 'src/token.ts'],
@@ -56,10 +57,11 @@ function resolveToOneGraphQL({ onResolve, resolve }) {
   });
 }
 
-/** Removes what earlier builds have left; what this one made again was not touched, so that a running program still finds it. */
+/** Removes what builds before yesterday have left; what is younger may belong to a program that runs and has not asked for it yet. */
 async function removeOthers(made) {
   for (const file of await readdir(OUT, { recursive: true })) {
     const path = join(OUT, file);
-    if (/\.js(\.map)?$/.test(path) && !made.has(path.replaceAll('\\', '/'))) await rm(path);
+    if (!/\.js(\.map)?$/.test(path) || made.has(path.replaceAll('\\', '/'))) continue;
+    if (Date.now() - (await stat(path)).mtimeMs > ONE_DAY_MS) await rm(path);
   }
 }

@@ -1,16 +1,24 @@
 /* What `npm run build` has made. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
-const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
-const programs = readdirSync(DIST).filter((file) => file.endsWith('.js'));
+/** The texts of a program's files, by where they are: what it begins with, and what that imports now or when it is wanted. */
+function filesOf(program: URL, files = new Map<string, string>()): Map<string, string> {
+  if (files.has(program.href)) return files;
+  const text = readFileSync(program, 'utf8');
+  files.set(program.href, text);
+  for (const [, file = ''] of text.matchAll(/^(?:.* from |import |.*\bimport\()"(\.{1,2}\/[^"]+\.js)"/gm)) {
+    filesOf(new URL(file, program), files);
+  }
+  return files;
+}
 
-/** The modules of a package that stand in the programs, as esbuild names each of them there. */
+const files = filesOf(new URL('../dist/main.js', import.meta.url));
+
+/** The modules of a package that stand in the gateway's files, as esbuild names each of them there. */
 function modulesOf(name: string): string[] {
   const heading = new RegExp(`^ *(?:// |")node_modules/${name}/([^" ]+?\\.[cm]?js)\\b`, 'gm');
-  const found = programs.flatMap((file) => [...readFileSync(join(DIST, file), 'utf8').matchAll(heading)]);
+  const found = [...files.values()].flatMap((text) => [...text.matchAll(heading)]);
   return [...new Set(found.map(([, path = '']) => path))];
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { type OperationDefinitionNode, parse } from 'graphql';
+import { type DocumentNode, type OperationDefinitionNode, parse } from 'graphql';
+import { createCompiler } from '../src/gateway/execution/compile.ts';
 import { createPreparedOperations } from '../src/gateway/execution/prepared.ts';
+import { compile, schema } from './kit/executed.ts';
 
 const document = parse('{ me { id } }');
 const [operation] = document.definitions as unknown as [OperationDefinitionNode];
@@ -40,4 +42,17 @@ test('a text is kept with the name it was asked for by, and not when it is longe
   operations.set('#'.repeat(16_385), undefined, prepared);
   expect(operations.get('#'.repeat(16_384), undefined)).toBe(prepared);
   expect(operations.get('#'.repeat(16_385), undefined)).toBeUndefined();
+});
+
+test('the compiler keeps 200,000 nodes in all, and compiles anew what had to go', () => {
+  const compiler = createCompiler(schema);
+  const documents = Array.from({ length: 24 }, (_, number) => parse(`{ me { ${`a${number}: id `.repeat(3_000)} } }`));
+  const ask = (document: DocumentNode, times: number) => {
+    const [operation] = document.definitions as unknown as [OperationDefinitionNode];
+    return Array.from({ length: times }, () => compiler(document, operation) !== null);
+  };
+  expect(compile('{ me { id } }')?.size).toBe(7);
+  for (const document of documents) expect(ask(document, 4)).toEqual([false, false, true, true]);
+  expect(ask(documents[23] as DocumentNode, 1)).toEqual([true]);
+  expect(ask(documents[0] as DocumentNode, 4)).toEqual([false, false, true, true]);
 });
