@@ -20,15 +20,15 @@ export const W4 = {
     referredFriends(limit: 200) { count ${totals} nodes { ${friend} mobileNumber } } } }`,
 };
 
-/** The round trip, written as applications write it. */
+/** The round trip, written as applications write it; the one with fragments with the `__typename` that clients add. */
 export const MIXES = [
   {
     name: 'with fragments',
     query: `query Fragments($id: ID!) { player(playerUniqueId: $id) { ...Screen } }
       fragment Screen on Player { ...Profile coupons { ...CouponLine } referredFriends(limit: 50) { ...Friends } }
-      fragment Profile on Player { ${profile} }
-      fragment CouponLine on Coupon { ${coupon} }
-      fragment Friends on ReferredFriendPage { ${totals} nodes { ... on ReferredFriend { ${friend} } } }`,
+      fragment Profile on Player { ${profile} __typename }
+      fragment CouponLine on Coupon { ${coupon} __typename }
+      fragment Friends on ReferredFriendPage { ${totals} nodes { ... on ReferredFriend { ${friend} __typename } } }`,
   },
   {
     name: 'with variables',
