@@ -5,6 +5,8 @@
  * each. In a few files it is ready in half the time and takes 20 MB less, and calls between modules are calls within one.
  * What is imported only when it is wanted (`await import`) is read only then here too.
  *
+ * Types are not checked here, so that a start is quick; `npm run check` does that, and so do editors.
+ *
  * Nothing is minified: a stack trace tells the function and a line of dist/ that can be read. With
  * NODE_OPTIONS=--enable-source-maps it tells the line of src/.
  */
