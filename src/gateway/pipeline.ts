@@ -49,7 +49,7 @@ export function createPipeline({ schema, limits, report, development }: Pipeline
     async responseForOperation({ document, operation, source, request, contextValue: context }) {
       // Without an operation Apollo Server has its own answer: the name given is none of the document's.
       if (!operation) return null;
-      const compiled = compiledFor(document, operation);
+      const compiled = prepared.lacks(source, request.operationName) && compiledFor(document, operation);
       if (compiled) prepared.set(source, request.operationName, { document, operation, compiled });
       const result = await interpret(schema, document, operation, request.variables, context);
       return respond(result, context, report);

@@ -24,7 +24,6 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
-import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { isCompilable } from './compilable.ts';
 import { sizeOf } from './size.ts';
@@ -54,9 +53,6 @@ export async function loadCompiler(): Promise<void> {
 /** How often an operation is executed by graphql-js before it is compiled. */
 const COMPILE_AFTER = 2;
 
-/** What is kept of compiled operations at most, by their sizes; the one that was not asked for longest goes first. */
-export const MAX_COMPILED_SIZE = 200_000;
-
 /** Larger ones are left to graphql-js; an application's operations have some hundred nodes. */
 const MAX_SIZE = 10_000;
 
@@ -70,30 +66,21 @@ interface Seen {
 /** Remembers how often operations were seen and compiles those that come again. One for each schema. */
 export function createCompiler(schema: GraphQLSchema) {
   const operations = new WeakMap<OperationDefinitionNode, Seen>();
-  const kept = new LRUCache<OperationDefinitionNode, CompiledOperation>({
-    maxSize: MAX_COMPILED_SIZE,
-    sizeCalculation: ({ size }) => size,
-  });
-  /** The compiled operation, or null when graphql-js is to execute it. */
+  /** An operation compiled, or null while graphql-js is to execute it. Whoever is given a compiled one keeps it. */
   return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
-    const known = kept.get(operation);
-    if (known) return known;
     let seen = operations.get(operation);
     if (!seen) {
       const size = isCompilable(schema, document, operation) ? sizeOf(document, operation) : 0;
       seen = { times: 0, size: size <= MAX_SIZE ? size : 0 };
       operations.set(operation, seen);
     }
-    if (seen.size === 0) return null;
+    const { size } = seen;
+    if (size === 0) return null;
     seen.times += 1;
     if (seen.times <= COMPILE_AFTER || !jit) return null;
-    const { size } = seen;
     const execute = compile(jit, schema, document, operation);
     Object.assign(seen, { times: 0, size: execute ? size : 0 });
-    if (!execute) return null;
-    const compiled = { execute, size };
-    kept.set(operation, compiled);
-    return compiled;
+    return execute && { execute, size };
   };
 }
 
