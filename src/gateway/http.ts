@@ -46,7 +46,7 @@ const answerTogether = stage((go: () => void) => go(), process.nextTick);
 /** Happens when the client goes away before it has its answer. */
 function departureOf({ raw }: FastifyReply): Departure {
   const departure = new Departure();
-  raw.once('close', () => {
+  raw.on('close', () => {
     if (!raw.writableFinished) departure.happen();
   });
   return departure;

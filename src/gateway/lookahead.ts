@@ -37,17 +37,23 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
 }
 
 /** Runs a read whose outcome somebody else will look at. */
-async function begin(read: () => unknown): Promise<void> {
+function begin(read: () => unknown): void {
   try {
-    await read();
+    const started = read();
+    if (started instanceof Promise) started.catch(leaveToResolver);
   } catch {
-    // The resolver that asks for the same read meets the same failure and reports it.
+    leaveToResolver();
   }
 }
 
+/** The resolver that asks for the same read meets the same failure and reports it. */
+function leaveToResolver(): void {}
+
 /** The allowance is taken here, and the resolver finds it taken; without one nothing is sent. */
-async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): Promise<void> {
-  if (await couponReads.takeAhead(id, (alias ?? name).value)) await loaders.coupons.load(id);
+function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): unknown {
+  const load = (waitMs: number) => (waitMs === 0 ? loaders.coupons.load(id) : undefined);
+  const verdict = couponReads.takeAhead(id, (alias ?? name).value);
+  return typeof verdict === 'number' ? load(verdict) : verdict.then(load);
 }
 
 function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {

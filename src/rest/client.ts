@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
@@ -144,13 +145,4 @@ export function createRestClient(options: RestClientOptions): RestClient {
       await Promise.all([transport.close(), invalidation?.close()]);
     },
   };
-}
-
-/** What fails before anything is sent rejects like what fails later. An async function would wait three times for the same. */
-function attempt<Result>(begin: () => Promise<Result>): Promise<Result> {
-  try {
-    return begin();
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }

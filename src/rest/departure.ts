@@ -10,7 +10,7 @@ export interface Departing {
  */
 export class Departure {
   #happened = false;
-  #waiting: Set<Departing> | undefined;
+  readonly #waiting: Departing[] = [];
 
   get happened(): boolean {
     return this.#happened;
@@ -19,20 +19,18 @@ export class Departure {
   /** Has `depart` called when the client goes away; in a moment when it has already. */
   watch(one: Departing): void {
     if (this.#happened) queueMicrotask(() => one.depart());
-    else {
-      this.#waiting ??= new Set();
-      this.#waiting.add(one);
-    }
+    else this.#waiting.push(one);
   }
 
   unwatch(one: Departing): void {
-    this.#waiting?.delete(one);
+    const index = this.#waiting.indexOf(one);
+    if (index >= 0) this.#waiting.splice(index, 1);
   }
 
   /** The client is gone: all who watch are told, once. */
   happen(): void {
     if (this.#happened) return;
     this.#happened = true;
-    for (const one of this.#waiting ?? []) one.depart();
+    for (const one of this.#waiting.splice(0)) one.depart();
   }
 }

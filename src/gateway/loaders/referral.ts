@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
+import { attempt } from '../../attempt.ts';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
+import { asError } from './call.ts';
 import type { Reading } from './loaders.ts';
 import { type Page, planPages, type Stretch } from './pages.ts';
-import { asError } from './player.ts';
 
 /** Rows of one player's list of referred friends; an empty stretch asks for the totals alone. */
 export interface ReferralKey extends Stretch {
@@ -24,16 +25,17 @@ type Fetched = Page & { result: ReferralPage | null | Error };
  */
 export function createReferralLoader({ rest, operation, budget, onBatch }: Reading): ReferralLoader {
   return new DataLoader(
-    async (keys) => {
-      onBatch('referrals', keys.length);
-      const plans = new Map([...byPlayer(keys)].map(([id, stretches]) => [id, planPages(stretches)]));
-      budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
-      const fetched = new Map<string, Promise<Fetched[]>>();
-      for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
-      return await Promise.all(
-        keys.map((key) => fetched.get(key.playerUniqueId)?.then((pages) => cut(key, pages)) ?? null),
-      );
-    },
+    (keys) =>
+      attempt(() => {
+        onBatch('referrals', keys.length);
+        const plans = new Map([...byPlayer(keys)].map(([id, stretches]) => [id, planPages(stretches)]));
+        budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
+        const fetched = new Map<string, Promise<Fetched[]>>();
+        for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
+        return Promise.all(
+          keys.map((key) => fetched.get(key.playerUniqueId)?.then((pages) => cut(key, pages)) ?? null),
+        );
+      }),
     { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
   );
 

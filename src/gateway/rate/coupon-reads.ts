@@ -20,27 +20,30 @@ export class CouponReads {
 
   /**
    * Takes the allowance for a field that will be resolved later, for the look-ahead, once for each player and key in the
-   * answer. True when the read may start now.
+   * answer. The read may start now when the verdict is yes.
    */
-  async takeAhead(playerUniqueId: string, responseKey: string): Promise<boolean> {
+  takeAhead(playerUniqueId: string, responseKey: string): Verdict {
     const key = fieldKey(playerUniqueId, responseKey);
     this.#ahead ??= new Map();
     const verdict = this.#ahead.get(key) ?? this.#rates.takeCouponRead(this.#caller);
     this.#ahead.set(key, verdict);
-    return (await verdict) === 0;
+    return verdict;
   }
 
   /** Takes the allowance for a field, unless that was done ahead. Throws RATE_LIMITED when there is none left. */
-  async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
+  take(playerUniqueId: string, responseKey: string | number): void | Promise<void> {
     const key = fieldKey(playerUniqueId, responseKey);
     const verdict = this.#ahead?.get(key) ?? this.#rates.takeCouponRead(this.#caller);
     this.#ahead?.delete(key);
-    const retryAfterMs = await verdict;
-    if (retryAfterMs === 0) return;
-    throw new ClientError('RATE_LIMITED', 'Too many reads of coupons in a short time. Try again later.', {
-      extensions: { retryAfterMs },
-    });
+    return typeof verdict === 'number' ? refuseFor(verdict) : verdict.then(refuseFor);
   }
+}
+
+function refuseFor(retryAfterMs: number): void {
+  if (retryAfterMs === 0) return;
+  throw new ClientError('RATE_LIMITED', 'Too many reads of coupons in a short time. Try again later.', {
+    extensions: { retryAfterMs },
+  });
 }
 
 /** A key in the answer is a name of GraphQL's and has no space, so the first one ends it. */

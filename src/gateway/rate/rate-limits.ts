@@ -24,7 +24,7 @@ export interface RateLimits {
    * Runs an authentication from an address, unless too many from there have failed: then whether this one would succeed is
    * not found out. Throws RATE_LIMITED, or what the authentication throws.
    */
-  guard(address: string, authenticate: () => Caller | Promise<Caller>): Promise<Caller>;
+  guard(address: string, authenticate: () => Caller | Promise<Caller>): Caller | Promise<Caller>;
   /** Counts an operation; throws RATE_LIMITED with HTTP 429 when the caller has had too many. */
   countOperation(caller: Caller): void | Promise<void>;
   /** Takes one read of coupons. Answers 0 when it may be had, else in how many milliseconds. */
@@ -47,15 +47,15 @@ export function createRateLimits({ rates, workers, shared }: RateLimitsOptions):
   const serverCouponReads = buckets('server-coupons', rates.serverCouponReads);
 
   return {
-    async guard(address, authenticate) {
+    guard(address, authenticate) {
       const client = clientOf(address);
       const wait = failures.wait(client);
       if (wait > 0) throw operationRefused(wait, 'Too many operations without a valid token came from this address.');
       try {
-        return await authenticate();
+        const caller = authenticate();
+        return caller instanceof Promise ? caller.catch((error) => failed(client, error)) : caller;
       } catch (error) {
-        if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') await failures.take(client);
-        throw error;
+        return failed(client, error);
       }
     },
     countOperation(caller) {
@@ -64,6 +64,11 @@ export function createRateLimits({ rates, workers, shared }: RateLimitsOptions):
     },
     takeCouponRead: (caller) => (isServer(caller) ? serverCouponReads : couponReads).take(keyOf(caller)),
   };
+
+  async function failed(client: string, error: unknown): Promise<never> {
+    if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') await failures.take(client);
+    throw error;
+  }
 
   function buckets(name: string, limit: Limit): Buckets {
     if (!shared) return createBuckets(partOf(limit, workers));
