@@ -1,5 +1,6 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { attempt, type Maybe } from '../maybe.ts';
 import { Departure } from '../rest/departure.ts';
 import { stage } from '../stage.ts';
 import type { Context } from './context.ts';
@@ -10,7 +11,7 @@ import { answerShortly, JSON_TYPE } from './short-way.ts';
  * Makes the context of a request's operation; throws a ClientError for a caller who is not let in. What Apollo Server is
  * going to read is `asked`: an operation that is named by an id gets its text there.
  */
-export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, departure: Departure) => Promise<Context>;
+export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, departure: Departure) => Maybe<Context>;
 
 /** Puts Apollo Server behind a Fastify route. */
 export function routeGraphQL(
@@ -24,14 +25,18 @@ export function routeGraphQL(
     url: '/graphql',
     async handler(request, reply) {
       const asked = new Asked(request);
-      let made: Promise<Context> | undefined;
+      let made: Maybe<Context> | undefined;
       const context = () => {
-        made ??= contextOf(request, asked, departureOf(reply));
+        made ??= attempt(() => contextOf(request, asked, departureOf(reply)));
         return made;
       };
       const short = await answerShortly(pipeline, request, asked, context);
       if (short === undefined) {
-        return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: asked, context }), request, reply);
+        const response = await apollo.executeHTTPGraphQLRequest({
+          httpGraphQLRequest: asked,
+          context: async () => context(),
+        });
+        return send(response, request, reply);
       }
       void reply.header('content-type', JSON_TYPE);
       await new Promise<void>(answerTogether);

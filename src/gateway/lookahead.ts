@@ -8,6 +8,7 @@
  * is left to the resolver: what fails here fails there again, under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
+import { after } from '../maybe.ts';
 import { refusal } from './access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
@@ -52,8 +53,7 @@ function leaveToResolver(): void {}
 /** The allowance is taken here, and the resolver finds it taken; without one nothing is sent. */
 function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): unknown {
   const load = (waitMs: number) => (waitMs === 0 ? loaders.coupons.load(id) : undefined);
-  const verdict = couponReads.takeAhead(id, (alias ?? name).value);
-  return typeof verdict === 'number' ? load(verdict) : verdict.then(load);
+  return after(couponReads.takeAhead(id, (alias ?? name).value), load);
 }
 
 function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {

@@ -7,12 +7,13 @@ import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import { after } from '../maybe.ts';
 import type { SharedState } from '../redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import { stage } from '../stage.ts';
 import { withoutSchemas } from '../without-schemas.ts';
 import type { Authenticate } from './access/authenticate.ts';
-import { ANONYMOUS_CALLER } from './access/caller.ts';
+import { ANONYMOUS_CALLER, type Caller } from './access/caller.ts';
 import { asksForTypenameAlone } from './access/health-check.ts';
 import { refuseAmbiguity } from './ambiguity.ts';
 import { acceptJsonBodies } from './body.ts';
@@ -126,17 +127,24 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   answerFailures(app);
 
   const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
-  const contextOf: ContextOf = async (request, asked, departure) => {
+  const contextOf: ContextOf = (request, asked, departure) => {
     const { authorization } = request.headers;
-    const isHealthCheck = config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request);
-    const caller = isHealthCheck ? ANONYMOUS_CALLER : await rates.guard(request.ip, () => authenticate(authorization));
-    if (!isHealthCheck) {
-      await rates.countOperation(caller);
-      admit(asked, caller);
+    const begin = (caller: Caller) => {
+      const deadline = performance.now() + config.operationTimeoutMs;
+      const { operation, noted } = observeOperation(request, { departure, deadline }, caller, tracing);
+      return createContext(common, caller, operation, noted);
+    };
+    if (config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request)) {
+      return begin(ANONYMOUS_CALLER);
     }
-    const deadline = performance.now() + config.operationTimeoutMs;
-    const { operation, noted } = observeOperation(request, { departure, deadline }, caller, tracing);
-    return createContext(common, caller, operation, noted);
+    return after(
+      rates.guard(request.ip, () => authenticate(authorization)),
+      (caller) =>
+        after(rates.countOperation(caller), () => {
+          admit(asked, caller);
+          return begin(caller);
+        }),
+    );
   };
   routeGraphQL(app, apollo, pipeline, contextOf);
   if (!config.production) {

@@ -17,6 +17,7 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
+import type { Maybe } from '../maybe.ts';
 import type { Context } from './context.ts';
 import { ClientError } from './errors.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -32,7 +33,7 @@ export async function answerShortly(
   { prepared, run }: Pipeline,
   request: FastifyRequest,
   asked: HTTPGraphQLRequest,
-  contextOf: () => Promise<Context>,
+  contextOf: () => Maybe<Context>,
 ): Promise<string | undefined> {
   if (asked.method !== 'POST' || !PLAIN_JSON.has(request.headers.accept)) return undefined;
   try {

@@ -1,4 +1,4 @@
-import { attempt } from '../attempt.ts';
+import { attempt } from '../maybe.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';

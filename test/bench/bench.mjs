@@ -11,7 +11,7 @@
  */
 import { cpus } from 'node:os';
 import { pinned } from './cores.mjs';
-import { measureAdded, measureCost } from './load.mjs';
+import { measureAdded, measureCost, warmUp } from './load.mjs';
 import { startOurs, startPeer, startUpstream } from './processes.mjs';
 import { MIXES, W1, W2, W4 } from './workloads.mjs';
 
@@ -45,11 +45,11 @@ async function compareCosts() {
     startOurs(upstream),
     ...['mercurius', 'floor', 'apollo'].map((name) => startPeer(name, upstream)),
   ]);
-  const pairs = [
-    ...[W1, W2, W4].flatMap((workload) => [ours, mercurius, floor, apollo].map((server) => ({ server, workload }))),
-    ...MIXES.flatMap((workload) => [ours, mercurius].map((server) => ({ server, workload }))),
-  ].map((pair) => ({ ...pair, costs: [], memory: [] }));
-  await inRounds(pairs);
+  const pairs = [];
+  for (const workload of [W1, W2, W4, ...MIXES]) {
+    const servers = MIXES.includes(workload) ? [ours, mercurius] : [ours, mercurius, floor, apollo];
+    pairs.push(...(await inRounds(servers.map((server) => ({ server, workload })))));
+  }
   const costs = (server, workload) => pairs.find((p) => p.server === server && p.workload === workload).costs;
   const compare = (workload, server, name, goal) =>
     rows.push({
@@ -72,11 +72,10 @@ async function compareCosts() {
 /** Players that were asked for before, and players that never were, with the read cache on. */
 async function compareCaches() {
   const server = await startOurs(upstream, { READ_CACHE_TTL_MS: '60000' });
-  const pairs = [
+  const pairs = await inRounds([
     { server, workload: W2, players: { next: 0, of: 100 } },
     { server, workload: W2, players: { next: 1_000, of: 1_000_000_000 } },
-  ].map((pair) => ({ ...pair, costs: [], memory: [] }));
-  await inRounds(pairs);
+  ]);
   const [warm, cold] = pairs.map(({ costs }) => costs);
   rows.push({ what: 'W2 with the read cache: CPU of a request, warm ÷ cold', ...ratio(warm, cold), goal: 0.7 });
   await server.stop();
@@ -88,7 +87,10 @@ async function measureLatency() {
   const server = await startOurs(slow);
   const floor = await startPeer('floor', slow);
   const [added, least] = [[], []];
-  for (const one of [server, floor]) await measureAdded(one, slow, W2, 200, quick ? 2 : 6);
+  for (const one of [server, floor]) {
+    await warmUp(one, W2, WARM_UP_SECONDS);
+    await measureAdded(one, slow, W2, 200, 1);
+  }
   for (let round = 0; round < 3; round += 1) {
     added.push(...(await measureAdded(server, slow, W2, 200, quick ? 1 : 4)));
     least.push(...(await measureAdded(floor, slow, W2, 200, quick ? 1 : 4)));
@@ -117,16 +119,21 @@ async function measureStart() {
   rows.push({ what: 'from start to ready, s', seen: median(times), goal: 0.7 });
 }
 
-/** Warms all pairs up, then measures each once a round. */
+/** Warms servers up, then measures each once a round. */
 async function inRounds(pairs) {
-  for (const { server, workload, players } of pairs) await measureCost(server, workload, WARM_UP_SECONDS, players);
+  const measured = [];
+  for (const { server, workload, players } of pairs) {
+    const perSecond = await warmUp(server, workload, WARM_UP_SECONDS, players);
+    measured.push({ server, workload, players, perSecond, costs: [], memory: [] });
+  }
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { server, workload, players, costs, memory } of pairs) {
-      const { cpuUs, rss } = await measureCost(server, workload, SECONDS, players);
+    for (const { server, workload, players, perSecond, costs, memory } of measured) {
+      const { cpuUs, rss } = await measureCost(server, workload, SECONDS, perSecond, players);
       costs.push(cpuUs);
       memory.push(rss);
     }
   }
+  return measured;
 }
 
 /** Of costs that were measured in the same rounds. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
 import type { AuthConfig } from '../../auth-settings.ts';
+import type { Maybe } from '../../maybe.ts';
 import { ClientError } from '../errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
@@ -8,7 +9,7 @@ import { createJwtVerifier, type VerifyJwt } from './jwt.ts';
 import { createRemembered } from './remembered.ts';
 
 /** Tells who is asking by the value of the `Authorization` header; throws UNAUTHENTICATED for anybody else. */
-export type Authenticate = (authorization: string | undefined) => Caller | Promise<Caller>;
+export type Authenticate = (authorization: string | undefined) => Maybe<Caller>;
 
 /** The characters of a bearer token (RFC 6750, section 2.1), and more of them than any honest token has. */
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;

@@ -24,6 +24,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
+import type { Maybe } from '../../maybe.ts';
 import type { Context } from '../context.ts';
 import { isCompilable } from './compilable.ts';
 import { sizeOf } from './size.ts';
@@ -32,7 +33,7 @@ export type Execute = (
   root: object,
   context: Context,
   variables: Record<string, unknown> | undefined,
-) => ExecutionResult | Promise<ExecutionResult>;
+) => Maybe<ExecutionResult>;
 
 export interface CompiledOperation {
   execute: Execute;

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { attempt } from '../../attempt.ts';
+import { attempt } from '../../maybe.ts';
 import type { Reading } from './loaders.ts';
 
 /**

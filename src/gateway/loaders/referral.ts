@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { attempt } from '../../attempt.ts';
+import { attempt } from '../../maybe.ts';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
 import { asError } from './call.ts';
 import type { Reading } from './loaders.ts';

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Maybe } from '../../maybe.ts';
 
 /** How much of something one caller may have: so many a second, and so many at once after a pause. */
 export interface Limit {
@@ -9,7 +10,7 @@ export interface Limit {
 /** Buckets of tokens by key; each refills at the limit's rate. */
 export interface Buckets {
   /** Takes a token. Answers 0 when there was one, else in how many milliseconds there will be; then nothing is taken. */
-  take(key: string): number | Promise<number>;
+  take(key: string): Maybe<number>;
   /** What `take` would answer, as far as this process knows; nothing is taken. */
   wait(key: string): number;
 }

@@ -1,8 +1,9 @@
+import { after, type Maybe } from '../../maybe.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from './rate-limits.ts';
 
-type Verdict = number | Promise<number>;
+type Verdict = Maybe<number>;
 
 /**
  * What one operation may read of coupons. Whoever guesses ids guesses once for each field, whatever its alias. A verdict is
@@ -31,11 +32,11 @@ export class CouponReads {
   }
 
   /** Takes the allowance for a field, unless that was done ahead. Throws RATE_LIMITED when there is none left. */
-  take(playerUniqueId: string, responseKey: string | number): void | Promise<void> {
+  take(playerUniqueId: string, responseKey: string | number): Maybe<void> {
     const key = fieldKey(playerUniqueId, responseKey);
     const verdict = this.#ahead?.get(key) ?? this.#rates.takeCouponRead(this.#caller);
     this.#ahead?.delete(key);
-    return typeof verdict === 'number' ? refuseFor(verdict) : verdict.then(refuseFor);
+    return after(verdict, refuseFor);
   }
 }
 

@@ -1,4 +1,5 @@
 import { HeaderMap } from '@apollo/server';
+import { after, attempt, type Maybe } from '../../maybe.ts';
 import type { SharedState } from '../../redis.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError } from '../errors.ts';
@@ -24,11 +25,11 @@ export interface RateLimits {
    * Runs an authentication from an address, unless too many from there have failed: then whether this one would succeed is
    * not found out. Throws RATE_LIMITED, or what the authentication throws.
    */
-  guard(address: string, authenticate: () => Caller | Promise<Caller>): Caller | Promise<Caller>;
+  guard(address: string, authenticate: () => Maybe<Caller>): Maybe<Caller>;
   /** Counts an operation; throws RATE_LIMITED with HTTP 429 when the caller has had too many. */
-  countOperation(caller: Caller): void | Promise<void>;
+  countOperation(caller: Caller): Maybe<void>;
   /** Takes one read of coupons. Answers 0 when it may be had, else in how many milliseconds. */
-  takeCouponRead(caller: Caller): number | Promise<number>;
+  takeCouponRead(caller: Caller): Maybe<number>;
 }
 
 interface RateLimitsOptions {
@@ -51,16 +52,11 @@ export function createRateLimits({ rates, workers, shared }: RateLimitsOptions):
       const client = clientOf(address);
       const wait = failures.wait(client);
       if (wait > 0) throw operationRefused(wait, 'Too many operations without a valid token came from this address.');
-      try {
-        const caller = authenticate();
-        return caller instanceof Promise ? caller.catch((error) => failed(client, error)) : caller;
-      } catch (error) {
-        return failed(client, error);
-      }
+      const caller = attempt(authenticate);
+      return caller instanceof Promise ? caller.catch((error) => failed(client, error)) : caller;
     },
     countOperation(caller) {
-      const taken = (isServer(caller) ? serverOperations : operations).take(keyOf(caller));
-      return typeof taken === 'number' ? refuseFor(taken) : taken.then(refuseFor);
+      return after((isServer(caller) ? serverOperations : operations).take(keyOf(caller)), refuseFor);
     },
     takeCouponRead: (caller) => (isServer(caller) ? serverCouponReads : couponReads).take(keyOf(caller)),
   };
