@@ -107,6 +107,25 @@ describe('failures of the REST service', () => {
     expect(text).not.toContain('not wanted');
   });
 
+  test('a client that goes away is not one: the line of its operation says so, and nothing warns', async () => {
+    both.upstream.on('GET /player', { fault: 'hang' });
+    const gateway = await startGateway(both.upstream.url);
+    const client = new AbortController();
+    const asked = fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `{ ${PLAYER} }` }),
+      signal: client.signal,
+    });
+    await both.upstream.received(1);
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    await both.upstream.requests[0]?.gone;
+    await gateway.close();
+    expect(operationsOf(gateway)).toEqual([expect.objectContaining({ upstreamCalls: 1, outcome: ['CANCELLED'] })]);
+    expect(linesOf(gateway).filter(({ level }) => level > INFO)).toEqual([]);
+  });
+
   test('personal data of what is written and read never gets into the log', async () => {
     const { gateway } = both;
     await gateway.query(

@@ -28,6 +28,7 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
+  CANCELLED: 'The client went away.',
 };
 
 /** An error that is meant for the client, as it is written. Anything else is masked. */

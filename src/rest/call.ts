@@ -9,7 +9,7 @@
  * directly.
  */
 import type { Endpoint } from './endpoints.ts';
-import { tooLate } from './errors.ts';
+import { cancelled, tooLate } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { IdentifiedRequest } from './request.ts';
 import type { Sending } from './transport.ts';
@@ -86,7 +86,8 @@ export class AwaitedCall<Result> extends Call {
   }
 }
 
-/** Whether an operation still has time for a call; throws when it has not. */
+/** Throws when an operation has no time left for a call, or no client. */
 export function assertInTime(op: Operation, endpoint: Endpoint): void {
-  if (op.departure.happened || performance.now() >= op.deadline) throw tooLate(endpoint);
+  if (performance.now() >= op.deadline) throw tooLate(endpoint);
+  if (op.departure.happened) throw cancelled(endpoint);
 }

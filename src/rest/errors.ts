@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoints.ts';
 
-/** Every way in which a call to the REST service can fail, as the gateway's clients may see it. */
+/** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
   /** No answer within the call's or the operation's deadline. */
   | 'UPSTREAM_TIMEOUT'
@@ -11,7 +11,9 @@ export type UpstreamErrorCode =
   /** An answer that is not what the interface describes: no JSON, too large, a redirect, another player. */
   | 'UPSTREAM_INVALID_RESPONSE'
   /** An answer of 401 or 403: our keys were refused, which is never the fault of the gateway's client. */
-  | 'UPSTREAM_MISCONFIGURED';
+  | 'UPSTREAM_MISCONFIGURED'
+  /** The operation's client went away first. Log and metrics see it; of clients there is nobody left to. */
+  | 'CANCELLED';
 
 export interface UpstreamErrorOptions {
   /** Whether asking again later can help. Default false. */
@@ -52,7 +54,10 @@ export class NotTried extends UpstreamError {
   }
 }
 
-/** An operation that went away is told the same as one whose time was over: nobody is there to see the difference. */
 export function tooLate({ name }: Endpoint): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no answer in time`, { retryable: true });
+}
+
+export function cancelled({ name }: Endpoint): UpstreamError {
+  return new UpstreamError('CANCELLED', `${name}: the client went away`);
 }

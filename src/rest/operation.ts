@@ -32,8 +32,8 @@ export interface CallRecord {
   cached: boolean;
   /** Whether it came from the cache after its time because the service failed. */
   stale: boolean;
-  /** How the call failed; `CANCELLED` when its caller went away. */
-  error?: UpstreamErrorCode | 'CANCELLED' | undefined;
+  /** How the call failed. */
+  error?: UpstreamErrorCode | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'DELETE';

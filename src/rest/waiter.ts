@@ -1,6 +1,6 @@
 import type { AwaitedCall } from './call.ts';
 import type { Departing } from './departure.ts';
-import { tooLate, UpstreamError } from './errors.ts';
+import { cancelled, tooLate, UpstreamError } from './errors.ts';
 import type { Observer } from './observe.ts';
 import type { CallRecord, Operation } from './operation.ts';
 
@@ -47,7 +47,7 @@ export class Waiter<Result> implements Departing {
   /** The operation's time is over, or its client went away; without `late` the clock tells which. */
   depart(late = performance.now() >= this.#op.deadline): void {
     if (this.#over) return;
-    this.#fail(tooLate(this.#call.endpoint), late ? 'UPSTREAM_TIMEOUT' : 'CANCELLED');
+    this.#fail((late ? tooLate : cancelled)(this.#call.endpoint));
     this.#call.left(this, late);
   }
 
@@ -57,15 +57,14 @@ export class Waiter<Result> implements Departing {
   }
 
   failed(error: unknown): void {
-    const known = error instanceof UpstreamError ? error : unexpected(error);
-    this.#fail(known, known.code);
+    this.#fail(error instanceof UpstreamError ? error : unexpected(error));
   }
 
-  #fail(error: UpstreamError, seen: CallRecord['error']): void {
-    const instead = error.retryable && seen !== 'CANCELLED' ? this.#options.fallback?.() : undefined;
+  #fail(error: UpstreamError): void {
+    const instead = error.retryable ? this.#options.fallback?.() : undefined;
     if (instead === undefined) this.#reject(error);
     else this.#resolve(instead);
-    this.#finish(seen, instead !== undefined);
+    this.#finish(error.code, instead !== undefined);
   }
 
   #finish(error?: CallRecord['error'], stale = false): void {

@@ -3,6 +3,7 @@ import type { Answer } from '../kit/upstream.ts';
 import { failure, operation, start } from './setup.ts';
 
 const late = { code: 'UPSTREAM_TIMEOUT', retryable: true };
+const cancelled = { code: 'CANCELLED', retryable: false };
 const endless: [string, Answer][] = [
   ['never answers', { fault: 'hang' }],
   ['stalls in the middle of the body', { json: { a: 'b' }, fault: 'stall' }],
@@ -36,7 +37,7 @@ describe.each(endless)('a service that %s', (_behaviour, answer) => {
     const result = failure(rest.deletePlayer('p1', op));
     await upstream.received(1);
     op.abort();
-    expect(await result).toMatchObject(late);
+    expect(await result).toMatchObject(cancelled);
     await upstream.requests[0]?.gone;
     expect(op.records).toMatchObject([{ error: 'CANCELLED' }]);
   });
@@ -55,7 +56,7 @@ test('a client that goes away while a retry waits ends the wait, and nothing mor
   const op = operation();
   const rest = another({ random: () => 1, observer: { retry: () => op.abort() } });
   upstream.on('GET /player', { status: 500 }, 'usual');
-  expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(late);
+  expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(cancelled);
   expect(op.records).toMatchObject([{ error: 'CANCELLED', attempts: 1 }]);
   expect(upstream.calls()).toHaveLength(1);
 });
@@ -68,13 +69,13 @@ function gone() {
 
 describe('an operation whose time is over before', () => {
   test.each([
-    ['its deadline', () => operation({ inMs: -1 })],
-    ['its client went away', gone],
-  ])('because of %s sends nothing', async (_case, prepare) => {
+    ['its deadline', () => operation({ inMs: -1 }), late],
+    ['its client went away', gone, cancelled],
+  ])('because of %s sends nothing', async (_case, prepare, told) => {
     const { upstream, rest } = await start();
     const op = prepare();
-    expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(late);
-    expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, op))).toMatchObject(late);
+    expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(told);
+    expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, op))).toMatchObject(told);
     expect(upstream.calls()).toEqual([]);
     expect(op.own).toBe(0);
   });
@@ -87,7 +88,7 @@ test('one abort ends every call of the operation', async () => {
   const calls = Array.from({ length: 20 }, (_, index) => failure(rest.getPlayer(`p${index}`, undefined, op)));
   await upstream.received(20);
   op.abort();
-  expect(await Promise.all(calls)).toEqual(Array(20).fill(expect.objectContaining(late)));
+  expect(await Promise.all(calls)).toEqual(Array(20).fill(expect.objectContaining(cancelled)));
   await Promise.all(upstream.requests.map((request) => request.gone));
 });
 

@@ -70,7 +70,7 @@ describe('those who share a call do not depend on each other', () => {
     const stayed = player(rest, staying);
     await held.arrived;
     leaving.abort();
-    expect(await left).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(await left).toMatchObject({ code: 'CANCELLED' });
     held.release();
     expect(await stayed).toMatchObject({ id: 'p1' });
     expect(upstream.calls()).toHaveLength(1);
