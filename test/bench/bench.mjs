@@ -3,8 +3,8 @@
  * busy machine where requests per second do not, in rounds that alternate between the servers; every figure is the middle
  * one of its rounds. A ratio is the middle one too, of those within a round: what slows the machine down slows down both.
  *
- *   npm run bench              about four minutes
- *   npm run bench -- --quick   about one, and less exact
+ *   npm run bench              about five and a half minutes
+ *   npm run bench -- --quick   about one and a half, and less exact
  *   npm run bench -- --reference   and then the reference service
  *
  * Everything runs on this machine: servers, REST service and load, each in its own process. Nothing fails: it informs.
