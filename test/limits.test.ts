@@ -163,6 +163,22 @@ test('calls that nobody can know before are counted while the operation runs', a
   await small.close();
 });
 
+test.each([
+  ['coupons', 'coupons { code }'],
+  ['referred friends', 'referredFriends(limit: 5) { total }'],
+])('where the calls do not suffice for all, players come before their %s', async (_what, related) => {
+  const small = await startWithCallers({ MAX_UPSTREAM_CALLS: '60' });
+  const query = `{ me { referredFriends(limit: 50) { nodes { player { id ${related} } } } } }`;
+  const { data, errors } = await small.as(everybody, query);
+  const { nodes } = data.me.referredFriends;
+  expect(nodes.filter(({ player }: { player: unknown }) => player)).toHaveLength(50);
+  const [field] = related.split(/\W/);
+  expect(new Set(errors.map(({ path }) => path?.at(-1)))).toEqual(new Set([field]));
+  // The caller and its friends, and the players that these are; nothing for whom nobody could be told.
+  expect(small.upstream.calls()).toHaveLength(52);
+  await small.close();
+});
+
 test('the cost is published in development alone', async () => {
   const production = await startWithCallers({ NODE_ENV: 'production' });
   const { extensions } = await production.as(everybody, '{ me { id } }');

@@ -48,7 +48,7 @@ export function routeGraphQL(
 /** Answers by the short way. */
 const answerTogether = stage((go: () => void) => go(), process.nextTick);
 
-/** Happens when the client goes away before it has its answer. */
+/** Happens when the client goes away before it has its answer. `close` can come twice; see connections.ts. */
 function departureOf({ raw }: FastifyReply): Departure {
   const departure = new Departure();
   raw.on('close', () => {

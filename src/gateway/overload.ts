@@ -63,6 +63,7 @@ export async function refuseOverload(app: FastifyInstance, path: string, limits:
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.url !== path) return done();
     const guest = places.enter((admitted) => (admitted ? done() : done(refusal(reply))));
+    // Can come twice; see connections.ts.
     reply.raw.on('close', () => places.leave(guest));
   });
 }

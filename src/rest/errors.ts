@@ -12,7 +12,7 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_INVALID_RESPONSE'
   /** An answer of 401 or 403: our keys were refused, which is never the fault of the gateway's client. */
   | 'UPSTREAM_MISCONFIGURED'
-  /** The operation's client went away first. Log and metrics see it; of clients there is nobody left to. */
+  /** The operation's client went away first, or was cut off. Log and metrics see it; of clients there is nobody left to. */
   | 'CANCELLED';
 
 export interface UpstreamErrorOptions {

@@ -82,7 +82,9 @@ async function load(server, workload, amount, players, onResponse = () => {}) {
     sampleInt: 100,
     requests: [{ method: 'POST', headers, setupRequest }],
   });
-  running.on('response', onResponse);
+  running.on('response', (_client, status) => {
+    if (status === 200) onResponse();
+  });
   const { non2xx, errors, statusCodeStats } = await running;
   if (non2xx + errors > 0) console.log(`${server.name}, ${workload.name}: ${errors} errors,`, statusCodeStats);
 }

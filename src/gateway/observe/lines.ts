@@ -48,9 +48,9 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return;
     }
     const { code, status, message, excerpt } = cause;
-    // Clients go away every day; the operation's own line says so.
-    if (code === 'CANCELLED') return;
-    log.warn({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
+    // Clients go away every day, and the operation's own line says so.
+    const level = code === 'CANCELLED' ? 'debug' : 'warn';
+    log[level]({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
     if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
 }

@@ -17,8 +17,10 @@ export function readPlayer(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
+  // First in line for the calls the operation may cause: without the player the rest is of no use.
+  const player = context.loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
   startRelated(playerUniqueId, context, info);
-  return context.loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
+  return player;
 }
 
 export const playerQueries: Pick<QueryResolvers, 'player' | 'players' | 'me'> = {
