@@ -8,7 +8,7 @@
  * is left to the resolver: what fails here fails there again, under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
-import { after } from '../maybe.ts';
+import { after, attempt } from '../maybe.ts';
 import { refusal } from './access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
@@ -39,12 +39,8 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
 
 /** Runs a read whose outcome somebody else will look at. */
 function begin(read: () => unknown): void {
-  try {
-    const started = read();
-    if (started instanceof Promise) started.catch(leaveToResolver);
-  } catch {
-    leaveToResolver();
-  }
+  const started = attempt(read);
+  if (started instanceof Promise) started.catch(leaveToResolver);
 }
 
 /** The resolver that asks for the same read meets the same failure and reports it. */

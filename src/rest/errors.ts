@@ -54,10 +54,12 @@ export class NotTried extends UpstreamError {
   }
 }
 
+/** No answer within the time the call or its operation has; asking again can help. */
 export function tooLate({ name }: Endpoint): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no answer in time`, { retryable: true });
 }
 
+/** Nobody waits for the answer any more. */
 export function cancelled({ name }: Endpoint): UpstreamError {
   return new UpstreamError('CANCELLED', `${name}: the client went away`);
 }

@@ -28,11 +28,11 @@ const bodyOf = ({ query, variables }, player) =>
 export async function warmUp(server, workload, seconds, players = anyPlayer()) {
   await check(server, workload);
   const until = performance.now() + seconds * 1_000;
-  let [amount, tookMs] = [FIRST_PORTION, 0];
+  let amount = FIRST_PORTION;
   for (;;) {
     const began = performance.now();
     await load(server, workload, amount, players);
-    tookMs = performance.now() - began;
+    const tookMs = performance.now() - began;
     if (performance.now() > until) return (amount * 1_000) / tookMs;
     // Long enough that beginning and end do not count.
     if (tookMs < PORTION_MS) amount *= 2;
