@@ -80,7 +80,9 @@ describe('the image', () => {
     const stage = /AS dependencies\n[\s\S]*?npm ci --omit=dev/.test(read('deploy/Dockerfile'));
     expect(stage).toBe(true);
     expect(lastStage.map(({ rest }) => rest)).toContain('--from=dependencies /app/node_modules ./node_modules');
-    expect(command(only('CMD')[0])).toEqual(['node', 'dist/main.js']);
+    const program = command(only('CMD')[0]);
+    expect(program.at(-1)).toBe('dist/main.js');
+    expect(JSON.parse(read('package.json')).scripts.start).toContain(` exec ${program.join(' ')}`);
     expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
     expect(only('USER')).toEqual(['1000:1000']);
   });

@@ -6,8 +6,9 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
 import { placed } from './cores.mjs';
+import { FLAGS, MAIN } from './production.mjs';
 
-const path = (file) => fileURLToPath(new URL(file, import.meta.url));
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
 
 const secret = randomBytes(32).toString('hex');
@@ -27,13 +28,14 @@ export const authorization = `Bearer ${await new SignJWT({ scope })
 /**
  * Starts a program and waits until it answers. What it writes is thrown away, but written.
  * @param where As `placed` has it.
+ * @param flags What Node is told.
  * @param ready What answers when it is ready, by its ports.
  */
-async function start(file, env, where = 'alone', ready = (port) => `http://127.0.0.1:${port}/`) {
+async function start(file, { env, where = 'alone', flags = [], ready = (port) => `http://127.0.0.1:${port}/` }) {
   const [port, managementPort] = await Promise.all([freePort(), freePort()]);
   const began = performance.now();
-  const child = fork(path(file), [], {
-    ...placed(where, ['--import', REPORTER]),
+  const child = fork(file, [], {
+    ...placed(where, [...flags, '--import', REPORTER]),
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -65,20 +67,19 @@ async function start(file, env, where = 'alone', ready = (port) => `http://127.0
 }
 
 export const startUpstream = (delayMs = 0) =>
-  start(
-    './upstream.mjs',
-    { DELAY_MS: `${delayMs}` },
-    'others',
-    (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
-  );
+  start(here('./upstream.mjs'), {
+    env: { DELAY_MS: `${delayMs}` },
+    where: 'others',
+    ready: (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
+  });
 
-export const startPeer = (name, upstream) => start(`./peers/${name}.mjs`, { REST_BASE_URL: upstream.url });
+export const startPeer = (name, upstream) =>
+  start(here(`./peers/${name}.mjs`), { env: { REST_BASE_URL: upstream.url } });
 
-/** The gateway in production form: access control on, every limit at its default. */
+/** The gateway in production form: access control on, every limit at its default, started as `npm start` does. */
 export const startOurs = (upstream, env = {}, where = 'alone') =>
-  start(
-    '../../dist/main.js',
-    {
+  start(MAIN, {
+    env: {
       REST_BASE_URL: upstream.url,
       REST_API_KEY: 'bench-api-key',
       REST_SECRET_KEY: 'bench-secret-key',
@@ -88,8 +89,9 @@ export const startOurs = (upstream, env = {}, where = 'alone') =>
       ...env,
     },
     where,
-    (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
-  );
+    flags: FLAGS,
+    ready: (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
+  });
 
 async function answers(url) {
   try {

@@ -6,9 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { FLAGS, MAIN } from './production.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Lets the memory be measured without what waits for the garbage collector. */
 const COLLECT_ON_SIGNAL = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGUSR2",()=>gc())'];
 const SCOPES = [
@@ -27,7 +26,7 @@ export async function startSoakGateway(restUrl) {
   const token = randomBytes(32).toString('base64url');
   const entry = { name: 'soak', sha256: createHash('sha256').update(token).digest('hex'), scopes: SCOPES };
   await writeFile(join(folder, 'tokens.json'), JSON.stringify([entry]));
-  const child = spawn(process.execPath, [...COLLECT_ON_SIGNAL, MAIN], {
+  const child = spawn(process.execPath, [...FLAGS, ...COLLECT_ON_SIGNAL, MAIN], {
     env: {
       NODE_ENV: 'production',
       PORT: '0',

@@ -28,11 +28,11 @@ const NEARLY_MS = 0.001;
 export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
   const msWhenEmpty = burst * msPerToken;
-  // Made when the first token is taken: it takes the room for all of them at once.
-  let fullAt: LRUCache<string, number> | undefined;
+  // Bounded by size, each key being one: by number it would take the room for all of them at once.
+  const fullAt = new LRUCache<string, number>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
 
   /** When the bucket would be full again if a token were taken now. */
-  const fullAfterTaking = (key: string, at: number) => Math.max(fullAt?.get(key) ?? at, at) + msPerToken;
+  const fullAfterTaking = (key: string, at: number) => Math.max(fullAt.get(key) ?? at, at) + msPerToken;
   const waitFor = (full: number, at: number) => {
     const excess = full - at - msWhenEmpty;
     return excess > NEARLY_MS ? Math.ceil(excess) : 0;
@@ -44,7 +44,6 @@ export function createBuckets({ perSecond, burst }: Limit, now: () => number = p
       const full = fullAfterTaking(key, at);
       const wait = waitFor(full, at);
       if (wait > 0) return wait;
-      fullAt ??= new LRUCache({ max: MAX_KEYS });
       fullAt.set(key, full);
       return wait;
     },

@@ -61,7 +61,7 @@ return {taken, 0}
 
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
   const largestLot = Math.max(1, Math.floor(limit.burst / 10));
-  const lots = new LRUCache<string, Lot>({ max: MAX_KEYS });
+  const lots = new LRUCache<string, Lot>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
 
   return {
     take(key) {
