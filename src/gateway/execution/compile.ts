@@ -6,14 +6,23 @@
  * graphql-js is asked: a compiled operation then has no data, and nothing was executed. A test runs operations both ways
  * and compares.
  */
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type ExecutionResult,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLString,
+  getNamedType,
   getNullableType,
   isInputObjectType,
   isInputType,
+  isListType,
   isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
   Kind,
   type OperationDefinitionNode,
   separateOperations,
@@ -67,6 +76,7 @@ interface Seen {
 /** Remembers how often operations were seen and compiles those that come again. One for each schema. */
 export function createCompiler(schema: GraphQLSchema) {
   const operations = new WeakMap<OperationDefinitionNode, Seen>();
+  let plain: GraphQLSchema | undefined;
   /** An operation compiled, or null while graphql-js is to execute it. Whoever is given a compiled one keeps it. */
   return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
     let seen = operations.get(operation);
@@ -79,7 +89,8 @@ export function createCompiler(schema: GraphQLSchema) {
     if (size === 0) return null;
     seen.times += 1;
     if (seen.times <= COMPILE_AFTER || !jit) return null;
-    const execute = compile(jit, schema, document, operation);
+    plain ??= withPlainScalars(schema);
+    const execute = compile(jit, plain, document, operation);
     Object.assign(seen, { times: 0, size: execute ? size : 0 });
     return execute && { execute, size };
   };
@@ -92,7 +103,6 @@ function compile(
   operation: OperationDefinitionNode,
 ): Execute | null {
   const own = withOwnFields(document, operation);
-  // The REST client has decoded every value to the type the schema says, so built-in scalars and enums need no second look.
   const compiled = compileQuery(schema, own ?? document, operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
@@ -110,6 +120,26 @@ function compile(
     if (objects.some((name) => Array.isArray(variables?.[name]))) return {};
     return query(root, context, defaults ? { ...defaults, ...variables } : variables);
   };
+}
+
+/**
+ * The schema as graphql-jit is to see it. The REST client has decoded every value to the type the schema says, so none needs
+ * a second look. Of built-in scalars and enums graphql-jit believes that (`disableLeafSerialization`); any other scalar it
+ * would look at again, and write down for each where it stands. So an answer's other scalars are strings to it, which
+ * changes no value: it takes them as they come.
+ */
+function withPlainScalars(schema: GraphQLSchema): GraphQLSchema {
+  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
+    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
+    return isListType(type) ? new GraphQLList(plain(type.ofType)) : GraphQLString;
+  };
+  return mapSchema(schema, {
+    [MapperKind.OBJECT_FIELD](field) {
+      const scalar = getNamedType(field.type);
+      if (!isScalarType(scalar) || isSpecifiedScalarType(scalar)) return undefined;
+      return { ...field, type: plain(field.type) };
+    },
+  });
 }
 
 /**
