@@ -28,11 +28,12 @@ const NEARLY_MS = 0.001;
 export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
   const msWhenEmpty = burst * msPerToken;
-  // Bounded by size, each key being one: by number it would take the room for all of them at once.
-  const fullAt = new LRUCache<string, number>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
+  // Bounded by size, each bucket being one: by number it would take the room for all of them at once.
+  const buckets = new LRUCache<string, { fullAt: number }>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
 
-  /** When the bucket would be full again if a token were taken now. */
-  const fullAfterTaking = (key: string, at: number) => Math.max(fullAt.get(key) ?? at, at) + msPerToken;
+  /** When a bucket is full again if a token is taken now. */
+  const fullAfterTaking = (bucket: { fullAt: number } | undefined, at: number) =>
+    Math.max(bucket?.fullAt ?? at, at) + msPerToken;
   const waitFor = (full: number, at: number) => {
     const excess = full - at - msWhenEmpty;
     return excess > NEARLY_MS ? Math.ceil(excess) : 0;
@@ -41,15 +42,17 @@ export function createBuckets({ perSecond, burst }: Limit, now: () => number = p
   return {
     take(key) {
       const at = now();
-      const full = fullAfterTaking(key, at);
+      const bucket = buckets.get(key);
+      const full = fullAfterTaking(bucket, at);
       const wait = waitFor(full, at);
       if (wait > 0) return wait;
-      fullAt.set(key, full);
-      return wait;
+      if (bucket) bucket.fullAt = full;
+      else buckets.set(key, { fullAt: full });
+      return 0;
     },
     wait(key) {
       const at = now();
-      return waitFor(fullAfterTaking(key, at), at);
+      return waitFor(fullAfterTaking(buckets.get(key), at), at);
     },
   } satisfies Buckets;
 }
