@@ -83,6 +83,7 @@ describe('the image', () => {
     const program = command(only('CMD')[0]);
     expect(program.at(-1)).toBe('dist/main.js');
     expect(JSON.parse(read('package.json')).scripts.start).toContain(` exec ${program.join(' ')}`);
+    expect(read('README.md')).toContain(`\`${program.join(' ')}\``);
     expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
     expect(only('USER')).toEqual(['1000:1000']);
   });

@@ -1,20 +1,27 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type RequestListener, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { HeadApart } from '../src/gateway/head-apart.ts';
+import { startBoth } from './kit/gateway.ts';
 
-/* Nobody can tell by the bytes whether an answer's head was sent apart. */
+/* An answer has the same bytes, whether or not its head was sent apart. */
 const LONG = 'Zoë and '.repeat(4_000);
 const PIPELINED = 'GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 const HEAD = 'HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 const OLD = 'GET / HTTP/1.0\r\n\r\n';
 
-/** All that comes back for `request`, and what the connection was given to write, with whether it waited for more. */
+/**
+ * All that comes back for `request`; what the connection was given to write, with whether it waited for more; and whether
+ * it still waited when each request came.
+ */
 async function exchange(Response: typeof ServerResponse, answer: RequestListener, request: string) {
   const written: { data: unknown; corked: boolean }[] = [];
+  const corked: number[] = [];
   const server = createServer({ ServerResponse: Response }, (incoming, response) => {
+    corked.push(incoming.socket.writableCorked);
     response.sendDate = false;
     answer(incoming, response);
   });
@@ -29,8 +36,8 @@ async function exchange(Response: typeof ServerResponse, answer: RequestListener
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.end(request);
   const bytes = await text(client);
-  server.close();
-  return { bytes, written };
+  await once(server.close(), 'close');
+  return { bytes, written, corked };
 }
 
 const withHead =
@@ -46,6 +53,15 @@ test.each<[string, RequestListener, string]>([
   ['no body', withHead(''), PIPELINED],
   ['a head without a body', withHead(LONG), HEAD],
   ['a client of HTTP/1.0', withHead(LONG), OLD],
+  [
+    'an end after the end',
+    (request, response) => {
+      response.on('error', () => {});
+      withHead(LONG)(request, response);
+      response.end(LONG);
+    },
+    PIPELINED,
+  ],
   ['a head that Node makes', (_request, response) => response.end(LONG), PIPELINED],
   ['bytes', (_request, response) => response.writeHead(200).end(Buffer.from(LONG)), PIPELINED],
   [
@@ -62,6 +78,7 @@ test.each<[string, RequestListener, string]>([
   const plain = await exchange(ServerResponse, answer, request);
   expect(apart.bytes).toBe(plain.bytes);
   expect(apart.bytes).toContain('HTTP/1.1 200 OK\r\n');
+  expect(apart.corked).toEqual(plain.corked);
 });
 
 test('head and body of a long answer are never one text, and leave in one write', async () => {
@@ -73,4 +90,15 @@ test('head and body of a long answer are never one text, and leave in one write'
     { data: expect.stringMatching(/^HTTP.*\r\n\r\n$/s), corked: true },
     { data: LONG, corked: true },
   ]);
+});
+
+test('the gateway answers so', async () => {
+  const both = await startBoth();
+  const responses: unknown[] = [];
+  const note = (message: unknown) => responses.push((message as { response: unknown }).response);
+  subscribe('http.server.response.finish', note);
+  await both.gateway.query('{ __typename }');
+  unsubscribe('http.server.response.finish', note);
+  await both.close();
+  expect(responses).toEqual([expect.any(HeadApart)]);
 });

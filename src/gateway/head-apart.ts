@@ -11,8 +11,9 @@ const LONG = 4_096;
 export class HeadApart<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(...args: unknown[]): this {
     const [body] = args;
-    // The name misleads: it is true as soon as the head is written down, which here it is before it is sent.
-    if (typeof body === 'string' && body.length >= LONG && this.headersSent) {
+    // `headersSent` is true as soon as the head is written down, which here it is before it is sent. A second end does
+    // nothing, so it must not cork: nobody would uncork.
+    if (typeof body === 'string' && body.length >= LONG && this.headersSent && !this.writableEnded) {
       this.socket?.cork();
       this.flushHeaders();
     }

@@ -76,7 +76,7 @@ interface Seen {
 /** Remembers how often operations were seen and compiles those that come again. One for each schema. */
 export function createCompiler(schema: GraphQLSchema) {
   const operations = new WeakMap<OperationDefinitionNode, Seen>();
-  let plain: GraphQLSchema | undefined;
+  const plain = withPlainScalars(schema);
   /** An operation compiled, or null while graphql-js is to execute it. Whoever is given a compiled one keeps it. */
   return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
     let seen = operations.get(operation);
@@ -89,7 +89,6 @@ export function createCompiler(schema: GraphQLSchema) {
     if (size === 0) return null;
     seen.times += 1;
     if (seen.times <= COMPILE_AFTER || !jit) return null;
-    plain ??= withPlainScalars(schema);
     const execute = compile(jit, plain, document, operation);
     Object.assign(seen, { times: 0, size: execute ? size : 0 });
     return execute && { execute, size };

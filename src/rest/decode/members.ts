@@ -107,7 +107,7 @@ export function objects<Read>(
   notice: Notice,
 ): Read[] | undefined {
   if (!Array.isArray(value)) return notAList(value, member, notice);
-  // What is read takes the place of what it was read from: a list of its own would grow a dozen times on the way.
+  // What is read takes the place of what it was read from: a list of its own would grow three to five times on the way.
   let length = 0;
   for (const item of value) {
     if (isJson(item)) value[length++] = read(item, notice);
