@@ -73,6 +73,7 @@ export const startUpstream = (delayMs = 0) =>
     ready: (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
   });
 
+/** A peer as its documentation has it, started by `node` alone. */
 export const startPeer = (name, upstream) =>
   start(here(`./peers/${name}.mjs`), { env: { REST_BASE_URL: upstream.url } });
 
