@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
 import { placed } from './cores.mjs';
@@ -54,7 +55,7 @@ async function start(file, { env, where = 'alone', flags = [], ready = (port) =>
     return (await once(child, 'message'))[0];
   };
   return {
-    name: file,
+    name: basename(file),
     url: `http://127.0.0.1:${port}`,
     readyMs,
     ask,
