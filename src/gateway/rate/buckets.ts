@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Maybe } from '../../maybe.ts';
+import { createCallers } from './callers.ts';
 
 /** How much of something one caller may have: so many a second, and so many at once after a pause. */
 export interface Limit {
@@ -15,8 +15,9 @@ export interface Buckets {
   wait(key: string): number;
 }
 
-/** How many callers are remembered. Whoever is forgotten for want of room has not been here for longer than the others. */
-const MAX_KEYS = 50_000;
+interface Bucket {
+  fullAt: number;
+}
 
 /** Rounding: a token that is a microsecond away is there. */
 const NEARLY_MS = 0.001;
@@ -28,12 +29,10 @@ const NEARLY_MS = 0.001;
 export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
   const msWhenEmpty = burst * msPerToken;
-  // Bounded by size, each bucket being one: by number it would take the room for all of them at once.
-  const buckets = new LRUCache<string, { fullAt: number }>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
+  const buckets = createCallers<Bucket>();
 
   /** When a bucket is full again if a token is taken now. */
-  const fullAfterTaking = (bucket: { fullAt: number } | undefined, at: number) =>
-    Math.max(bucket?.fullAt ?? at, at) + msPerToken;
+  const fullAfterTaking = (bucket: Bucket | undefined, at: number) => Math.max(bucket?.fullAt ?? at, at) + msPerToken;
   const waitFor = (full: number, at: number) => {
     const excess = full - at - msWhenEmpty;
     return excess > NEARLY_MS ? Math.ceil(excess) : 0;

@@ -13,9 +13,9 @@
  * While Redis is away or does not answer, this process's own buckets decide.
  */
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { SharedState } from '../../redis.ts';
 import type { Buckets, Limit } from './buckets.ts';
+import { createCallers } from './callers.ts';
 
 /** What a process holds of a caller's common bucket. Times are of `performance.now()`. */
 interface Lot {
@@ -40,7 +40,6 @@ interface SharedOptions {
 }
 
 const LOT_LASTS_MS = 1_000;
-const MAX_KEYS = 50_000;
 
 /**
  * KEYS[1] is when the bucket will be full again, in milliseconds of Redis's clock, so that no two machines' clocks need to
@@ -61,7 +60,7 @@ return {taken, 0}
 
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
   const largestLot = Math.max(1, Math.floor(limit.burst / 10));
-  const lots = new LRUCache<string, Lot>({ maxSize: MAX_KEYS, sizeCalculation: () => 1 });
+  const lots = createCallers<Lot>();
 
   return {
     take(key) {
