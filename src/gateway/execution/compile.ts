@@ -6,23 +6,14 @@
  * graphql-js is asked: a compiled operation then has no data, and nothing was executed. A test runs operations both ways
  * and compares.
  */
-import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type ExecutionResult,
-  GraphQLList,
-  GraphQLNonNull,
-  type GraphQLOutputType,
   type GraphQLSchema,
-  GraphQLString,
-  getNamedType,
   getNullableType,
   isInputObjectType,
   isInputType,
-  isListType,
   isNonNullType,
-  isScalarType,
-  isSpecifiedScalarType,
   Kind,
   type OperationDefinitionNode,
   separateOperations,
@@ -36,6 +27,7 @@ import type * as GraphQLJit from 'graphql-jit';
 import type { Maybe } from '../../maybe.ts';
 import type { Context } from '../context.ts';
 import { isCompilable } from './compilable.ts';
+import { withPlainScalars } from './plain-scalars.ts';
 import { sizeOf } from './size.ts';
 
 export type Execute = (
@@ -119,26 +111,6 @@ function compile(
     if (objects.some((name) => Array.isArray(variables?.[name]))) return {};
     return query(root, context, defaults ? { ...defaults, ...variables } : variables);
   };
-}
-
-/**
- * The schema as graphql-jit is to see it. The REST client has decoded every value to the type the schema says, so none needs
- * a second look. Of built-in scalars and enums graphql-jit believes that (`disableLeafSerialization`); any other scalar it
- * would look at again, and write down for each where it stands. So an answer's other scalars are strings to it, which
- * changes no value: it takes them as they come.
- */
-function withPlainScalars(schema: GraphQLSchema): GraphQLSchema {
-  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
-    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
-    return isListType(type) ? new GraphQLList(plain(type.ofType)) : GraphQLString;
-  };
-  return mapSchema(schema, {
-    [MapperKind.OBJECT_FIELD](field) {
-      const scalar = getNamedType(field.type);
-      if (!isScalarType(scalar) || isSpecifiedScalarType(scalar)) return undefined;
-      return { ...field, type: plain(field.type) };
-    },
-  });
 }
 
 /**
