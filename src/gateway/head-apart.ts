@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** A body of fewer characters is copied faster than handed on by itself. */
+/** How many characters make a body long; where there are fewer, there is little to save. */
 const LONG = 4_096;
 
 /**
