@@ -99,38 +99,50 @@ async function check(server, workload) {
   }
 }
 
+/** How a client gets what a workload asks for: from a server, in one request. */
+export function throughServer(server, workload) {
+  const pool = new Pool(server.url, { connections: CONNECTIONS });
+  return (player) => exchange(pool, { method: 'POST', path: '/graphql', headers, body: bodyOf(workload, player) });
+}
+
+/** How a client gets it without a server: by the same calls to the REST service, all at once. */
+export function withoutServer(upstream, plan) {
+  const pool = new Pool(upstream.url, { connections: CONNECTIONS });
+  return (player) => Promise.all(plan(`player-${player}`).map((path) => exchange(pool, { method: 'GET', path })));
+}
+
+async function exchange(pool, request) {
+  const { statusCode, body } = await pool.request(request);
+  await body.arrayBuffer();
+  if (statusCode !== 200) throw new Error(`was answered ${statusCode}`);
+}
+
 /**
- * Requests at a steady rate, whether or not earlier ones are answered (an open loop). Resolves to what the gateway added to
- * each, in milliseconds: the time until its answer was there, less the time for which the REST service held its calls.
+ * Requests at a steady rate, whether or not earlier ones are answered (an open loop). Resolves to how long each of them
+ * took, in milliseconds, without those at the beginning, which open connections. What failed is told.
  */
-export async function measureAdded(server, upstream, workload, perSecond, seconds) {
-  const pool = new Pool(server.url, { connections: 64 });
-  const now = () => performance.timeOrigin + performance.now();
-  const took = new Map();
+export async function measureTimes(way, perSecond, seconds) {
+  const times = [];
+  const failures = [];
+  const first = perSecond * RAMP_SECONDS;
   const send = async (number) => {
-    const id = `bench-${String(number).padStart(8, '0')}`;
-    const body = bodyOf(workload, number);
-    const began = now();
-    const response = await pool.request({
-      method: 'POST',
-      path: '/graphql',
-      headers: { ...headers, 'x-request-id': id },
-      body,
-    });
-    await response.body.arrayBuffer();
-    took.set(id, now() - began);
+    const began = performance.now();
+    try {
+      await way(number);
+      if (number >= first) times.push(performance.now() - began);
+    } catch (error) {
+      failures.push(error.message);
+    }
   };
-  await upstream.ask('held');
   const sent = [];
   const began = performance.now();
-  for (let number = 0; number < perSecond * seconds; number += 1) {
+  for (let number = 0; number < first + perSecond * seconds; number += 1) {
     const due = began + (number * 1_000) / perSecond;
     const early = due - performance.now();
     if (early > 0) await sleep(early);
     sent.push(send(number));
   }
   await Promise.all(sent);
-  const held = await upstream.ask('held');
-  await pool.close();
-  return [...took].map(([id, ms]) => ms - (held[id].until - held[id].from));
+  if (failures.length > 0) console.log(`at a steady rate, ${failures.length} failed:`, new Set(failures));
+  return times;
 }

@@ -50,16 +50,14 @@ async function start(file, { env, where = 'alone', flags = [], ready = (port) =>
     if (child.exitCode !== null) throw new Error(`${file} did not start`);
   }
   const readyMs = performance.now() - began;
-  const ask = async (question) => {
-    child.send(question);
-    return (await once(child, 'message'))[0];
-  };
   return {
     name: basename(file),
     url: `http://127.0.0.1:${port}`,
     readyMs,
-    ask,
-    usage: () => ask('usage'),
+    async usage() {
+      child.send('usage');
+      return (await once(child, 'message'))[0];
+    },
     async stop() {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

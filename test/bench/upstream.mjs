@@ -1,9 +1,9 @@
 /*
  * The REST service as the benchmark needs it: answers from memory, next to nothing to do, players without end.
- * `DELAY_MS` is how long each answer takes. Asked for `held` over IPC it tells, by `x-request-id`, from when until when it
- * held the calls of each operation since it was last asked, in milliseconds since 1970.
+ * `DELAY_MS` is how long each answer takes.
  */
 import { createServer } from 'node:http';
+import { PREFIX } from './rest-paths.mjs';
 
 const delayMs = Number(process.env.DELAY_MS ?? 0);
 const day = (n) => new Date(Date.UTC(2025, 0, 1) + n * 86_400_000).toISOString();
@@ -91,37 +91,21 @@ function page(limit) {
 }
 
 /** By what a path begins with, its answer. */
-const PREFIX = '/api/v3.0/integrations/';
 const routes = {
   player: (rest) => `{"playerUniqueId":"${rest}${playerEnd}`,
   transactions: () => coupons,
   players: (rest) => page(Number(/[?&]limit=(\d+)/.exec(rest)?.[1] ?? 50)),
 };
 
-let held = new Map();
-const now = () => performance.timeOrigin + performance.now();
-
 const server = createServer((request, response) => {
-  const [noun, rest] = request.url.slice(PREFIX.length).split(/\/(.*)/s, 2);
+  const [noun, rest] = request.url.slice(PREFIX.length + 1).split(/\/(.*)/s, 2);
   const body = routes[noun](rest);
   const answer = () => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     response.end(body);
   };
   if (delayMs === 0) return answer();
-  const id = request.headers['x-request-id'];
-  const times = held.get(id) ?? { from: now(), until: 0 };
-  held.set(id, times);
-  setTimeout(() => {
-    answer();
-    times.until = now();
-  }, delayMs);
+  setTimeout(answer, delayMs);
 });
 server.keepAliveTimeout = 600_000;
 server.listen(Number(process.env.PORT), '127.0.0.1');
-
-process.on('message', (message) => {
-  if (message !== 'held') return;
-  process.send(Object.fromEntries(held));
-  held = new Map();
-});

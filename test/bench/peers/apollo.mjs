@@ -2,10 +2,11 @@
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { base, keys, port, renamed, typeDefs } from './schema.mjs';
+import { PREFIX } from '../rest-paths.mjs';
+import { keys, port, renamed, typeDefs } from './schema.mjs';
 
 class RewardsAPI extends RESTDataSource {
-  baseURL = `${base}/`;
+  baseURL = `${process.env.REST_BASE_URL}${PREFIX}/`;
   willSendRequest(_path, request) {
     Object.assign(request.headers, keys);
   }

@@ -2,7 +2,8 @@
 import DataLoader from 'dataloader';
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
-import { getJson, paths } from './get.mjs';
+import { paths } from '../rest-paths.mjs';
+import { getJson } from './get.mjs';
 import { port, renamed, typeDefs } from './schema.mjs';
 
 const orError = (error) => error;

@@ -66,5 +66,4 @@ export const renamed = {
 };
 
 export const port = Number(process.env.PORT);
-export const base = `${process.env.REST_BASE_URL}/api/v3.0/integrations`;
 export const keys = { apikey: 'bench-api-key', secretkey: 'bench-secret-key' };
