@@ -71,10 +71,12 @@ describe.each(rows)('%s: %d', (limit, max, at, over) => {
     expect(all.upstream.calls().length).toBeGreaterThan(0);
   });
 
-  test('one over it, it is refused', async () => {
-    const { status, data, errors } = await ask(over);
-    expect({ status, data, errors: errors.length }).toEqual({ status: 400, data: undefined, errors: 1 });
-    expect(errors[0]?.extensions).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', limit });
+  test('one over it, it is refused, however often it is sent', async () => {
+    for (let time = 0; time < 4; time += 1) {
+      const { status, data, errors } = await ask(over);
+      expect({ status, data, errors: errors.length }).toEqual({ status: 400, data: undefined, errors: 1 });
+      expect(errors[0]?.extensions).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', limit });
+    }
     expect(all.upstream.calls()).toEqual([]);
   });
 });
@@ -99,6 +101,15 @@ test('complexity counts fields, those of a list once for each member that may co
     complexity: 23,
     depth: 3,
   });
+});
+
+test('whether an operation is too large depends on the variables of its own request', async () => {
+  const document = `query Wide($n: Int!) { me { referredFriends(limit: $n) { nodes { ${repeat(130, () => 'status')} } } } }`;
+  for (const [n, status] of [3, 200, 200, 3, 3, 3, 200].map((n) => [n, n === 3 ? 200 : 400])) {
+    const { errors, ...answer } = await ask(document, { n });
+    const limits = errors.map(({ extensions }) => extensions['limit']);
+    expect([n, answer.status, limits]).toEqual([n, status, n === 3 ? [] : ['complexity']]);
+  }
 });
 
 test('an operation is measured and read ahead with the variables of its own request', async () => {

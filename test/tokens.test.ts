@@ -254,6 +254,9 @@ const forgeries: [name: string, forgery: Forgery][] = [
   ['the header twice with the same token', (s) => ({ headers: Array(2).fill(`Authorization: Bearer ${token(s)}`) })],
   ['a token with letters that are not ASCII', (s) => ({ headers: [`Authorization: Bearer ${token(s)}\u00e9`] })],
   ['a token that begins with a no-break space', (s) => ({ headers: [`Authorization: Bearer \u00a0${token(s)}`] })],
+  ['a token with a blank in its signature', withToken((s) => token(s).replace(/.{5}$/, ' $&'))],
+  ['a token with a tab in its signature', withToken((s) => token(s).replace(/.{5}$/, '\t$&'))],
+  ['a token with a blank before its signature', withToken((s) => token(s).replace(/\.(?=[^.]*$)/, '. '))],
   ['a token in the query', (s) => ({ target: `/graphql?access_token=${token(s)}` })],
   ["a token in the query under the header's name", (s) => ({ target: `/graphql?authorization=Bearer%20${token(s)}` })],
   ['a token in the body', (s) => ({ body: JSON.stringify({ ...JSON.parse(QUERY), access_token: token(s) }) })],
@@ -531,6 +534,16 @@ describe('client tokens', () => {
     const expired = { name: 'old', sha256: sha256(old), scopes: everything, expiresAt: '2020-01-01T00:00:00Z' };
     const gateway = await gatewayWith({ CLIENT_TOKENS_FILE: file('refused', list(appEntry, expired)) });
     expectRefused(await bearer(gateway, make()));
+  });
+
+  test('are of the form that bearer tokens have, whatever the file says', async () => {
+    const padded = randomBytes(32).toString('base64');
+    const odd = ['to ken', 'to\tken', 'a, Bearer b', 'x"y', '(x)', 'a=b', '=='];
+    const entries = [padded, ...odd].map((text) => ({ name: sha256(text), sha256: sha256(text), scopes: everything }));
+    const gateway = await gatewayWith({ CLIENT_TOKENS_FILE: file('odd', list(...entries)) });
+    expectLetIn(await bearer(gateway, padded));
+    upstream.forget();
+    for (const text of odd) expectRefused(await bearer(gateway, text));
   });
 
   test('end when their time has come', async () => {

@@ -6,9 +6,6 @@ import { isExact } from './input/numbers.ts';
 /** The one content type that is taken. A second charset, or any other parameter, leaves room for two readings. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 
-/** A number of more digits than JavaScript keeps, or with an exponent, in the places where JSON has numbers. */
-const LARGE_NUMBER = /[[:,]\s*-?(?:\d{16}|[\d.]+e)/i;
-
 /**
  * Takes request bodies as JSON in UTF-8 and nothing else: no other charset, no compression, no multipart. Whatever the
  * decoder would have to guess at, or could not keep exactly, is refused.
@@ -36,18 +33,35 @@ function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): v
 
 function parse(body: string | Buffer): unknown {
   if (typeof body !== 'string' && !isUtf8(body)) throw badRequest(400, 'The body is not valid UTF-8.');
-  const text = body.toString();
+  const json = parseJson(body.toString());
+  if (!isAllExact(json)) {
+    throw badRequest(400, 'The body holds a number that is too large to be exact; write it as a string.');
+  }
+  return json;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return LARGE_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
-  } catch (error) {
-    throw error instanceof ClientError ? error : badRequest(400, 'The body is not valid JSON.');
+    return JSON.parse(text);
+  } catch {
+    throw badRequest(400, 'The body is not valid JSON.');
   }
 }
 
-/** 9007199254740993 would be read as another number, and as a player's identifier it would name another player. */
-function exactly(_key: string, value: unknown): unknown {
-  if (typeof value !== 'number' || isExact(value)) return value;
-  throw badRequest(400, 'The body holds a number that is too large to be exact; write it as a string.');
+/**
+ * Whether all numbers are those that were written: 9007199254740993 is read as another one, and as a player's identifier it
+ * would name another player.
+ */
+function isAllExact(json: unknown): boolean {
+  // Bodies can be nested deeper than functions can call themselves.
+  const open = [json];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'number' && !isExact(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const member of Array.isArray(value) ? value : Object.values(value)) open.push(member);
+  }
+  return true;
 }
 
 /** What is wrong with a request before GraphQL sees it. */

@@ -271,6 +271,11 @@ const introspection: Row[] = [
     ...forbidden,
   },
   {
+    name: 'introspection in an operation that is too large besides',
+    send: operation(`{ __schema { ${'x: description '.repeat(31)} } }`),
+    ...forbidden,
+  },
+  {
     name: 'introspection in a mutation',
     send: operation('mutation { __schema { queryType { name } } }'),
     ...invalid,

@@ -11,8 +11,10 @@ import { createRemembered } from './remembered.ts';
 /** Tells who is asking by the value of the `Authorization` header; throws UNAUTHENTICATED for anybody else. */
 export type Authenticate = (authorization: string | undefined) => Maybe<Caller>;
 
+const SCHEME = /^Bearer +/i;
+
 /** The characters of a bearer token (RFC 6750, section 2.1), and more of them than any honest token has. */
-const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
+const TOKEN = /^[\w.~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
 /** Builds the authentication a configuration asks for. Throws when a file of tokens or keys cannot be read. */
@@ -29,13 +31,16 @@ function createTokenAuthenticate(
 ): Authenticate {
   const remembered = createRemembered();
   return (authorization) => {
-    const token = authorization && BEARER.exec(authorization)?.[1];
+    const token = tokenOf(authorization);
     if (!token || token.length > MAX_TOKEN_LENGTH) throw unauthenticated();
     const digest = hash('sha256', token, 'base64');
+    const known = verifyJwt && remembered.get(digest, verifyJwt.generation());
+    if (known) return known;
+    if (!TOKEN.test(token)) throw unauthenticated();
     const client = clientTokens?.find(Buffer.from(digest, 'base64'));
     if (client) return client;
     if (!verifyJwt) throw unauthenticated();
-    return remembered.get(digest, verifyJwt.generation()) ?? verify(verifyJwt, token, digest);
+    return verify(verifyJwt, token, digest);
   };
 
   async function verify(verifyJwt: VerifyJwt, token: string, digest: string): Promise<Caller> {
@@ -45,6 +50,12 @@ function createTokenAuthenticate(
     remembered.set(digest, generation, verified);
     return verified.caller;
   }
+}
+
+/** What stands behind the scheme; undefined when that is another one. */
+function tokenOf(authorization = ''): string | undefined {
+  const [scheme] = SCHEME.exec(authorization) ?? [];
+  return scheme && authorization.slice(scheme.length);
 }
 
 /** One error for every reason: who forges a token learns nothing about why it failed. */

@@ -36,40 +36,39 @@ export interface LimitsOptions {
   publishCost: boolean;
 }
 
+/** How large an operation is. */
+interface Measured {
+  measure: Measure;
+  /** The first limit that it is over. */
+  over: Size | undefined;
+}
+
 /** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
 export function createLimitsCheck({ limits, openIntrospection, publishCost }: LimitsOptions) {
-  const measured = new LastFound<OperationDefinitionNode, Measure>();
+  // Documents are parsed once and kept, and measure the same as long as the variables that size their lists do not change.
+  const known = new LastFound<OperationDefinitionNode, Measured>();
   return ({ schema, document, operation, variables = {}, context }: Checked): void => {
     if (!schema.getRootType(operation.operation)) {
       throw refusal('BAD_REQUEST', 400, `The schema has no ${operation.operation}.`);
     }
-    const measure = measureOnce(measured, schema, document, operation, variables);
+    let measured = known.get(operation, variables);
+    if (!measured) {
+      const measure = measureOperation(schema, document, operation, variables);
+      measured = { measure, over: SIZES.find((size) => measure[size] > limits[size]) };
+      known.set(operation, measure.variables, variables, measured);
+    }
+    const { measure, over } = measured;
     if (measure.introspects && !openIntrospection && !context.caller.scopes.has('schema:read')) {
       throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
     }
-    enforce(limits, measure);
+    if (over) throw tooLarge(over, limits);
     if (measure.mostCalls > limits.upstreamCalls) {
       const { rules, caller } = context;
       const analysed = { schema, document, operation, variables, rules, self: caller.sub };
-      enforce(limits, { upstreamCalls: certainCalls(analysed) });
+      if (certainCalls(analysed) > limits.upstreamCalls) throw tooLarge('upstreamCalls', limits);
     }
     if (publishCost) context.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
   };
-}
-
-/** Documents are parsed once and kept, and measure the same as long as the variables that size their lists do not change. */
-function measureOnce(
-  measured: LastFound<OperationDefinitionNode, Measure>,
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Record<string, unknown>,
-): Measure {
-  const known = measured.get(operation, variables);
-  if (known) return known;
-  const measure = measureOperation(schema, document, operation, variables);
-  measured.set(operation, measure.variables, variables, measure);
-  return measure;
 }
 
 /** What each limit is about, in words a developer can act on. */
@@ -83,18 +82,18 @@ const WORDS: Record<keyof OperationLimits, string> = {
   upstreamCalls: 'calls to the referral and rewards service',
 };
 
-const LIMITS = Object.keys(WORDS).filter(isLimit);
+/** The limits that an operation's size alone tells it is over. */
+type Size = Exclude<keyof OperationLimits, 'upstreamCalls'>;
 
-function enforce(limits: OperationLimits, sizes: Partial<OperationLimits>): void {
-  for (const limit of LIMITS) {
-    if ((sizes[limit] ?? 0) <= limits[limit]) continue;
-    const message = `The operation has more than ${limits[limit]} ${WORDS[limit]}. Ask for less at once.`;
-    throw refusal('OPERATION_TOO_COMPLEX', 400, message, { limit, max: limits[limit] });
-  }
+const SIZES = Object.keys(WORDS).filter(isSize);
+
+function isSize(name: string): name is Size {
+  return name in WORDS && name !== 'upstreamCalls';
 }
 
-function isLimit(name: string): name is keyof OperationLimits {
-  return name in WORDS;
+function tooLarge(limit: keyof OperationLimits, { [limit]: max }: OperationLimits): ClientError {
+  const message = `The operation has more than ${max} ${WORDS[limit]}. Ask for less at once.`;
+  return refusal('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
 }
 
 function refusal(

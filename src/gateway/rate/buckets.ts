@@ -50,8 +50,10 @@ export function createBuckets({ perSecond, burst }: Limit, now: () => number = p
       return 0;
     },
     wait(key) {
+      const bucket = buckets.get(key);
+      if (!bucket) return 0;
       const at = now();
-      return waitFor(fullAfterTaking(buckets.get(key), at), at);
+      return waitFor(fullAfterTaking(bucket, at), at);
     },
   } satisfies Buckets;
 }
