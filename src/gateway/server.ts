@@ -110,12 +110,14 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   refuseAmbiguity(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
   app.addHook('onClose', () => apollo.stop());
-  await app.register(fastifyCors, {
-    origin: originsOf(config),
-    credentials: false,
-    exposedHeaders: ['x-request-id', 'retry-after'],
-    maxAge: 600,
-  });
+  // Before the plugins, whose routes would else fail in words of their own.
+  answerFailures(app);
+  const origin = originsOf(config);
+  // Without websites its hook would still cost every request.
+  if (origin) {
+    const exposedHeaders = ['x-request-id', 'retry-after'];
+    await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600 });
+  }
   await app.register(fastifyCompress, {
     threshold: COMPRESS_FROM_BYTES,
     encodings: ['gzip', 'identity'],
@@ -124,7 +126,6 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   // After CORS, so that a website is told too.
   await refuseOverload(app, GRAPHQL_PATH, config.overload);
   acceptJsonBodies(app);
-  answerFailures(app);
 
   const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
   const contextOf: ContextOf = (request, asked, departure) => {
