@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** How much goes out in one write at most, and half of that at least unless time is up: a write costs more than a line does. */
@@ -11,8 +12,22 @@ const SHARED_WRITE_BYTES = 4_096;
 /** How long a line may wait for others to be written with it, in milliseconds. */
 const MAX_WAIT_MS = 50;
 
+/** How long it is until a reader that did not keep up may have made room, in milliseconds. */
+const RETRY_MS = 5;
+
 /** How much may wait for a reader of the log that does not keep up; what comes on top is dropped, the process goes on. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** Where lines go. After a fatal line pino calls `flushSync`. */
+interface LogDestination extends DestinationStream {
+  /** Writes what has come so far; `done` is called when that is written, or lost with its reader. */
+  flush(done: () => void): void;
+  /** The same before it returns: it waits for a reader that lags. */
+  flushSync(): void;
+}
+
+/** Nobody wakes who waits for it. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * JSON lines, on stdout unless said otherwise. Writing never blocks; what waits when the process ends is written then.
@@ -34,25 +49,19 @@ export function createLog(level: string, destination: DestinationStream = stdout
   );
 }
 
-/** @param shared Whether other processes write there too. */
-export function stdout(shared: boolean): DestinationStream {
-  const maxWrite = shared ? SHARED_WRITE_BYTES : WRITE_BYTES;
-  return gather(maxWrite, () =>
-    pino.destination({ dest: 1, sync: false, minLength: 1, maxWrite, maxLength: MAX_WAITING_BYTES }),
-  );
-}
-
-/** What pino writes to a file descriptor with. */
-type Destination = ReturnType<typeof pino.destination>;
-
 /**
- * Lines that go out together, half of a write at least unless time is up. A destination of pino's can gather lines itself,
- * but counts with each of them everything that waits anew, which makes a line twice as dear.
+ * Standard output, written to by this thread: what has been written is known at any time, also in the process's last
+ * moment. A write costs a few microseconds and goes as far as there is room: Node opens pipes and sockets so that they
+ * never block. Files and terminals have room.
+ *
+ * @param shared Whether other processes write there too.
  */
-function gather(
-  maxWrite: number,
-  createDestination: () => Destination,
-): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
+export function stdout(shared: boolean): LogDestination {
+  const maxWrite = shared ? SHARED_WRITE_BYTES : WRITE_BYTES;
+  const { fd } = process.stdout;
+  const waiting: Uint8Array[] = [];
+  const whenWritten: (() => void)[] = [];
+  let waitingBytes = 0;
   let lines = '';
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -60,23 +69,38 @@ function gather(
   function handOn(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (lines === '') return;
-    destination.write(lines);
+    if (lines !== '' && waitingBytes + bytes <= MAX_WAITING_BYTES) {
+      waiting.push(Buffer.from(lines));
+      waitingBytes += bytes;
+    }
     lines = '';
     bytes = 0;
+    writeOut();
+    if (waiting.length > 0) timer = setTimeout(handOn, RETRY_MS);
+    else for (const done of whenWritten.splice(0)) done();
   }
 
-  /** Before this returns; what the destination begins by itself would be lost with the process. */
+  /** As much of what waits as there is room for; without a reader nothing waits any more. */
+  function writeOut(): void {
+    try {
+      for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        const written = fs.writeSync(fd, next);
+        waitingBytes -= written;
+        if (written === next.length) waiting.shift();
+        else waiting[0] = next.subarray(written);
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return;
+      waiting.length = 0;
+      waitingBytes = 0;
+    }
+  }
+
   function flushSync(): void {
-    Object.assign(destination, { minLength: Number.POSITIVE_INFINITY });
-    handOn();
-    Object.assign(destination, { minLength: 1 });
-    destination.flushSync();
+    for (handOn(); waiting.length > 0; handOn()) Atomics.wait(NEVER, 0, 0, RETRY_MS);
   }
 
-  // Earlier than the destination's own farewell.
   process.on('exit', flushSync);
-  const destination = createDestination();
   return {
     write(line) {
       const length = Buffer.byteLength(line);
@@ -87,10 +111,9 @@ function gather(
       else timer ??= setTimeout(handOn, MAX_WAIT_MS);
     },
     flush(done) {
+      whenWritten.push(done);
       handOn();
-      destination.flush(done);
     },
-    // After a fatal line pino calls this.
     flushSync,
   };
 }

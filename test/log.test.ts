@@ -1,5 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
@@ -18,14 +24,17 @@ const WRITE_LINES = `
   for (let number = ${LINES - 3}; number < ${LINES}; number += 1) log.info({ number }, 'line');`;
 
 /** Starts a program that stands in this directory, as it were. */
-async function start(program: string) {
+async function start(program: string, stdout: number | 'pipe' = 'pipe') {
   const bundle = { bundle: true, packages: 'external', platform: 'node', format: 'esm' } as const;
   const { outputFiles } = await build({
     ...bundle,
     stdin: { contents: program, resolveDir: import.meta.dirname },
     write: false,
   });
-  return spawn(process.execPath, ['--input-type=module', '--eval', outputFiles[0]?.text ?? '']);
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', outputFiles[0]?.text ?? ''], {
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+  return child as ChildProcessByStdio<null, Readable, Readable>;
 }
 
 /** Runs a program and resolves to what it wrote, however it ended. */
@@ -50,6 +59,7 @@ describe.each([
   it.each([
     ['ends by itself', ''],
     ['is ended', 'process.exit();'],
+    ['is ended soon', 'setImmediate(() => process.exit());'],
     ['waits for its log and is ended', 'log.flush(() => process.exit());'],
     ['throws', "throw new Error('uncaught');"],
     [
@@ -61,18 +71,12 @@ describe.each([
     expect(numbersIn(stdout)).toEqual(end.includes('fatal') ? [...all, LINES] : all);
   });
 
-  it('every line is written, whole, when the process is ended while some are being written', async () => {
-    // Those were handed to the system and may come after the ones that are written last.
-    const { stdout } = await run(`${withLog(shared)}${WRITE_LINES}setImmediate(() => process.exit());`);
-    expect(numbersIn(stdout).sort((a, b) => a - b)).toEqual(all);
-  });
-
   it(`many lines go out in one write, of ${most} bytes at most`, async () => {
     const program = `${withLog(shared)}
-      const { write } = fs;
-      fs.write = (fd, data, ...rest) => {
+      const { writeSync } = fs;
+      fs.writeSync = (fd, data) => {
         process.stderr.write(Buffer.byteLength(data) + ' ');
-        return write(fd, data, ...rest);
+        return writeSync(fd, data);
       };
       ${WRITE_LINES}`;
     const { stdout, stderr } = await run(program);
@@ -83,19 +87,71 @@ describe.each([
   });
 });
 
-it('what waits for a reader is written when the process ends', async () => {
-  // Once the program has used it, a pipe does not block: it takes nothing as long as it is full.
-  const program = `${withLog(false)}
-    process.stdout.write('first\\n');
+/** Starts a program whose stdout is a pipe that nobody reads and that is full; `read` reads what comes after that. */
+async function startUnread(program: string) {
+  const directory = await mkdtemp(join(tmpdir(), 'log-'));
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(pipe, 'w');
+  await rm(directory, { recursive: true });
+  const child = await start(
+    `${withLog(false)}
     const full = Buffer.alloc(4_096, '.');
     try { for (;;) fs.writeSync(1, full); } catch {}
-    fs.writeSync(2, 'full');
-    ${WRITE_LINES}
-    process.exit();`;
-  const child = await start(program);
-  await once(child.stderr, 'data');
-  const stdout = await text(child.stdout);
-  expect(numbersIn(stdout.slice(stdout.indexOf('{"level"')))).toEqual(all);
+    ${program}`,
+    writer,
+  );
+  closeSync(writer);
+  const read = async () => (await text(new Socket({ fd: reader }))).replace(/^\.*/, '');
+  return { child, read, leave: () => closeSync(reader) };
+}
+
+describe('on a stdout that nobody reads for now', () => {
+  it.each([
+    ['before the process ends', ''],
+    ['when the process is ended', "process.prependListener('exit', () => fs.writeSync(2, '.')); process.exit();"],
+    [
+      'when the process is ended soon',
+      "process.prependListener('exit', () => fs.writeSync(2, '.')); setTimeout(() => process.exit(), 100);",
+    ],
+    ['when the process waits for its log', "log.flush(() => process.exit()); fs.writeSync(2, '.');"],
+  ])('every line is written, whole and in order, %s', async (_when, end) => {
+    const { child, read } = await startUnread(`${WRITE_LINES} ${end || "fs.writeSync(2, '.');"}`);
+    await once(child.stderr, 'data');
+    expect(numbersIn(await read())).toEqual(all);
+  });
+
+  it('the process goes on, and keeps as much as there is room for', async () => {
+    const { child, read } = await startUnread(`
+      const pad = '.'.repeat(1_000);
+      for (let number = 0; number < 40_000; number += 1) log.info({ number, pad }, 'line');
+      fs.writeSync(2, '.');`);
+    await once(child.stderr, 'data');
+    const numbers = numbersIn(await read());
+    expect(numbers.length).toBeGreaterThan(14_000);
+    expect(numbers.length).toBeLessThan(17_000);
+    expect(numbers).toEqual(Array.from(numbers, (_, number) => number));
+  });
+
+  it('a reader that leaves takes along what it has not read; the process goes on and ends', async () => {
+    const { child, leave } = await startUnread(`
+      ${WRITE_LINES}
+      fs.writeSync(2, 'lines');
+      const attempts = setInterval(() => {
+        try { fs.writeSync(1, '.'); } catch (error) {
+          if (error.code !== 'EPIPE') return;
+          clearInterval(attempts);
+          log.info('to nobody');
+          log.flush(() => fs.writeSync(2, ' flushed'));
+        }
+      });`);
+    const told = text(child.stderr);
+    await once(child.stderr, 'data');
+    leave();
+    expect(await told).toBe('lines flushed');
+    expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0);
+  });
 });
 
 it('a line goes out soon, though no others come', async () => {
