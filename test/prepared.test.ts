@@ -19,6 +19,30 @@ test('no more than a thousand operations are kept, and the one not asked for lon
   expect(operations.get('1000', undefined)).toBe(prepared);
 });
 
+test('texts of one length, and one text with several names, are told apart', () => {
+  const operations = createPreparedOperations();
+  const asked = ['{ a }', '{ b }'].flatMap((text) => [undefined, '', 'A', 'B'].map((name) => ({ text, name })));
+  const kept = asked.map((one) => ({ ...one, prepared: { ...prepared } }));
+  for (const { text, name, prepared } of kept) operations.set(text, name, prepared);
+  for (const { text, name, prepared } of [...kept, ...kept.toReversed(), ...kept.flatMap((one) => [one, one])]) {
+    expect(operations.get(text, name)).toBe(prepared);
+  }
+});
+
+test('what is asked for again and again stays, and goes when it is not any more', () => {
+  const operations = createPreparedOperations();
+  const others = (from: number, to: number) => {
+    for (let text = from; text < to; text += 1) operations.set(`${text}`, undefined, prepared);
+  };
+  operations.set('{ a }', undefined, prepared);
+  for (const to of [500, 1_000, 1_500, 2_000]) {
+    others(to - 500, to);
+    expect(operations.get('{ a }', undefined)).toBe(prepared);
+  }
+  others(2_000, 3_000);
+  expect(operations.get('{ a }', undefined)).toBeUndefined();
+});
+
 test('large operations take the room of many', () => {
   const operations = createPreparedOperations();
   const large = { ...prepared, compiled: { execute, size: 90_000 } };
