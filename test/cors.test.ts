@@ -89,6 +89,25 @@ describe.each(['with websites in production', 'with websites in development'])('
   );
 });
 
+test.each([
+  ['with websites in production', 204],
+  ['without websites in production', 405],
+  ['with websites in development', 204],
+])(
+  '%s OPTIONS that is no preflight is answered with %d, and nothing of websites that did not ask',
+  async (name, status) => {
+    for (const headers of [{}, { 'access-control-request-method': 'POST' }]) {
+      const answer = await send(name, { method: 'OPTIONS', headers });
+      expect(answer).toMatchObject({
+        status,
+        text: status === 204 ? '' : expect.stringContaining('GraphQL takes GET and POST'),
+      });
+      expect(answer.told).not.toHaveProperty('allow-origin');
+    }
+    expect((await send(name, { method: 'OPTIONS', headers: { origin: OURS } })).status).toBe(status);
+  },
+);
+
 test('without websites in production nothing is said of them', async () => {
   const name = 'without websites in production';
   for (const origin of [OURS, OTHERS]) {

@@ -63,14 +63,38 @@ describe('the log line of an operation', () => {
   });
 
   test('requests that never become operations leave one too', async () => {
-    const url = `${both.gateway.url}/graphql`;
-    await fetch(url, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } });
-    await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
-    expect(operationsOf(both.gateway)).toEqual([
-      expect.objectContaining({ status: 400, outcome: ['BAD_REQUEST'] }),
-      expect.objectContaining({ status: 400, outcome: ['BAD_REQUEST'] }),
-    ]);
+    const answers: string[] = [];
+    for (const [body, type] of [
+      ['{', 'application/json'],
+      ['{}', 'application/json'],
+      ['{}', 'text/plain'],
+    ] as const) {
+      const asked = { method: 'POST', body, headers: { 'content-type': type } };
+      answers.push(await (await fetch(`${both.gateway.url}/graphql`, asked)).text());
+    }
+    expect(operationsOf(both.gateway)).toEqual(
+      [400, 400, 415].map((status, index) =>
+        expect.objectContaining({ status, outcome: ['BAD_REQUEST'], bytes: Buffer.byteLength(answers[index] ?? '') }),
+      ),
+    );
   });
+
+  test.each([1, 50, 300])(
+    'the bytes are those of the text, not of what it is compressed to: %d times',
+    async (times) => {
+      const fields = Array.from({ length: times }, (_, number) => `a${number}: code currency`);
+      const query = `{ player(playerUniqueId: "p1") { coupons { ${fields.join(' ')} } } }`;
+      const gateway = await startGateway(both.upstream.url, {
+        MAX_ALIASES: '1000',
+        MAX_COMPLEXITY: '100000',
+        MAX_TOKENS: '10000',
+      });
+      const { text, headers } = await gateway.query(query, {}, { 'accept-encoding': 'gzip' });
+      expect(headers.get('content-encoding')).toBe(times === 1 ? null : 'gzip');
+      expect(operationsOf(gateway)).toEqual([expect.objectContaining({ bytes: Buffer.byteLength(text) })]);
+      await gateway.close();
+    },
+  );
 
   test('the name of the caller stands in it, never the token; what looks personal is hashed', async () => {
     const signer = secretSigner();

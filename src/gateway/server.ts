@@ -116,7 +116,14 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   // Without websites its hook would still cost every request.
   if (origin) {
     const exposedHeaders = ['x-request-id', 'retry-after'];
-    await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600 });
+    // OPTIONS that is no preflight is answered like one; the plugin would else refuse it in words of its own.
+    await app.register(fastifyCors, {
+      origin,
+      credentials: false,
+      exposedHeaders,
+      maxAge: 600,
+      strictPreflight: false,
+    });
   }
   await app.register(fastifyCompress, {
     threshold: COMPRESS_FROM_BYTES,

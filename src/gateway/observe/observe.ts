@@ -26,17 +26,17 @@ export function observeOperations(app: FastifyInstance, path: string, { metrics,
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.noted) finish({ noted: request.noted, reply, ended: performance.now() });
+    if (request.noted) finish({ noted: request.noted, reply, payload, ended: performance.now() });
     done(null, payload);
   });
 
-  const finish = stage(({ noted, reply, ended }: Finished) => {
+  const finish = stage(({ noted, reply, payload, ended }: Finished) => {
     const { statusCode: status } = reply;
     if (status >= 400 && noted.codes.length === 0) noted.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
     if (noted.type === undefined && noted.codes.length === 0) return;
     const ms = ended - noted.started;
-    const bytes = Number(reply.getHeader('content-length') ?? 0);
+    const bytes = lengthOf(payload, reply);
     metrics.operation(noted, ms);
     logOperation(log, noted, { requestId: reply.request.id, status, bytes, ms });
     noted.trace?.end(noted);
@@ -46,10 +46,16 @@ export function observeOperations(app: FastifyInstance, path: string, { metrics,
 /** An answer on its way. */
 interface Finished {
   noted: Noted;
-  /** Sent by the time this is read, so that its length is known. */
   reply: FastifyReply;
+  payload: unknown;
   /** On the clock of `performance.now()`. */
   ended: number;
+}
+
+/** How many bytes an answer has, before it is compressed. Mostly it is sent by then, and they have been counted. */
+function lengthOf(payload: unknown, reply: FastifyReply): number {
+  const counted = reply.hasHeader('content-encoding') ? undefined : reply.getHeader('content-length');
+  return Number(counted ?? (typeof payload === 'string' ? Buffer.byteLength(payload) : 0));
 }
 
 /** What an answer that never became an operation is counted as. */
