@@ -7,7 +7,7 @@ import { compile, schema } from './kit/executed.ts';
 const document = parse('{ me { id } }');
 const [operation] = document.definitions as unknown as [OperationDefinitionNode];
 const execute = () => ({ data: {} });
-const prepared = { document, operation, compiled: { execute, size: 1 } };
+const prepared = { document, operation, compiled: { execute, write: undefined, size: 1 } };
 
 test('no more than a thousand operations are kept, and the one not asked for longest goes first', () => {
   const operations = createPreparedOperations();
@@ -45,7 +45,7 @@ test('what is asked for again and again stays, and goes when it is not any more'
 
 test('large operations take the room of many', () => {
   const operations = createPreparedOperations();
-  const large = { ...prepared, compiled: { execute, size: 90_000 } };
+  const large = { ...prepared, compiled: { ...prepared.compiled, size: 90_000 } };
   for (const text of ['1', '2', '3']) operations.set(text, undefined, large);
   expect(['1', '2', '3'].map((text) => operations.get(text, undefined) === large)).toEqual([false, true, true]);
 });

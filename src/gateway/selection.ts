@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLIncludeDirective,
@@ -14,17 +15,25 @@ import { LastFound } from './last-found.ts';
 /** What is needed to read a selection: an operation's fragments and the values of its variables. */
 export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>;
 
+/** What has a selection, or may have one. */
+export type Selected = Pick<FieldNode, 'selectionSet'>;
+
 /** Selections, flattened. Documents are parsed once and kept, so their nodes are keys that live as long as they do. */
 const flattened = new LastFound<SelectionSetNode, readonly FieldNode[]>();
 
 /**
- * The fields asked for below one or several field nodes, fragments spread and `@skip`/`@include` decided.
+ * The fields asked for below one or several nodes, fragments spread and `@skip`/`@include` decided.
  * Type conditions are not looked at: the schema has neither interfaces nor unions, so each of them holds.
  */
-export function selectedFields(nodes: readonly FieldNode[], selecting: Selecting): readonly FieldNode[] {
+export function selectedFields(nodes: readonly Selected[], selecting: Selecting): readonly FieldNode[] {
   const [first] = nodes;
   if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, selecting) : [];
   return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, selecting) : []));
+}
+
+export function fragmentsOf({ definitions }: DocumentNode): Selecting['fragments'] {
+  const fragments = definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
+  return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 /** Whether a field of one of these names is asked for below the nodes. */

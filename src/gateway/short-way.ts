@@ -20,6 +20,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Maybe } from '../maybe.ts';
 import type { Context } from './context.ts';
 import { ClientError } from './errors.ts';
+import type { WriteData } from './execution/write.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** What an answer says it is; also Apollo Server's words. */
@@ -42,7 +43,7 @@ export async function answerShortly(
     const { query, operationName, variables } = readOperation(asked.body) ?? {};
     const known = query === undefined ? undefined : prepared.get(query, operationName);
     const answer = known && (await run(known, variables, context));
-    return answer && toText(answer);
+    return answer && toText(answer, known.compiled.write, context);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;
@@ -50,7 +51,14 @@ export async function answerShortly(
 }
 
 /** The bytes Apollo Server would send. */
-function toText({ errors, data, extensions }: FormattedExecutionResult): string {
+function toText(
+  { errors, data, extensions }: FormattedExecutionResult,
+  write: WriteData | undefined,
+  { noted }: Context,
+): string {
+  if (write && !errors && data && extensions && noted.calls.every(({ plain }) => plain)) {
+    return `{"data":${write(data)},"extensions":${JSON.stringify(extensions)}}\n`;
+  }
   return `${JSON.stringify({ errors, data, extensions })}\n`;
 }
 

@@ -38,6 +38,8 @@ export class Call {
   status: number | undefined;
   /** How long the body of the last reply was. */
   bytes = 0;
+  /** Whether no text of it has anything to escape in JSON. */
+  plain = false;
   /** Whether an attempt that failed may have been carried out by the service all the same. */
   maybeDone = false;
   /** Until when the most patient operation waits, on the clock of `performance.now()`. */

@@ -32,6 +32,8 @@ export interface CallRecord {
   cached: boolean;
   /** Whether it came from the cache after its time because the service failed. */
   stale: boolean;
+  /** Whether no text that it brought has anything to escape in JSON; see plain.ts. */
+  plain: boolean;
   /** How the call failed. */
   error?: UpstreamErrorCode | undefined;
 }

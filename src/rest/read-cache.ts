@@ -1,3 +1,5 @@
+import type { Call } from './call.ts';
+
 export interface ReadCacheOptions {
   /** How long an answer is given as it is, in milliseconds; for as long again it stands in for a failure. */
   ttlMs: number;
@@ -5,14 +7,23 @@ export interface ReadCacheOptions {
   maxBytes: number;
 }
 
-interface Entry<Value> {
-  value: Value;
+/** An answer that is kept. */
+export interface Kept<Value> {
+  readonly value: Value;
+  /** Whether no text of it has anything to escape in JSON. */
+  readonly plain: boolean;
+}
+
+interface Entry<Value> extends Kept<Value> {
   /** The player the answer is about. */
   playerUniqueId: string;
   /** When it came, on the clock of `performance.now()`. */
   since: number;
   bytes: number;
 }
+
+/** What is to be known of the call that brought an answer. */
+type AnsweredCall = Pick<Call, 'playerUniqueId' | 'bytes' | 'plain'>;
 
 /** What a decoded answer takes in memory for each byte of the body it was read from: measured to be about this much. */
 const BYTES_PER_BYTE_READ = 3;
@@ -35,28 +46,28 @@ export class ReadCache<Value> {
   }
 
   /** An answer that is not older than its time. */
-  fresh(identity: string): Value | undefined {
+  fresh(identity: string): Kept<Value> | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > this.#ttlMs) return undefined;
     this.#entries.delete(identity);
     this.#entries.set(identity, entry);
-    return entry.value;
+    return entry;
   }
 
   /** An answer to give in place of a failure: up to twice as old. */
-  stale(identity: string): Value | undefined {
+  stale(identity: string): Kept<Value> | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > 2 * this.#ttlMs) return undefined;
-    return entry.value;
+    return entry;
   }
 
-  /** Keeps an answer that was read from a body of this many bytes. */
-  put(identity: string, playerUniqueId: string, value: Value, bytesRead: number): void {
+  /** Keeps an answer about a player that was read from a body of so many bytes. */
+  put(identity: string, value: Value, { playerUniqueId, bytes: bytesRead, plain }: AnsweredCall): void {
     this.#remove(identity);
     if (!this.#inUse) return;
     const bytes = bytesRead * BYTES_PER_BYTE_READ + BYTES_PER_ENTRY;
     if (bytes > this.#maxBytes) return;
-    this.#entries.set(identity, { value, playerUniqueId, since: performance.now(), bytes });
+    this.#entries.set(identity, { value, plain, playerUniqueId, since: performance.now(), bytes });
     const identities = this.#identitiesOf.get(playerUniqueId);
     if (identities) identities.add(identity);
     else this.#identitiesOf.set(playerUniqueId, new Set([identity]));

@@ -48,11 +48,11 @@ export class Reads<Result> {
     const { identity } = request;
     const kept = cache?.fresh(identity);
     if (kept !== undefined) {
-      reportKept(endpoint, observer, op);
-      return Promise.resolve(kept);
+      reportKept(endpoint, kept.plain, observer, op);
+      return Promise.resolve(kept.value);
     }
     assertInTime(op, endpoint);
-    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity) } : this.#options;
+    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity)?.value } : this.#options;
     const underWay = this.#inFlight.find(identity, playerUniqueId);
     if (underWay) return underWay.join(op, waiting);
 
@@ -81,7 +81,7 @@ export class Reads<Result> {
     try {
       const result = await resilience.send(call, this.#read);
       if (result && cache && this.#inFlight.has(call)) {
-        cache.put(call.request.identity, call.playerUniqueId, result, call.bytes);
+        cache.put(call.request.identity, result, call);
       }
       call.answer(result);
     } catch (error) {
@@ -92,8 +92,8 @@ export class Reads<Result> {
   }
 }
 
-function reportKept({ method, template }: Endpoint, observer: Observer, op: Operation): void {
-  const record = { method, template, ms: 0, attempts: 0, shared: false, cached: true, stale: false };
+function reportKept({ method, template }: Endpoint, plain: boolean, observer: Observer, op: Operation): void {
+  const record = { method, template, ms: 0, attempts: 0, shared: false, cached: true, stale: false, plain };
   observer.call?.(record);
   op.onCall?.(record);
 }

@@ -13,6 +13,7 @@ import type { Json } from './decode/members.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
 import { Pause } from './pause.ts';
+import { isPlain } from './plain.ts';
 import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './reply.ts';
 import { type Failure, Retries } from './retries.ts';
 import { Slots } from './slots.ts';
@@ -101,6 +102,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
     if (!(reply instanceof Error)) {
       call.status = reply.status;
       call.bytes = reply.body.length;
+      call.plain = isPlain(reply.body, call.playerUniqueId);
       if (reply.status >= 500) call.maybeDone = true;
     } else if (!(reply instanceof NoReply) || reply.sent) call.maybeDone = true;
     observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, ms);

@@ -71,7 +71,7 @@ export class Waiter<Result> implements Departing {
     this.#over = true;
     clearTimeout(this.#timer);
     this.#op.departure.unwatch(this);
-    const { endpoint, status, attempts } = this.#call;
+    const { endpoint, status, attempts, plain } = this.#call;
     const record: CallRecord = {
       method: endpoint.method,
       template: endpoint.template,
@@ -81,6 +81,8 @@ export class Waiter<Result> implements Departing {
       shared: this.#shared,
       cached: stale,
       stale,
+      // Of a failed call nothing is used, or what came before.
+      plain: plain && error === undefined,
       error,
     };
     this.#options.observer.call?.(record);

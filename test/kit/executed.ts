@@ -1,11 +1,19 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  getOperationAST,
+  Kind,
+  parse,
+} from 'graphql';
 import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/context.ts';
 import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
 import { interpret } from '../../src/gateway/execution/interpret.ts';
 import { toAnswer } from '../../src/gateway/execution/respond.ts';
+import type { WriteData } from '../../src/gateway/execution/write.ts';
 import { createNoted } from '../../src/gateway/observe/noted.ts';
 import { createSchema } from '../../src/gateway/schema.ts';
 import { Departure } from '../../src/rest/departure.ts';
@@ -56,7 +64,7 @@ export async function executeBothWays(
   const compiled = compile(document, name);
   return {
     interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables))),
+    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables), compiled.write)),
   };
 }
 
@@ -77,6 +85,7 @@ export function compile(source: string | DocumentNode, name?: string) {
 async function run(
   { caller, maxUpstreamCalls, couponReads }: Situation,
   execute: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
+  write?: WriteData,
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
@@ -97,10 +106,21 @@ async function run(
   const fits = result.data !== undefined;
   const answer = fits ? toAnswer(result, context, ({ message }) => void reported.push(message)) : undefined;
   return {
-    answer: answer && JSON.stringify(inOrder(answer)),
+    answer: answer && textOf(answer, write),
     calls: rest.calls.sort(),
     reported: reported.sort(),
   };
+}
+
+/** How many answers were written by functions that were compiled for it. */
+export const written = { answers: 0 };
+
+/** What was compiled to write an operation's answer does so when the answer is complete and nothing in it is escaped. */
+function textOf({ data, ...answer }: FormattedExecutionResult, write: WriteData | undefined): string {
+  const text = JSON.stringify(inOrder({ ...answer, data }));
+  if (!write || !data || answer.errors || text.includes('\\')) return text;
+  written.answers += 1;
+  return `{"data":${write(data)}}`;
 }
 
 /**

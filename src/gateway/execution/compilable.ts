@@ -46,7 +46,6 @@ export function isCompilable(
   if (operation.operation !== OperationTypeNode.QUERY) return false;
   const types = new TypeInfo(schema);
   let compilable = true;
-  let hasDirectives = false;
   const refuse = () => {
     compilable = false;
     return BREAK;
@@ -60,12 +59,20 @@ export function isCompilable(
       return type && hasFailingMembers(type) ? refuse() : undefined;
     },
     [Kind.VARIABLE]: ({ name }) => (name.value === '__proto__' ? refuse() : undefined),
-    [Kind.DIRECTIVE]() {
-      hasDirectives = true;
-    },
   });
   visit(document, visitor);
-  return compilable && (!hasDirectives || firstsDecide(document, operation));
+  return compilable && (!hasDirectives(document) || firstsDecide(document, operation));
+}
+
+export function hasDirectives(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    [Kind.DIRECTIVE]() {
+      found = true;
+      return BREAK;
+    },
+  });
+  return found;
 }
 
 function hasFailingMembers(type: Parameters<typeof getNullableType>[0]): boolean {

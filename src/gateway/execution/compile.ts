@@ -26,9 +26,10 @@ import {
 import type * as GraphQLJit from 'graphql-jit';
 import type { Maybe } from '../../maybe.ts';
 import type { Context } from '../context.ts';
-import { isCompilable } from './compilable.ts';
+import { hasDirectives, isCompilable } from './compilable.ts';
 import { withPlainScalars } from './plain-scalars.ts';
 import { sizeOf } from './size.ts';
+import { compileWriter, type WriteData } from './write.ts';
 
 export type Execute = (
   root: object,
@@ -38,6 +39,8 @@ export type Execute = (
 
 export interface CompiledOperation {
   execute: Execute;
+  /** Undefined when JSON.stringify must write what comes of it. */
+  write: WriteData | undefined;
   /** What it weighs among others: nodes of its syntax tree, fragments spread. One takes about 300 bytes. */
   size: number;
 }
@@ -83,7 +86,7 @@ export function createCompiler(schema: GraphQLSchema) {
     if (seen.times <= COMPILE_AFTER || !jit) return null;
     const execute = compile(jit, plain, document, operation);
     Object.assign(seen, { times: 0, size: execute ? size : 0 });
-    return execute && { execute, size };
+    return execute && { execute, write: compileWriter(schema, document, operation), size };
   };
 }
 
@@ -119,16 +122,7 @@ function compile(
  */
 function withOwnFields(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode | undefined {
   const one = separateOperations(document)[name?.value ?? ''];
-  let hasDirectives = false;
-  const copy =
-    one &&
-    visit(one, {
-      [Kind.FIELD]: { leave: (node) => ({ ...node }) },
-      [Kind.DIRECTIVE]() {
-        hasDirectives = true;
-      },
-    });
-  return hasDirectives ? copy : undefined;
+  return one && hasDirectives(one) ? visit(one, { [Kind.FIELD]: { leave: (node) => ({ ...node }) } }) : undefined;
 }
 
 /** What variables are that must not be null when they are left out; graphql-jit overlooks these defaults. */

@@ -12,7 +12,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { AccessRules } from '../access/rules.ts';
-import { type Selecting, selectedFields } from '../selection.ts';
+import { fragmentsOf, type Selecting, selectedFields } from '../selection.ts';
 
 export interface Analysed {
   schema: GraphQLSchema;
@@ -53,7 +53,7 @@ function countCalls({ variables: given, ...rest }: Analysed): number {
   const selecting = selectingOf(analysed);
   const calls = new Set<string>();
   let writes = 0;
-  for (const node of rootFields(operation, selecting)) {
+  for (const node of selectedFields([operation], selecting)) {
     const field = root?.getFields()[node.name.value];
     if (!root || !field || !restOperation(schema, field)) continue;
     if (operation.operation === 'mutation') writes += 1 + readsBelow(field, node, selecting, schema).length;
@@ -95,17 +95,8 @@ function readsBelow(
   return [...new Set(reads)];
 }
 
-function rootFields(operation: OperationDefinitionNode, selecting: Selecting): readonly FieldNode[] {
-  const { selectionSet } = operation;
-  return selectedFields([{ kind: Kind.FIELD, name: { kind: Kind.NAME, value: '' }, selectionSet }], selecting);
-}
-
 function selectingOf({ document, variables }: Analysed): Selecting {
-  const fragments: Selecting['fragments'] = {};
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  }
-  return { fragments, variableValues: variables };
+  return { fragments: fragmentsOf(document), variableValues: variables };
 }
 
 /** Undefined when the arguments do not fit: then the operation fails by itself. */
