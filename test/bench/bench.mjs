@@ -3,7 +3,7 @@
  * busy machine where requests per second do not, in rounds that alternate between the servers; every figure is the middle
  * one of its rounds. A ratio is the middle one too, of those within a round: what slows the machine down slows down both.
  *
- *   npm run bench              about nine minutes
+ *   npm run bench              about ten minutes
  *   npm run bench -- --quick   about two, and less exact
  *   npm run bench -- --reference   and then the reference service
  *
@@ -19,9 +19,11 @@ import { MIXES, W1, W2, W4 } from './workloads.mjs';
 const quick = process.argv.includes('--quick');
 // Each with processes of their own: of two that do the same, one is some percent faster for good.
 const RUNS = quick ? 1 : 3;
-// Short ones: a busy neighbour slows one or two of them down, and the middle one stays.
-const ROUNDS = quick ? 3 : 4;
-const SECONDS = quick ? 0.4 : 0.6;
+// Many short ones: busy neighbours come and go by the second, and servers are compared that run within one.
+const ROUNDS = quick ? 6 : 8;
+const SECONDS = quick ? 0.3 : 0.4;
+/** For what takes longer, or varies less. */
+const FEW_ROUNDS = quick ? 3 : 12;
 /** So long that V8 has optimised what runs. */
 const WARM_UP_SECONDS = 2.5;
 const MEGABYTE = 1024 * 1024;
@@ -76,13 +78,18 @@ async function compareCosts() {
 }
 
 function pairsOf(workload, goals) {
-  return ['ours', ...Object.keys(goals)].map((name) => ({ name, workload, costs: [], memory: [] }));
+  return ['ours', ...Object.keys(goals)].map((name) => ({ name, ...measured(workload) }));
+}
+
+/** A workload, and what is seen of it. */
+function measured(workload) {
+  return { workload, costs: [], memory: [] };
 }
 
 /** Players that were asked for before, and players that never were, with the read cache on. */
 async function compareCaches() {
-  const few = { workload: W2, players: { next: 0, of: 100 }, costs: [], memory: [] };
-  const ever = { workload: W2, players: { next: 1_000, of: 1_000_000_000 }, costs: [], memory: [] };
+  const few = { ...measured(W2), players: { next: 0, of: 100 } };
+  const ever = { ...measured(W2), players: { next: 1_000, of: 1_000_000_000 } };
   for (let run = 0; run < RUNS; run += 1) {
     const server = await startOurs(upstream, { READ_CACHE_TTL_MS: '60000' });
     few.server = ever.server = server;
@@ -104,7 +111,7 @@ async function measureLatency() {
   for (const one of [server, floor]) await warmUp(one, W2, WARM_UP_SECONDS);
   const ways = [throughServer(server, W2), throughServer(floor, W2), withoutServer(slow, roundTrip)];
   const rounds = [];
-  for (let round = 0; round < RUNS * ROUNDS; round += 1) {
+  for (let round = 0; round < FEW_ROUNDS; round += 1) {
     const times = [];
     for (const way of ways) times.push(await measureTimes(way, 200, quick ? 1 : 2));
     rounds.push(times);
@@ -127,7 +134,7 @@ async function measureLatency() {
 
 async function measureStart() {
   const times = [];
-  for (let round = 0; round < RUNS * ROUNDS; round += 1) {
+  for (let round = 0; round < FEW_ROUNDS; round += 1) {
     const server = await startOurs(upstream, {}, 'anywhere');
     times.push(server.readyMs / 1_000);
     await server.stop();
@@ -135,11 +142,11 @@ async function measureStart() {
   rows.push({ what: 'from start to ready, s', seen: median(times), goal: 0.7 });
 }
 
-/** Warms pairs of a server and a workload up, then measures each once a round. */
+/** Warms pairs of a server and a workload up, then measures each once a round, to and fro. */
 async function inRounds(pairs) {
   for (const pair of pairs) pair.perSecond = await warmUp(pair.server, pair.workload, WARM_UP_SECONDS, pair.players);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { server, workload, players, perSecond, costs, memory } of pairs) {
+    for (const { server, workload, players, perSecond, costs, memory } of round % 2 ? pairs.toReversed() : pairs) {
       const { cpuUs, rss } = await measureCost(server, workload, SECONDS, perSecond, players);
       costs.push(cpuUs);
       memory.push(rss);

@@ -7,7 +7,7 @@ import { authorization } from './processes.mjs';
 
 const CONNECTIONS = 32;
 /** How long the load runs before its cost is measured. */
-const RAMP_SECONDS = 0.3;
+const RAMP_SECONDS = 0.15;
 /** How many requests a server is warmed up with first, and how long a portion is to take at least. */
 const FIRST_PORTION = 500;
 const PORTION_MS = 700;
