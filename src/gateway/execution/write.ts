@@ -16,6 +16,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  GraphQLNonNull,
   type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLString,
@@ -55,48 +56,85 @@ export function compileWriter(
   function define(type: GraphQLOutputType, nodes: readonly Selected[]): string {
     const name = `write${functions.length}`;
     const place = functions.push('') - 1;
-    const body = isListType(type) ? membersOf(type.ofType, nodes) : fieldsOf(type, nodes);
+    const body = isListType(type) ? list(memberOf('value[index]', type.ofType, nodes)) : object(fieldsOf(type, nodes));
     functions[place] = `function ${name}(text, value) {\n${body}\nreturn text;\n}`;
     return name;
   }
 
-  function membersOf(type: GraphQLOutputType, nodes: readonly Selected[]): string {
-    return `text += '[';
-for (let index = 0; index < value.length; index += 1) {
-const member = value[index];
-if (index > 0) text += ',';
-${add('', type, nodes)}
-}
-text += ']';`;
+  function memberOf(value: string, type: GraphQLOutputType, nodes: readonly Selected[]): Member {
+    const nonNull = isNonNullType(type);
+    const shown = getNullableType(type);
+    if (!isLeafType(shown)) {
+      const write = define(shown, nodes);
+      return { value, nonNull, isText: false, add: (before) => `text = ${write}(text + '${before}', ${value});` };
+    }
+    if (isEnumType(shown) || TEXTS.has(shown.name)) {
+      return { value, nonNull, isText: true, add: (before) => `text += '${before}"' + ${value} + '"';` };
+    }
+    const json = SHOWN_ALIKE.has(shown.name) ? value : `JSON.stringify(${value})`;
+    return { value, nonNull, isText: false, add: (before) => `text += '${before}' + ${json};` };
   }
 
-  function fieldsOf(type: GraphQLOutputType, nodes: readonly Selected[]): string {
+  function fieldsOf(type: GraphQLOutputType, nodes: readonly Selected[]): Field[] {
     if (!isObjectType(type)) throw new TypeError(`${type} has no fields.`);
-    const byKey = new Map<string, FieldNode[]>();
+    const byKey = new Map<string, [FieldNode, ...FieldNode[]]>();
     for (const field of selectedFields(nodes, selecting)) {
       const key = (field.alias ?? field.name).value;
-      byKey.set(key, [...(byKey.get(key) ?? []), field]);
+      const before = byKey.get(key);
+      if (before) before.push(field);
+      else byKey.set(key, [field]);
     }
-    const fields = [...byKey].map(([key, [first, ...others]], index) => {
+    return [...byKey].map(([key, nodes]) => {
       // Only `__typename` is not among the fields of its type.
-      const found = type.getFields()[first?.name.value ?? '']?.type ?? GraphQLString;
-      const nodes = first ? [first, ...others] : others;
-      return `{ const member = value.${key};\n${add(`${index === 0 ? '{' : ','}"${key}":`, found, nodes)} }`;
+      const found = type.getFields()[nodes[0].name.value]?.type ?? new GraphQLNonNull(GraphQLString);
+      return { key, ...memberOf(`value.${key}`, found, nodes) };
     });
-    return `${fields.join('\n')}\ntext += '}';`;
   }
+}
 
-  /** Adds what stands before a member, and the member. */
-  function add(before: string, type: GraphQLOutputType, nodes: readonly Selected[]): string {
-    const nullable = getNullableType(type);
-    const shown = addShown(before, nullable, nodes);
-    return isNonNullType(type) ? shown : `if (member === null) text += '${before}null'; else ${shown}`;
-  }
+/** A member of a list or an object. */
+interface Member {
+  /** What it is called in the source. */
+  value: string;
+  nonNull: boolean;
+  /** Whether it stands between quotes. */
+  isText: boolean;
+  /** The source that adds what stands before it, and the member; it is not null. */
+  add(before: string): string;
+}
 
-  function addShown(before: string, type: GraphQLOutputType, nodes: readonly Selected[]): string {
-    if (!isLeafType(type)) return `text = ${define(type, nodes)}(text + '${before}', member);`;
-    if (isEnumType(type) || TEXTS.has(type.name)) return `text += '${before}"' + member + '"';`;
-    if (SHOWN_ALIKE.has(type.name)) return `text += '${before}' + member;`;
-    return `text += '${before}' + JSON.stringify(member);`;
-  }
+interface Field extends Member {
+  key: string;
+}
+
+function list(member: Member): string {
+  return `text += '[';
+for (let index = 0; index < value.length; index += 1) {
+if (index > 0) text += ',';
+${add('', member)}
+}
+text += ']';`;
+}
+
+/** Mostly no text is null; then the quote that ends one is added with what stands before the next field. */
+function object(fields: readonly Field[]): string {
+  const missable = fields.filter(({ isText, nonNull }) => isText && !nonNull);
+  const complete = addFields(fields.map((field) => ({ ...field, nonNull: field.nonNull || field.isText })));
+  if (missable.length === 0) return complete;
+  const areThere = missable.map(({ value }) => `${value} !== null`).join(' && ');
+  return `if (${areThere}) {\n${complete}\n} else {\n${addFields(fields)}\n}`;
+}
+
+function addFields(fields: readonly Field[]): string {
+  let open = '';
+  const adding = fields.map((field, index) => {
+    const before = `${open}${index === 0 ? '{' : ','}"${field.key}":`;
+    open = field.isText && field.nonNull ? '"' : '';
+    return open ? `text += '${before}"' + ${field.value};` : add(before, field);
+  });
+  return `${adding.join('\n')}\ntext += '${open}}';`;
+}
+
+function add(before: string, { value, nonNull, add }: Member): string {
+  return nonNull ? add(before) : `if (${value} === null) text += '${before}null'; else ${add(before)}`;
 }
