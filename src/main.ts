@@ -32,6 +32,8 @@ async function main(): Promise<void> {
     config.workers === 1 ? await serve(config, restUrl, log) : await startWorkers(config.workers, restUrl, log);
   management.show(lifecycle.own(serving));
   lifecycle.run();
+  // A terminal that is gone, or a full disk, is no reason to end.
+  process.stdout.on('error', () => {});
   // What the log has told so far stands before it.
   log.flush(() =>
     announce(config, { gateway: serving.url, rest: restUrl, management: management.url }, (text) =>

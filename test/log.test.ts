@@ -100,6 +100,8 @@ async function startUnread(program: string) {
   const child = await start(
     `${withLog(false)}
     const full = Buffer.alloc(4_096, '.');
+    // Once it is used by Node, a pipe does not block: it takes nothing as long as it is full.
+    process.stdout;
     try { for (;;) fs.writeSync(1, full); } catch {}
     ${program}`,
     writer,
@@ -130,10 +132,34 @@ describe('on a stdout that nobody reads for now', () => {
       for (let number = 0; number < 40_000; number += 1) log.info({ number, pad }, 'line');
       fs.writeSync(2, '.');`);
     await once(child.stderr, 'data');
-    const numbers = numbersIn(await read());
+    const lines = (await read()).trimEnd().split('\n');
+    const lost = JSON.parse(lines.pop() ?? '');
+    const numbers = numbersIn(lines.join('\n'));
     expect(numbers.length).toBeGreaterThan(14_000);
     expect(numbers.length).toBeLessThan(17_000);
     expect(numbers).toEqual(Array.from(numbers, (_, number) => number));
+    expect(lost).toMatchObject({ level: 40, msg: expect.stringContaining('lost') });
+    // Each line that is there has 80 to 120 bytes besides its padding; so had those that are not.
+    expect(lost.lostBytes / (40_000 - numbers.length)).toBeGreaterThan(1_080);
+    expect(lost.lostBytes / (40_000 - numbers.length)).toBeLessThan(1_120);
+  });
+
+  it('the process goes on when it has started others since', async () => {
+    const { child, read } = await startUnread(`
+      const { spawn } = await import('node:child_process');
+      spawn('true', { stdio: 'inherit' }).on('exit', () => {
+        ${WRITE_LINES}
+        fs.writeSync(2, '.');
+      });`);
+    await once(child.stderr, 'data');
+    expect(numbersIn(await read())).toEqual(all);
+  });
+
+  it('the process ends all the same, after two seconds', async () => {
+    const { child, read } = await startUnread(`${WRITE_LINES} process.exit(7);`);
+    expect(await once(child, 'exit')).toEqual([7, null]);
+    // What the pipe had no room for is lost.
+    expect(await read()).toBe('');
   });
 
   it('a reader that leaves takes along what it has not read; the process goes on and ends', async () => {

@@ -6,9 +6,9 @@
  *
  * It is right because it is narrow. It is taken only for a POST whose JSON body holds a text that has been through the whole
  * pipeline before, letter for letter and with the same operation name, and was compiled since; with no persisted query to
- * look up or register; by a client that takes plain JSON. Such a body cannot come from a form of a foreign website either: it had to be announced as
- * JSON, which browsers ask permission for. Authentication, rates, admission and limits are the same functions as on the
- * long way, and the last touch to the answer too.
+ * look up or register; by a client that takes plain JSON. Such a body cannot come from a form of a foreign website either:
+ * it had to be announced as JSON, which browsers ask permission for. Authentication, rates, admission and limits are the same
+ * functions as on the long way, and the last touch to the answer too.
  *
  * Whatever turns out to be unusual (a caller who is not let in, an operation over a limit, variables that do not fit) takes
  * the long way after all, with what is known of the caller; until then nothing has been executed. So there is one place
@@ -50,7 +50,7 @@ export async function answerShortly(
   }
 }
 
-/** The bytes Apollo Server would send. */
+/** The bytes Apollo Server would send; write.ts says when they need no JSON.stringify. */
 function toText(
   { errors, data, extensions }: FormattedExecutionResult,
   write: WriteData | undefined,

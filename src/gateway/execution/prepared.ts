@@ -22,8 +22,8 @@ const MAX_OPERATIONS = 1_000;
 const MAX_SIZE = 200_000;
 /** Longer texts are not kept: an application's operations are shorter, and the texts themselves take room. */
 const MAX_TEXT_LENGTH = 16_384;
-/** Of how many texts the last one that was found is remembered: one for each length, up to this and then over again. */
-const LENGTHS = 256;
+/** The text that was found last is remembered for each length, modulo this. */
+const LENGTHS = 64;
 
 /** Prepared operations by the very text they were asked for with. */
 export function createPreparedOperations(): PreparedOperations {

@@ -7,8 +7,9 @@
  * end it and begin what somebody else wrote. So it must be certain, and this makes it certain for next to nothing: where a
  * JSON text has no backslash, none of its strings holds anything that is written with one. The REST client looks for that
  * byte in every body and says in the record of a call whether its answer is plain (rest/plain.ts); short-way.ts uses the
- * function for operations of which all calls are. So whatever an answer to a query says must come from these calls or from
- * the schema, as it does: of texts that clients send, the player's id alone is in answers, and it is looked at too.
+ * function for operations of which all calls are. So every text of an answer to a query must come from these calls or from
+ * the schema, as it does: of texts that clients send, the player's id alone is in answers, and it is looked at too. A field
+ * that gives back another one must keep its operation from being written so.
  *
  * No text of a client becomes source code: of a document there are only the names of fields and aliases, which are letters,
  * digits and underscores.
