@@ -37,7 +37,7 @@ const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * JSON lines, on stdout unless said otherwise. Only fatal ones wait for their reader; what waits when the process ends is
- * written then.
+ * written then, as far as a reader takes it.
  *
  * Lines are made of fields chosen one by one, which is what keeps credentials and personal data out of them. The censored
  * names are a net below that; they stand without wildcards, which would make every line three times as dear.
