@@ -55,10 +55,10 @@ export class ReadCache<Value> {
   }
 
   /** An answer to give in place of a failure: up to twice as old. */
-  stale(identity: string): Kept<Value> | undefined {
+  stale(identity: string): Value | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > 2 * this.#ttlMs) return undefined;
-    return entry;
+    return entry.value;
   }
 
   /** Keeps an answer about a player that was read from a body of so many bytes. */

@@ -52,7 +52,7 @@ export class Reads<Result> {
       return Promise.resolve(kept.value);
     }
     assertInTime(op, endpoint);
-    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity)?.value } : this.#options;
+    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity) } : this.#options;
     const underWay = this.#inFlight.find(identity, playerUniqueId);
     if (underWay) return underWay.join(op, waiting);
 

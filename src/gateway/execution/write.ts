@@ -40,7 +40,7 @@ const SHOWN_ALIKE: ReadonlySet<string> = new Set(['Int', 'Float', 'Boolean']);
 /** Scalars that are text. What is neither is left to JSON.stringify. */
 const TEXTS: ReadonlySet<string> = new Set(['ID', 'String', 'Date', 'DateTime', 'URL', 'LanguageCode']);
 
-/** Undefined for an operation with directives, whose fields are not always there. */
+/** Undefined where a document has directives: fields are not always there. */
 export function compileWriter(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -81,8 +81,8 @@ export function compileWriter(
     const byKey = new Map<string, [FieldNode, ...FieldNode[]]>();
     for (const field of selectedFields(nodes, selecting)) {
       const key = (field.alias ?? field.name).value;
-      const before = byKey.get(key);
-      if (before) before.push(field);
+      const same = byKey.get(key);
+      if (same) same.push(field);
       else byKey.set(key, [field]);
     }
     return [...byKey].map(([key, nodes]) => {
