@@ -18,7 +18,7 @@ const OUT = 'dist';
 const ONE_DAY_MS = 86_400_000;
 
 const building = await context({
-  entryPoints: ['src/main.ts', 'src/reference/main.ts', 'src/token.ts'],
+  entryPoints: ['src/main.ts', 'src/reference/main.ts', 'src/process/token.ts'],
   outdir: OUT,
   bundle: true,
   splitting: true,

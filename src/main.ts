@@ -1,15 +1,15 @@
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { announce } from './announce.ts';
-import { startWorkers } from './cluster.ts';
-import { loadConfig } from './config.ts';
-import { ConfigError } from './environment.ts';
-import { createLog, stdout } from './log.ts';
-import { startManagement } from './management.ts';
-import { startReference } from './reference-process.ts';
+import { loadConfig } from './config/config.ts';
+import { ConfigError } from './config/environment.ts';
+import { announce } from './process/announce.ts';
+import { createLifecycle, endOnSignals, endOnUncaught } from './process/lifecycle.ts';
+import { createLog, stdout } from './process/log.ts';
+import { startManagement } from './process/management.ts';
+import { startReference } from './process/reference.ts';
+import { runWorker } from './process/worker.ts';
+import { startWorkers } from './process/workers.ts';
 import { serve } from './serve.ts';
-import { createLifecycle, endOnSignals, endOnUncaught } from './shutdown.ts';
-import { runWorker } from './worker.ts';
 
 /**
  * The process from start to end: configuration, the REST service if none is named, management, and one gateway here or

@@ -1,15 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { createAuthenticate } from './gateway/access/authenticate.ts';
-import { loadCompiler } from './gateway/execution/compile.ts';
+import { loadCompiler } from './gateway/graphql/jit.ts';
+import { createGateway } from './gateway/http/app.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
-import { createGateway } from './gateway/server.ts';
-import type { Visible } from './management.ts';
+import type { Stoppable } from './process/lifecycle.ts';
+import type { Visible } from './process/management.ts';
 import { createRestClient } from './rest/client.ts';
 import type { Invalidation } from './rest/invalidation.ts';
 import { createRedisInvalidation } from './rest/redis-invalidation.ts';
-import type { Stoppable } from './shutdown.ts';
+
+/** `schema/` beside `src/` and `dist/`: this module, or the bundle that holds it, is at the top of one of them. */
+const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 /** A gateway that listens. */
 export interface Serving extends Stoppable, Visible {
@@ -22,12 +25,21 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
-  const shared = config.redisUrl && (await (await import('./redis.ts')).connectRedis(config.redisUrl, log));
+  const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
   const invalidation = await createInvalidation(config, log);
   const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const gateway = await createGateway({ config, rest, authenticate, log, shared, metrics, tracing });
+  const gateway = await createGateway({
+    config,
+    schemaDirectory: SCHEMA_DIRECTORY,
+    rest,
+    authenticate,
+    log,
+    shared,
+    metrics,
+    tracing,
+  });
   const url = await gateway.listen({
     host: config.host,
     port: config.port,

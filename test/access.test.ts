@@ -10,10 +10,10 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Scope } from '../src/gateway/access/caller.ts';
+import type { Scope } from '../src/config/scopes.ts';
 import { enforceAccess } from '../src/gateway/access/enforce.ts';
-import { SCHEMA_DIRECTORY } from '../src/schema-directory.ts';
 import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from './kit/callers.ts';
+import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*
  * Every field of the schema × every kind of caller. What must be asked of a caller stands here once more, by hand, so that

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { readExamples } from '../src/gateway/ide/examples.ts';
 import { startDemo } from './kit/demo.ts';
 import type { TestGateway } from './kit/gateway.ts';
+import { examples } from './kit/schema.ts';
 import { startUpstream } from './kit/upstream.ts';
 
 /** Where Chromium or Chrome is, on systems where one is installed; CHROMIUM names another place. */
@@ -58,7 +58,7 @@ if (executablePath === undefined) {
       await page.screenshot({ path: join(tmpdir(), 'graphiql.png') });
 
       const tabs = await page.getByRole('tab').allInnerTexts();
-      const names = readExamples().map(({ document }) => /^(?:query|mutation) (\w+)/m.exec(document)?.[1]);
+      const names = examples.map(({ document }) => /^(?:query|mutation) (\w+)/m.exec(document)?.[1]);
       expect(tabs.filter((tab) => names.includes(tab))).toEqual(names);
 
       await page.getByRole('tab', { name: 'UpsertPlayer' }).click();
@@ -114,7 +114,7 @@ if (executablePath === undefined) {
       const made = await page.evaluate('window.made');
       expect(made).toMatchObject({
         initialEndpoint: `${gateway.url}/graphql`,
-        initialState: { document: readExamples()[0]?.document, pollForSchemaUpdates: false },
+        initialState: { document: examples[0]?.document, pollForSchemaUpdates: false },
         runTelemetry: false,
       });
       // The real one hands operations to the page it is embedded in, which sends them.

@@ -1,9 +1,9 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { describe, expect, test } from '@jest/globals';
 import { execute, getOperationAST, parse } from 'graphql';
-import type { Context } from '../src/gateway/context.ts';
-import { createCompiler, loadCompiler } from '../src/gateway/execution/compile.ts';
-import { DateTime } from '../src/gateway/scalars/dates.ts';
+import type { Context } from '../src/gateway/graphql/context.ts';
+import { createCompiler, loadCompiler } from '../src/gateway/graphql/jit.ts';
+import { DateTime } from '../src/gateway/graphql/scalars/dates.ts';
 
 /* Scalars of our own in every place a schema can have them, though today's has them bare alone. */
 const schema = makeExecutableSchema({

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { loadConfig } from '../src/config.ts';
-import { ConfigError } from '../src/environment.ts';
-import { reveal } from '../src/rest/secret.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { ConfigError } from '../src/config/environment.ts';
+import { reveal } from '../src/config/secret.ts';
 
 /* What is said about an environment that cannot be run with: everything that is wrong, in one report, and no secret. */
 

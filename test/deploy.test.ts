@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { loadReferenceConfig } from '../src/reference/config.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';
 

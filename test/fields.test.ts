@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { getNamedType, isLeafType, isObjectType } from 'graphql';
-import { createPipeline } from '../src/gateway/pipeline.ts';
-import { createSchema } from '../src/gateway/schema.ts';
+import { createPipeline } from '../src/gateway/graphql/pipeline.ts';
+import { schema } from './kit/schema.ts';
 
 /* What is done for every field is done hundreds of times for one answer. */
-const { schema } = createSchema();
 const limits = { depth: 1, aliases: 1, aliasLength: 1, rootFields: 1, directives: 1, complexity: 1, upstreamCalls: 1 };
 
 test('leaves have no resolvers, but three that stand once beside a whole list', () => {

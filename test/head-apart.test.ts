@@ -4,7 +4,7 @@ import { createServer, type RequestListener, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { HeadApart } from '../src/gateway/head-apart.ts';
+import { HeadApart } from '../src/gateway/http/head-apart.ts';
 import { startBoth } from './kit/gateway.ts';
 
 /* An answer has the same bytes, whether or not its head was sent apart. */

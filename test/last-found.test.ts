@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { LastFound } from '../src/gateway/last-found.ts';
+import { LastFound } from '../src/gateway/graphql/memoize-last.ts';
 
 describe('what was found last', () => {
   const node = {};

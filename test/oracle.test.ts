@@ -5,8 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import { SCOPES } from '../src/gateway/access/caller.ts';
-import { readExamples } from '../src/gateway/ide/examples.ts';
+import { SCOPES } from '../src/config/scopes.ts';
 import {
   callerWith,
   compile,
@@ -20,6 +19,7 @@ import {
 import { IDS } from './kit/fixed-rest.ts';
 import { post, startBoth } from './kit/gateway.ts';
 import { type GeneratedOperation, generateOperations } from './kit/generate.ts';
+import { examples } from './kit/schema.ts';
 import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
 
 /** Another one makes other operations. */
@@ -65,7 +65,6 @@ function generated(seed: number, count: number, fits: (source: string) => boolea
   return found;
 }
 
-const examples = readExamples();
 const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPlaces } from '../src/gateway/places.ts';
+import { createPlaces } from '../src/gateway/http/places.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type DocumentNode, type OperationDefinitionNode, parse } from 'graphql';
-import { createCompiler } from '../src/gateway/execution/compile.ts';
-import { createPreparedOperations } from '../src/gateway/execution/prepared.ts';
+import { createCompiler } from '../src/gateway/graphql/jit.ts';
+import { createPreparedOperations } from '../src/gateway/graphql/prepared.ts';
 import { compile, schema } from './kit/executed.ts';
 
 const document = parse('{ me { id } }');

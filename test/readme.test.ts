@@ -34,7 +34,7 @@ test.each(examples)('$operation', async ({ operation, answer }) => {
 });
 
 test('every variable the configuration reads is in the README, and it is at most 250 lines long', () => {
-  const config = readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8');
+  const config = readFileSync(new URL('../src/config/config.ts', import.meta.url), 'utf8');
   const shape = config.slice(config.indexOf('const SHAPE'));
   const names = [...shape.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? '');
   expect(names.length).toBeGreaterThan(40);

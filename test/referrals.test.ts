@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { planPages, type Stretch } from '../src/gateway/loaders/pages.ts';
+import { planPages, type Stretch } from '../src/gateway/graphql/loaders/pages.ts';
 import { startBoth } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;

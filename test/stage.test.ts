@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { stage } from '../src/stage.ts';
+import { stage } from '../src/rest/batch-per-tick.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,8 +1,8 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection, ReferredFriend as WireReferredFriend } from '../rest/wire.ts';
-import type { ReferralPageParent, ReferralConnectionParent } from '../gateway/resolvers/referral.ts';
-import type { UpsertPlayerOutcome, TrackEventsOutcome } from '../gateway/resolvers/payloads.ts';
-import type { Context } from '../gateway/context.ts';
+import type { ReferralPageParent, ReferralConnectionParent } from '../gateway/graphql/resolvers/referral.ts';
+import type { UpsertPlayerOutcome, TrackEventsOutcome } from '../gateway/graphql/resolvers/payloads.ts';
+import type { Context } from '../gateway/graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

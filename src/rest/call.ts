@@ -8,12 +8,13 @@
  * A healthy call costs one timer for each operation that waits, and no AbortController: what has to be stopped is told so
  * directly.
  */
+
+import type { Operation } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, tooLate } from './errors.ts';
-import type { Operation } from './operation.ts';
 import type { IdentifiedRequest } from './request.ts';
+import { Waiter, type WaitOptions } from './subscriber.ts';
 import type { Sending } from './transport.ts';
-import { Waiter, type WaitOptions } from './waiter.ts';
 
 /** A call was cancelled, since nobody waits for it any more. */
 export class Cancelled extends Error {

@@ -1,5 +1,5 @@
+import { reveal, type Secret } from '../config/secret.ts';
 import type { Invalidation } from './invalidation.ts';
-import { reveal, type Secret } from './secret.ts';
 
 export interface RedisInvalidationOptions {
   /** `redis://…`, `rediss://…` or the path of a socket; it can hold a password. */

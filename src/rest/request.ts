@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { reveal, type Secret } from '../config/secret.ts';
+import type { Operation } from './call-context.ts';
 import { type Endpoint, pathTo } from './endpoints.ts';
-import type { Operation } from './operation.ts';
-import { reveal, type Secret } from './secret.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;

@@ -12,11 +12,11 @@ import type { Call } from './call.ts';
 import type { Json } from './decode/members.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
-import { Pause } from './pause.ts';
 import { isPlain } from './plain.ts';
-import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './reply.ts';
+import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './response.ts';
 import { type Failure, Retries } from './retries.ts';
-import { Slots } from './slots.ts';
+import { Slots } from './semaphore.ts';
+import { Pause } from './throttle.ts';
 import { NoReply, type Reply, type Sending, type Transport } from './transport.ts';
 
 export interface ResilienceOptions {

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 // The pool alone: undici's index loads fetch, WebSockets, mocks and more with it, which takes 55 ms and 9 MB.
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { stage } from '../stage.ts';
-import type { Method } from './operation.ts';
+import { stage } from './batch-per-tick.ts';
+import type { Method } from './call-context.ts';
 
 export interface TransportOptions {
   /** Scheme, host and port of the REST service. */

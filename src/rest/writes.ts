@@ -1,9 +1,9 @@
 import { AwaitedCall, assertInTime } from './call.ts';
+import type { Operation } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
 import type { Notice, Observer } from './observe.ts';
-import type { Operation } from './operation.ts';
 import type { Content, RequestMaker } from './request.ts';
 import type { ReadAnswer, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';

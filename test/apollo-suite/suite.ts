@@ -4,11 +4,11 @@ import {
   defineIntegrationTestSuite,
 } from '@apollo/server-integration-testsuite';
 import fastify from 'fastify';
-import { acceptJsonBodies } from '../../src/gateway/body.ts';
-import type { Context } from '../../src/gateway/context.ts';
-import { answerFailures } from '../../src/gateway/failures.ts';
-import { routeGraphQL } from '../../src/gateway/http.ts';
-import type { Pipeline } from '../../src/gateway/pipeline.ts';
+import type { Context } from '../../src/gateway/graphql/context.ts';
+import type { Pipeline } from '../../src/gateway/graphql/pipeline.ts';
+import { acceptJsonBodies } from '../../src/gateway/http/body.ts';
+import { answerFailures } from '../../src/gateway/http/errors.ts';
+import { routeGraphQL } from '../../src/gateway/http/graphql-route.ts';
 
 /*
  * Apollo's own tests of an integration with a web framework, run against ours: the route, the reading of bodies and the

@@ -8,18 +8,20 @@ import {
   Kind,
   parse,
 } from 'graphql';
-import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
-import { type Context, createContext } from '../../src/gateway/context.ts';
-import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
-import { interpret } from '../../src/gateway/execution/interpret.ts';
-import { toAnswer } from '../../src/gateway/execution/respond.ts';
-import type { WriteData } from '../../src/gateway/execution/write.ts';
-import { createNoted } from '../../src/gateway/observe/noted.ts';
-import { createSchema } from '../../src/gateway/schema.ts';
-import { Departure } from '../../src/rest/departure.ts';
+import { SCOPES, type Scope } from '../../src/config/scopes.ts';
+import type { Caller } from '../../src/gateway/access/caller.ts';
+import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
+import { interpret } from '../../src/gateway/graphql/interpret.ts';
+import { createCompiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { toAnswer } from '../../src/gateway/graphql/respond.ts';
+import type { WriteData } from '../../src/gateway/graphql/write.ts';
+import { createNoted } from '../../src/gateway/observe/operation-record.ts';
+import { Departure } from '../../src/rest/cancellation.ts';
 import { createFixedRest } from './fixed-rest.ts';
+import { rules, schema } from './schema.ts';
 
-export const { schema, rules } = createSchema();
+export { rules, schema };
+
 await loadCompiler();
 const compiledFor = createCompiler(schema);
 

@@ -1,12 +1,13 @@
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
-import { loadCompiler } from '../../src/gateway/execution/compile.ts';
+import { loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { createGateway } from '../../src/gateway/http/app.ts';
 import { createMetrics } from '../../src/gateway/observe/metrics.ts';
-import { createGateway } from '../../src/gateway/server.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 import { createRestClient } from '../../src/rest/client.ts';
 import { createInvalidation } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
+import { SCHEMA_DIRECTORY } from './schema.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
 /** What a GraphQL answer holds, as loosely as a test needs it. */
@@ -50,9 +51,18 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const shared = config.redisUrl && (await (await import('../../src/redis.ts')).connectRedis(config.redisUrl, log));
+  const shared =
+    config.redisUrl && (await (await import('../../src/process/redis.ts')).connectRedis(config.redisUrl, log));
   await loadCompiler();
-  const app = await createGateway({ config, rest, authenticate, log, shared, metrics });
+  const app = await createGateway({
+    config,
+    schemaDirectory: SCHEMA_DIRECTORY,
+    rest,
+    authenticate,
+    log,
+    shared,
+    metrics,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ReadCache } from '../../src/rest/read-cache.ts';
-import { Secret } from '../../src/rest/secret.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { ReadCache } from '../../src/rest/cache.ts';
 import { API_KEY } from '../kit/upstream.ts';
 import { failure, operation, start } from './setup.ts';
 

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '../../src/config/secret.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { createRedisInvalidation } from '../../src/rest/redis-invalidation.ts';
-import { Secret } from '../../src/rest/secret.ts';
 import type { Upstream } from '../kit/upstream.ts';
 import { operation, start } from './setup.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach } from '@jest/globals';
+import { Secret } from '../../src/config/secret.ts';
+import type { CallRecord, Operation } from '../../src/rest/call-context.ts';
+import { Departure } from '../../src/rest/cancellation.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
-import { Departure } from '../../src/rest/departure.ts';
-import type { CallRecord, Operation } from '../../src/rest/operation.ts';
-import { Secret } from '../../src/rest/secret.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];

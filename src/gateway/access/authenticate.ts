@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { HeaderMap } from '@apollo/server';
-import type { AuthConfig } from '../../auth-settings.ts';
-import type { Maybe } from '../../maybe.ts';
-import { ClientError } from '../errors.ts';
+import type { AuthConfig } from '../../config/auth.ts';
+import type { Maybe } from '../../rest/maybe.ts';
+import { ClientError } from '../graphql/errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
 import { createJwtVerifier, type VerifyJwt } from './jwt.ts';
-import { createRemembered } from './remembered.ts';
+import { createRemembered } from './verified-tokens.ts';
 
 /** Tells who is asking by the value of the `Authorization` header; throws UNAUTHENTICATED for anybody else. */
 export type Authenticate = (authorization: string | undefined) => Maybe<Caller>;

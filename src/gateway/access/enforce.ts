@@ -25,9 +25,9 @@ import {
   isObjectType,
   responsePathAsArray,
 } from 'graphql';
-import type { Context } from '../context.ts';
-import { ClientError } from '../errors.ts';
-import { selectsAny } from '../selection.ts';
+import type { Context } from '../graphql/context.ts';
+import { ClientError } from '../graphql/errors.ts';
+import { selectsAny } from '../graphql/selection.ts';
 import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
 
 type Field = GraphQLField<unknown, Context>;

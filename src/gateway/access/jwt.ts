@@ -1,9 +1,9 @@
 import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
-import type { JwtConfig } from '../../auth-settings.ts';
-import { playerIdProblem } from '../input/text.ts';
-import { isScope } from './caller.ts';
+import type { JwtConfig } from '../../config/auth.ts';
+import { isScope } from '../../config/scopes.ts';
+import { playerIdProblem } from '../graphql/input/text.ts';
 import { createKeys } from './keys.ts';
-import type { Verified } from './remembered.ts';
+import type { Verified } from './verified-tokens.ts';
 
 export interface VerifyJwt {
   /** The caller of a token, or undefined for a token that does not hold, also when the keys cannot be had. */

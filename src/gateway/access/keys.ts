@@ -6,10 +6,10 @@ import {
   jwksCache,
   jwtVerify,
 } from 'jose';
-import type { JwtKey } from '../../auth-settings.ts';
-import { type LocalKey, readPublicKey, readSharedSecret, SIGNATURES } from '../../jwt-keys.ts';
-import { reveal } from '../../rest/secret.ts';
-import type { SecretSource } from '../../secret-file.ts';
+import type { JwtKey } from '../../config/auth.ts';
+import { type LocalKey, readPublicKey, readSharedSecret, SIGNATURES } from '../../config/jwt-keys.ts';
+import { reveal } from '../../config/secret.ts';
+import type { SecretSource } from '../../config/secret-file.ts';
 
 /** What signatures are checked against. */
 export interface Keys {

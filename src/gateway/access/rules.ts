@@ -5,7 +5,8 @@ import {
   getDirectiveValues,
   isObjectType,
 } from 'graphql';
-import { type Caller, isScope, mayActOn, type Scope } from './caller.ts';
+import { isScope, type Scope } from '../../config/scopes.ts';
+import { type Caller, mayActOn } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {

@@ -25,7 +25,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { MAX_PAGE_SIZE } from '../input/arguments.ts';
+import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 
 /** The size of an operation, its fragments spread. */
 export interface Measure {

@@ -12,7 +12,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { AccessRules } from '../access/rules.ts';
-import { fragmentsOf, type Selecting, selectedFields } from '../selection.ts';
+import { fragmentsOf, type Selecting, selectedFields } from '../graphql/selection.ts';
 
 export interface Analysed {
   schema: GraphQLSchema;

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { CallRecord } from '../../rest/call-context.ts';
 import type { Health } from '../../rest/health.ts';
 import type { Observer } from '../../rest/observe.ts';
-import type { CallRecord } from '../../rest/operation.ts';
-import { createNames } from './names.ts';
-import type { Noted } from './noted.ts';
+import { createNames } from './operation-label.ts';
+import type { Noted } from './operation-record.ts';
 import { Tally } from './tally.ts';
 
 /** What a gateway counts. Labels hold names from closed or bounded sets alone, never anything a player or caller sent. */

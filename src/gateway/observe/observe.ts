@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
-import type { CallRecord, Operation } from '../../rest/operation.ts';
-import { stage } from '../../stage.ts';
+import { stage } from '../../rest/batch-per-tick.ts';
+import type { CallRecord, Operation } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Context } from '../context.ts';
-import type { GatewayErrorCode } from '../errors.ts';
-import { logOperation } from './lines.ts';
+import type { Context } from '../graphql/context.ts';
+import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { Metrics } from './metrics.ts';
-import { createNoted, type Noted } from './noted.ts';
+import { logOperation } from './operation-log.ts';
+import { createNoted, type Noted } from './operation-record.ts';
 import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
 export interface ObserveOptions {

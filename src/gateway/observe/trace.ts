@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
-import type { CallRecord } from '../../rest/operation.ts';
-import type { Noted } from './noted.ts';
+import type { CallRecord } from '../../rest/call-context.ts';
+import type { Noted } from './operation-record.ts';
 
 /** The trace of one operation. */
 export interface OperationTrace {

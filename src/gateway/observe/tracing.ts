@@ -9,7 +9,7 @@ import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trac
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { Noted } from './noted.ts';
+import type { Noted } from './operation-record.ts';
 import { type OperationTrace, type TraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
 export interface TracingOptions {

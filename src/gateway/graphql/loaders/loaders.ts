@@ -1,0 +1,49 @@
+import type { Operation } from '../../../rest/call-context.ts';
+import type { RestClient } from '../../../rest/client.ts';
+import type { CallBudget } from './budget.ts';
+import { type CouponLoader, createCouponLoader } from './coupon.ts';
+import { createPlayerLoader, type PlayerLoader } from './player.ts';
+import { createReferralLoader, type ReferralLoader } from './referral.ts';
+
+/** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
+export interface Reading {
+  rest: RestClient;
+  operation: Operation;
+  budget: CallBudget;
+  /** Told how many keys a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
+}
+
+/** The loaders of one operation, each made when it is needed: never shared with another operation. */
+export class Loaders {
+  readonly #reading: Reading;
+  #players: PlayerLoader | undefined;
+  #coupons: CouponLoader | undefined;
+  #referrals: ReferralLoader | undefined;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  get players(): PlayerLoader {
+    this.#players ??= createPlayerLoader(this.#reading);
+    return this.#players;
+  }
+
+  get coupons(): CouponLoader {
+    this.#coupons ??= createCouponLoader(this.#reading);
+    return this.#coupons;
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= createReferralLoader(this.#reading);
+    return this.#referrals;
+  }
+
+  /** Forgets everything read so far. */
+  clearAll(): void {
+    this.#players?.clearAll();
+    this.#coupons?.clearAll();
+    this.#referrals?.clearAll();
+  }
+}

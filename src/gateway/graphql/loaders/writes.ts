@@ -1,0 +1,40 @@
+import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
+import type { Loaders, Reading } from './loaders.ts';
+
+/**
+ * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
+ * same operation is forgotten: a write to one player can change others too (a friend's order turns a referral active).
+ */
+export class Writes {
+  readonly #reading: Reading;
+  readonly #loaders: Loaders;
+
+  constructor(reading: Reading, loaders: Loaders) {
+    this.#reading = reading;
+    this.#loaders = loaders;
+  }
+
+  upsertPlayer(body: PlayerUpsertRequest): Promise<PlayerUpsertResponse> {
+    const { rest, operation } = this.#reading;
+    return this.#write(() => rest.upsertPlayer(body, operation));
+  }
+
+  deletePlayer(playerUniqueId: string): Promise<'deleted' | 'unknown'> {
+    const { rest, operation } = this.#reading;
+    return this.#write(() => rest.deletePlayer(playerUniqueId, operation));
+  }
+
+  trackEvents(body: TrackEventsRequest): Promise<void> {
+    const { rest, operation } = this.#reading;
+    return this.#write(() => rest.trackEvents(body, operation));
+  }
+
+  async #write<Result>(call: () => Promise<Result>): Promise<Result> {
+    this.#reading.budget.take(1);
+    try {
+      return await call();
+    } finally {
+      this.#loaders.clearAll();
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { LastFound } from './memoize-last.ts';
+
+/** What is needed to read a selection: an operation's fragments and the values of its variables. */
+export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>;
+
+/** What has a selection, or may have one. */
+export type Selected = Pick<FieldNode, 'selectionSet'>;
+
+/** Selections, flattened. Documents are parsed once and kept, so their nodes are keys that live as long as they do. */
+const flattened = new LastFound<SelectionSetNode, readonly FieldNode[]>();
+
+/**
+ * The fields asked for below one or several nodes, fragments spread and `@skip`/`@include` decided.
+ * Type conditions are not looked at: the schema has neither interfaces nor unions, so each of them holds.
+ */
+export function selectedFields(nodes: readonly Selected[], selecting: Selecting): readonly FieldNode[] {
+  const [first] = nodes;
+  if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, selecting) : [];
+  return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, selecting) : []));
+}
+
+export function fragmentsOf({ definitions }: DocumentNode): Selecting['fragments'] {
+  const fragments = definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
+  return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+/** Whether a field of one of these names is asked for below the nodes. */
+export function selectsAny(nodes: readonly FieldNode[], names: ReadonlySet<string>, selecting: Selecting): boolean {
+  return selectedFields(nodes, selecting).some((field) => names.has(field.name.value));
+}
+
+function fieldsOf(set: SelectionSetNode, selecting: Selecting): readonly FieldNode[] {
+  const known = flattened.get(set, selecting.variableValues);
+  if (known) return known;
+  const fields: FieldNode[] = [];
+  const deciding = new Set<string>();
+  collect(set, selecting, fields, deciding);
+  flattened.set(set, [...deciding], selecting.variableValues, fields);
+  return fields;
+}
+
+/** Adds the fields of a selection to `into`, and the variables that directives decided by to `deciding`. */
+function collect(set: SelectionSetNode, selecting: Selecting, into: FieldNode[], deciding: Set<string>): void {
+  for (const selection of set.selections) {
+    for (const directive of selection.directives ?? []) {
+      for (const { value } of directive.arguments ?? []) {
+        if (value.kind === Kind.VARIABLE) deciding.add(value.name.value);
+      }
+    }
+    if (!included(selection, selecting.variableValues)) continue;
+    if (selection.kind === Kind.FIELD) into.push(selection);
+    else collect(inner(selection, selecting.fragments), selecting, into, deciding);
+  }
+}
+
+function inner(
+  spread: Exclude<SelectionNode, FieldNode>,
+  fragments: Record<string, FragmentDefinitionNode>,
+): SelectionSetNode {
+  if (spread.kind === Kind.INLINE_FRAGMENT) return spread.selectionSet;
+  const fragment = fragments[spread.name.value];
+  if (!fragment) throw new Error(`The validated document has no fragment "${spread.name.value}".`);
+  return fragment.selectionSet;
+}
+
+function included(selection: SelectionNode, variables: Record<string, unknown>): boolean {
+  if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.['if'] !== false;
+}
