@@ -7,7 +7,7 @@ import { compile, schema } from './kit/executed.ts';
 const document = parse('{ me { id } }');
 const [operation] = document.definitions as unknown as [OperationDefinitionNode];
 const execute = () => ({ data: {} });
-const prepared = { document, operation, compiled: { execute, write: undefined, size: 1 } };
+const prepared = { document, operation, compiled: { execute, size: 1 } };
 
 test('no more than a thousand operations are kept, and the one not asked for longest goes first', () => {
   const operations = createPreparedOperations();
@@ -17,16 +17,6 @@ test('no more than a thousand operations are kept, and the one not asked for lon
   expect(operations.get('1', undefined)).toBeUndefined();
   expect(operations.get('0', undefined)).toBe(prepared);
   expect(operations.get('1000', undefined)).toBe(prepared);
-});
-
-test('texts of one length, and one text with several names, are told apart', () => {
-  const operations = createPreparedOperations();
-  const asked = ['{ a }', '{ b }'].flatMap((text) => [undefined, '', 'A', 'B'].map((name) => ({ text, name })));
-  const kept = asked.map((one) => ({ ...one, prepared: { ...prepared } }));
-  for (const { text, name, prepared } of kept) operations.set(text, name, prepared);
-  for (const { text, name, prepared } of [...kept, ...kept.toReversed(), ...kept.flatMap((one) => [one, one])]) {
-    expect(operations.get(text, name)).toBe(prepared);
-  }
 });
 
 test('what is asked for again and again stays, and goes when it is not any more', () => {

@@ -7,14 +7,8 @@ export interface ReadCacheOptions {
   maxBytes: number;
 }
 
-/** An answer that is kept. */
-export interface Kept<Value> {
+interface Entry<Value> {
   readonly value: Value;
-  /** Whether no text of it has anything to escape in JSON. */
-  readonly plain: boolean;
-}
-
-interface Entry<Value> extends Kept<Value> {
   /** The player the answer is about. */
   playerUniqueId: string;
   /** When it came, on the clock of `performance.now()`. */
@@ -23,7 +17,7 @@ interface Entry<Value> extends Kept<Value> {
 }
 
 /** What is to be known of the call that brought an answer. */
-type AnsweredCall = Pick<Call, 'playerUniqueId' | 'bytes' | 'plain'>;
+type AnsweredCall = Pick<Call, 'playerUniqueId' | 'bytes'>;
 
 /** What a decoded answer takes in memory for each byte of the body it was read from: measured to be about this much. */
 const BYTES_PER_BYTE_READ = 3;
@@ -46,12 +40,12 @@ export class ReadCache<Value> {
   }
 
   /** An answer that is not older than its time. */
-  fresh(identity: string): Kept<Value> | undefined {
+  fresh(identity: string): Value | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > this.#ttlMs) return undefined;
     this.#entries.delete(identity);
     this.#entries.set(identity, entry);
-    return entry;
+    return entry.value;
   }
 
   /** An answer to give in place of a failure: up to twice as old. */
@@ -62,12 +56,12 @@ export class ReadCache<Value> {
   }
 
   /** Keeps an answer about a player that was read from a body of so many bytes. */
-  put(identity: string, value: Value, { playerUniqueId, bytes: bytesRead, plain }: AnsweredCall): void {
+  put(identity: string, value: Value, { playerUniqueId, bytes: bytesRead }: AnsweredCall): void {
     this.#remove(identity);
     if (!this.#inUse) return;
     const bytes = bytesRead * BYTES_PER_BYTE_READ + BYTES_PER_ENTRY;
     if (bytes > this.#maxBytes) return;
-    this.#entries.set(identity, { value, plain, playerUniqueId, since: performance.now(), bytes });
+    this.#entries.set(identity, { value, playerUniqueId, since: performance.now(), bytes });
     const identities = this.#identitiesOf.get(playerUniqueId);
     if (identities) identities.add(identity);
     else this.#identitiesOf.set(playerUniqueId, new Set([identity]));

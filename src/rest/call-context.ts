@@ -1,10 +1,10 @@
-import type { Departure } from './cancellation.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
 /** What one GraphQL operation lends the REST client for every call it makes on the operation's behalf. */
-export interface Operation {
+export interface CallContext {
   /** Happens when the operation's client goes away; calls under way then end at once. */
-  readonly departure: Departure;
+  readonly cancellation: Cancellation;
   /** Until when the operation must be answered, on the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
   /** Goes upstream as `x-request-id`. */
@@ -32,8 +32,6 @@ export interface CallRecord {
   cached: boolean;
   /** Whether it came from the cache after its time because the service failed. */
   stale: boolean;
-  /** Whether no text that it brought has anything to escape in JSON; see plain.ts. */
-  plain: boolean;
   /** How the call failed. */
   error?: UpstreamErrorCode | undefined;
 }

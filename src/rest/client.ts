@@ -1,6 +1,6 @@
 import type { Secret } from '../config/secret.ts';
 import { ReadCache } from './cache.ts';
-import type { Operation } from './call-context.ts';
+import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
@@ -53,9 +53,9 @@ export interface RestClientOptions {
  */
 export interface RestClient extends Writes {
   /** Null for a player that does not exist. `lang` goes upstream as it is, and not at all when undefined. */
-  getPlayer(playerUniqueId: string, lang: string | undefined, op: Operation): Promise<Player | null>;
-  listCoupons(playerUniqueId: string, op: Operation): Promise<Coupon[] | null>;
-  listReferrals(playerUniqueId: string, page: number, limit: number, op: Operation): Promise<ReferralPage | null>;
+  getPlayer(playerUniqueId: string, lang: string | undefined, op: CallContext): Promise<Player | null>;
+  listCoupons(playerUniqueId: string, op: CallContext): Promise<Coupon[] | null>;
+  listReferrals(playerUniqueId: string, page: number, limit: number, op: CallContext): Promise<ReferralPage | null>;
   health(): Health;
   /** Cuts every connection; calls under way fail. */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { NotTried } from './errors.ts';
 
 /** So many requests may be on their way at once. Others wait for their turn, first come, first served, up to a number. */
-export class Slots {
+export class Semaphore {
   readonly #max: number;
   readonly #maxWaiting: number;
   readonly #waiting: (() => void)[] = [];

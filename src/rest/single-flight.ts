@@ -15,8 +15,8 @@
  */
 
 import type { ReadCache } from './cache.ts';
-import { AwaitedCall, assertInTime } from './call.ts';
-import type { Operation } from './call-context.ts';
+import { assertInTime, SharedCall } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { InFlight } from './in-flight.ts';
@@ -44,20 +44,20 @@ export class Reads<Result> {
     this.#read = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
   }
 
-  read(request: IdentifiedRequest, playerUniqueId: string, op: Operation): Promise<Result | null> {
+  read(request: IdentifiedRequest, playerUniqueId: string, op: CallContext): Promise<Result | null> {
     const { cache, endpoint, timeoutMs, observer } = this.#options;
     const { identity } = request;
     const kept = cache?.fresh(identity);
     if (kept !== undefined) {
-      reportKept(endpoint, kept.plain, observer, op);
-      return Promise.resolve(kept.value);
+      reportKept(endpoint, observer, op);
+      return Promise.resolve(kept);
     }
     assertInTime(op, endpoint);
     const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity) } : this.#options;
     const underWay = this.#inFlight.find(identity, playerUniqueId);
     if (underWay) return underWay.join(op, waiting);
 
-    const call = new AwaitedCall<Result | null>(endpoint, request, playerUniqueId);
+    const call = new SharedCall<Result | null>(endpoint, request, playerUniqueId);
     this.#inFlight.add(call);
     const answer = call.join(op, waiting);
     void this.#fly(call);
@@ -77,7 +77,7 @@ export class Reads<Result> {
   }
 
   /** Never rejects: those who wait are told. */
-  async #fly(call: AwaitedCall<Result | null>): Promise<void> {
+  async #fly(call: SharedCall<Result | null>): Promise<void> {
     const { resilience, cache } = this.#options;
     try {
       const result = await resilience.send(call, this.#read);
@@ -93,8 +93,8 @@ export class Reads<Result> {
   }
 }
 
-function reportKept({ method, template }: Endpoint, plain: boolean, observer: Observer, op: Operation): void {
-  const record = { method, template, ms: 0, attempts: 0, shared: false, cached: true, stale: false, plain };
+function reportKept({ method, template }: Endpoint, observer: Observer, op: CallContext): void {
+  const record = { method, template, ms: 0, attempts: 0, shared: false, cached: true, stale: false };
   observer.call?.(record);
   op.onCall?.(record);
 }

@@ -1,10 +1,10 @@
-import type { AwaitedCall } from './call.ts';
-import type { CallRecord, Operation } from './call-context.ts';
-import type { Departing } from './cancellation.ts';
+import type { SharedCall } from './call.ts';
+import type { CallContext, CallRecord } from './call-context.ts';
+import type { Cancellable } from './cancellation.ts';
 import { cancelled, tooLate, UpstreamError } from './errors.ts';
 import type { Observer } from './observe.ts';
 
-export interface WaitOptions<Result> {
+export interface SubscribeOptions<Result> {
   /** How long an operation waits at most, in milliseconds; its own deadline may come before. */
   timeoutMs: number;
   observer: Observer;
@@ -13,12 +13,12 @@ export interface WaitOptions<Result> {
 }
 
 /** One operation that waits for a call, until the answer, its deadline or its abort, whichever comes first. */
-export class Waiter<Result> implements Departing {
+export class Subscriber<Result> implements Cancellable {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  readonly #call: AwaitedCall<Result>;
-  readonly #op: Operation;
-  readonly #options: WaitOptions<Result>;
+  readonly #call: SharedCall<Result>;
+  readonly #op: CallContext;
+  readonly #options: SubscribeOptions<Result>;
   readonly #started = performance.now();
   readonly #shared: boolean;
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +27,7 @@ export class Waiter<Result> implements Departing {
   #reject: (error: UpstreamError) => void = nothing;
 
   /** @param shared Whether others wait for the call already. */
-  constructor(call: AwaitedCall<Result>, op: Operation, options: WaitOptions<Result>, shared: boolean) {
+  constructor(call: SharedCall<Result>, op: CallContext, options: SubscribeOptions<Result>, shared: boolean) {
     this.#call = call;
     this.#op = op;
     this.#options = options;
@@ -40,12 +40,12 @@ export class Waiter<Result> implements Departing {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#timer = setTimeout(onTime, this.deadline - this.#started, this);
-      this.#op.departure.watch(this);
+      this.#op.cancellation.watch(this);
     });
   }
 
   /** The operation's time is over, or its client went away; without `late` the clock tells which. */
-  depart(late = performance.now() >= this.#op.deadline): void {
+  cancel(late = performance.now() >= this.#op.deadline): void {
     if (this.#over) return;
     this.#fail((late ? tooLate : cancelled)(this.#call.endpoint));
     this.#call.left(this, late);
@@ -70,8 +70,8 @@ export class Waiter<Result> implements Departing {
   #finish(error?: CallRecord['error'], stale = false): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#op.departure.unwatch(this);
-    const { endpoint, status, attempts, plain } = this.#call;
+    this.#op.cancellation.unwatch(this);
+    const { endpoint, status, attempts } = this.#call;
     const record: CallRecord = {
       method: endpoint.method,
       template: endpoint.template,
@@ -81,8 +81,6 @@ export class Waiter<Result> implements Departing {
       shared: this.#shared,
       cached: stale,
       stale,
-      // Of a failed call nothing is used, or what came before.
-      plain: plain && error === undefined,
       error,
     };
     this.#options.observer.call?.(record);
@@ -92,8 +90,8 @@ export class Waiter<Result> implements Departing {
 
 function nothing(): void {}
 
-function onTime(waiter: Departing): void {
-  waiter.depart(true);
+function onTime(waiter: Cancellable): void {
+  waiter.cancel(true);
 }
 
 function unexpected(cause: unknown): UpstreamError {

@@ -13,7 +13,7 @@ const SPREAD_MS = 100;
  * A service that answers 429 is left alone by everyone for as long as it says, or for a little, growing while it goes on
  * saying so. Calls whose time allows wait for the end; the others, and those above `maxWaiting`, fail at once.
  */
-export class Pause {
+export class Throttle {
   readonly #maxWaiting: number;
   readonly #random: () => number;
   #until = 0;

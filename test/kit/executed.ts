@@ -1,22 +1,14 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  getOperationAST,
-  Kind,
-  parse,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import type { Caller } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
 import { interpret } from '../../src/gateway/graphql/interpret.ts';
 import { createCompiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
 import { toAnswer } from '../../src/gateway/graphql/respond.ts';
-import type { WriteData } from '../../src/gateway/graphql/write.ts';
-import { createNoted } from '../../src/gateway/observe/operation-record.ts';
-import { Departure } from '../../src/rest/cancellation.ts';
+import { createOperationRecord } from '../../src/gateway/observe/operation-record.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
 
@@ -66,7 +58,7 @@ export async function executeBothWays(
   const compiled = compile(document, name);
   return {
     interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables), compiled.write)),
+    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables))),
   };
 }
 
@@ -87,7 +79,6 @@ export function compile(source: string | DocumentNode, name?: string) {
 async function run(
   { caller, maxUpstreamCalls, couponReads }: Situation,
   execute: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
-  write?: WriteData,
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
@@ -97,32 +88,21 @@ async function run(
   };
   const operation = {
     requestId: 'r1',
-    departure: new Departure(),
+    cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
   const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
-  const context = createContext(options, caller, operation, createNoted());
+  const context = createContext(options, caller, operation, createOperationRecord());
   const reported: string[] = [];
   const result = await execute(context);
   // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
   const fits = result.data !== undefined;
   const answer = fits ? toAnswer(result, context, ({ message }) => void reported.push(message)) : undefined;
   return {
-    answer: answer && textOf(answer, write),
+    answer: answer && JSON.stringify(inOrder(answer)),
     calls: rest.calls.sort(),
     reported: reported.sort(),
   };
-}
-
-/** How many answers were written by functions that were compiled for it. */
-export const written = { answers: 0 };
-
-/** What was compiled to write an operation's answer does so when the answer is complete and nothing in it is escaped. */
-function textOf({ data, ...answer }: FormattedExecutionResult, write: WriteData | undefined): string {
-  const text = JSON.stringify(inOrder({ ...answer, data }));
-  if (!write || !data || answer.errors || text.includes('\\')) return text;
-  written.answers += 1;
-  return `{"data":${write(data)}}`;
 }
 
 /**

@@ -175,7 +175,6 @@ test('a call is reported to its operation and to the observer, without ids and k
     shared: false,
     cached: false,
     stale: false,
-    plain: true,
     error: undefined,
   };
   expect(op.records).toEqual([record]);

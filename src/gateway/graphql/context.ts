@@ -1,11 +1,11 @@
-import type { Operation } from '../../rest/call-context.ts';
+import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Refusals } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { CouponReads } from '../limits/coupon-reads.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import type { Noted } from '../observe/operation-record.ts';
+import type { OperationRecord } from '../observe/operation-record.ts';
 import { CallBudget } from './loaders/budget.ts';
 import { Loaders } from './loaders/loaders.ts';
 import { Writes } from './loaders/writes.ts';
@@ -17,7 +17,7 @@ import { Writes } from './loaders/writes.ts';
 export interface Context {
   caller: Caller;
   /** What REST calls borrow from the operation: its id, its deadline, and whether its client is still there. */
-  operation: Operation;
+  operation: CallContext;
   loaders: Loaders;
   writes: Writes;
   /** The allowance for reading coupons. */
@@ -26,7 +26,7 @@ export interface Context {
   refusals: Refusals;
   rules: AccessRules;
   /** What the log, the metrics and the trace will tell of the operation. */
-  noted: Noted;
+  record: OperationRecord;
   /** What the answer tells beside data and errors. */
   extensions: Record<string, unknown>;
 }
@@ -46,13 +46,13 @@ export interface ContextOptions {
 export function createContext(
   { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
   caller: Caller,
-  operation: Operation,
-  noted: Noted,
+  operation: CallContext,
+  record: OperationRecord,
 ): Context {
   const reading = { rest, operation, budget: new CallBudget(maxUpstreamCalls), onBatch };
   const loaders = new Loaders(reading);
   const writes = new Writes(reading, loaders);
   const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: operation.requestId };
-  return { caller, operation, loaders, writes, couponReads, refusals: new Map(), rules, noted, extensions };
+  return { caller, operation, loaders, writes, couponReads, refusals: new Map(), rules, record, extensions };
 }

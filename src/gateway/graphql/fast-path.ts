@@ -16,12 +16,10 @@
  */
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyRequest } from 'fastify';
-import type { FormattedExecutionResult } from 'graphql';
 import type { Maybe } from '../../rest/maybe.ts';
 import type { Context } from './context.ts';
 import { ClientError } from './errors.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { WriteData } from './write.ts';
 
 /** What an answer says it is; also Apollo Server's words. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -43,23 +41,11 @@ export async function answerShortly(
     const { query, operationName, variables } = readOperation(asked.body) ?? {};
     const known = query === undefined ? undefined : prepared.get(query, operationName);
     const answer = known && (await run(known, variables, context));
-    return answer && toText(answer, known.compiled.write, context);
+    return answer && `${JSON.stringify({ errors: answer.errors, data: answer.data, extensions: answer.extensions })}\n`;
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;
   }
-}
-
-/** The bytes Apollo Server would send; write.ts says when they need no JSON.stringify. */
-function toText(
-  { errors, data, extensions }: FormattedExecutionResult,
-  write: WriteData | undefined,
-  { noted }: Context,
-): string {
-  if (write && !errors && data && extensions && noted.calls.every(({ plain }) => plain)) {
-    return `{"data":${write(data)},"extensions":${JSON.stringify(extensions)}}\n`;
-  }
-  return `${JSON.stringify({ errors, data, extensions })}\n`;
 }
 
 interface Operation {

@@ -29,7 +29,6 @@ import type { Context } from './context.ts';
 import { hasDirectives, isCompilable } from './jit-safety.ts';
 import { withPlainScalars } from './jit-schema.ts';
 import { sizeOf } from './size.ts';
-import { compileWriter, type WriteData } from './write.ts';
 
 export type Execute = (
   root: object,
@@ -39,8 +38,6 @@ export type Execute = (
 
 export interface CompiledOperation {
   execute: Execute;
-  /** Undefined when JSON.stringify must write what comes of it. */
-  write: WriteData | undefined;
   /** What it weighs among others: nodes of its syntax tree, fragments spread. One takes about 300 bytes. */
   size: number;
 }
@@ -86,7 +83,7 @@ export function createCompiler(schema: GraphQLSchema) {
     if (seen.times <= COMPILE_AFTER || !jit) return null;
     const execute = compile(jit, plain, document, operation);
     Object.assign(seen, { times: 0, size: execute ? size : 0 });
-    return execute && { execute, write: compileWriter(schema, document, operation), size };
+    return execute && { execute, size };
   };
 }
 

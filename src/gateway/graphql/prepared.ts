@@ -22,8 +22,6 @@ const MAX_OPERATIONS = 1_000;
 const MAX_SIZE = 200_000;
 /** Longer texts are not kept: an application's operations are shorter, and the texts themselves take room. */
 const MAX_TEXT_LENGTH = 16_384;
-/** The text that was found last is remembered for each length, modulo this. */
-const LENGTHS = 64;
 
 /** Prepared operations by the very text they were asked for with. */
 export function createPreparedOperations(): PreparedOperations {
@@ -34,17 +32,8 @@ export function createPreparedOperations(): PreparedOperations {
   });
   // A name is whatever a client says it is: by its length no part of a text can pass for one.
   const keyOf = (text: string, name: string | undefined) => `${name?.length ?? ''}:${name ?? ''}${text}`;
-  // Every request brings its text anew. Hashed to be looked up, one of 3,000 characters takes 5 µs; compared, 0.1.
-  const lastOfLength: ({ text: string; name: string | undefined; key: string } | undefined)[] = [];
   return {
-    get(text, name) {
-      const last = lastOfLength[text.length % LENGTHS];
-      if (last?.text === text && last.name === name) return byText.get(last.key);
-      const key = keyOf(text, name);
-      const found = byText.get(key);
-      if (found) lastOfLength[text.length % LENGTHS] = { text, name, key };
-      return found;
-    },
+    get: (text, name) => byText.get(keyOf(text, name)),
     lacks: (text, name) => text.length <= MAX_TEXT_LENGTH && !byText.has(keyOf(text, name)),
     set(text, name, prepared) {
       if (text.length <= MAX_TEXT_LENGTH) byText.set(keyOf(text, name), prepared);

@@ -1,5 +1,4 @@
 import {
-  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLIncludeDirective,
@@ -29,11 +28,6 @@ export function selectedFields(nodes: readonly Selected[], selecting: Selecting)
   const [first] = nodes;
   if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, selecting) : [];
   return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, selecting) : []));
-}
-
-export function fragmentsOf({ definitions }: DocumentNode): Selecting['fragments'] {
-  const fragments = definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
-  return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 /** Whether a field of one of these names is asked for below the nodes. */

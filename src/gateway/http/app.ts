@@ -139,12 +139,12 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   acceptJsonBodies(app);
 
   const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
-  const contextOf: ContextOf = (request, asked, departure) => {
+  const contextOf: ContextOf = (request, asked, cancellation) => {
     const { authorization } = request.headers;
     const begin = (caller: Caller) => {
       const deadline = performance.now() + config.operationTimeoutMs;
-      const { operation, noted } = observeOperation(request, { departure, deadline }, caller, tracing);
-      return createContext(common, caller, operation, noted);
+      const { operation, record } = observeOperation(request, { cancellation, deadline }, caller, tracing);
+      return createContext(common, caller, operation, record);
     };
     if (config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request)) {
       return begin(ANONYMOUS_CALLER);

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, FastifyInstance, RawServerDefault } from 'fastify';
-import { HeadApart } from './head-apart.ts';
 
 export interface ConnectionLimits {
   /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
@@ -42,7 +41,6 @@ export function serverOptions(
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: CHECK_MS,
-      ServerResponse: HeadApart,
     },
   };
 }

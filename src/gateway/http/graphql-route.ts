@@ -1,7 +1,7 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stage } from '../../rest/batch-per-tick.ts';
-import { Departure } from '../../rest/cancellation.ts';
+import { Cancellation } from '../../rest/cancellation.ts';
 import { attempt, type Maybe } from '../../rest/maybe.ts';
 import type { Context } from '../graphql/context.ts';
 import { answerShortly, JSON_TYPE } from '../graphql/fast-path.ts';
@@ -11,7 +11,11 @@ import type { Pipeline } from '../graphql/pipeline.ts';
  * Makes the context of a request's operation; throws a ClientError for a caller who is not let in. What Apollo Server is
  * going to read is `asked`: an operation that is named by an id gets its text there.
  */
-export type ContextOf = (request: FastifyRequest, asked: HTTPGraphQLRequest, departure: Departure) => Maybe<Context>;
+export type ContextOf = (
+  request: FastifyRequest,
+  asked: HTTPGraphQLRequest,
+  cancellation: Cancellation,
+) => Maybe<Context>;
 
 /** Puts Apollo Server behind a Fastify route. */
 export function routeGraphQL(
@@ -27,7 +31,7 @@ export function routeGraphQL(
       const asked = new Asked(request);
       let made: Maybe<Context> | undefined;
       const context = () => {
-        made ??= attempt(() => contextOf(request, asked, departureOf(reply)));
+        made ??= attempt(() => contextOf(request, asked, cancellationOf(reply)));
         return made;
       };
       const short = await answerShortly(pipeline, request, asked, context);
@@ -49,12 +53,12 @@ export function routeGraphQL(
 const answerTogether = stage((go: () => void) => go(), process.nextTick);
 
 /** Happens when the client goes away before it has its answer. `close` can come twice; see connections.ts. */
-function departureOf({ raw }: FastifyReply): Departure {
-  const departure = new Departure();
+function cancellationOf({ raw }: FastifyReply): Cancellation {
+  const cancellation = new Cancellation();
   raw.on('close', () => {
-    if (!raw.writableFinished) departure.happen();
+    if (!raw.writableFinished) cancellation.happen();
   });
-  return departure;
+  return cancellation;
 }
 
 /**

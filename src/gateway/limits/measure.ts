@@ -31,8 +31,6 @@ import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 export interface Measure {
   /** How many fields stand at the top. */
   rootFields: number;
-  /** More calls to the REST service than the players named at the top can cause: see `CALLS_PER_PLAYER`. */
-  mostCalls: number;
   depth: number;
   aliases: number;
   /** The length of the longest alias. */
@@ -53,12 +51,8 @@ interface Measuring {
   measured: Map<string, Measure>;
 }
 
-/** A write, and then the player, its coupons and its friends. */
-const CALLS_PER_PLAYER = 4;
-
 const NOTHING: Measure = {
   rootFields: 0,
-  mostCalls: 0,
   depth: 0,
   aliases: 0,
   aliasLength: 0,
@@ -117,7 +111,6 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
   const size = field ? listSize(field, node, measuring) : FIXED_SIZE;
   return {
     rootFields: 1,
-    mostCalls: CALLS_PER_PLAYER * size.members,
     depth: introspects ? 1 : inner.depth + 1,
     aliases: inner.aliases + (node.alias ? 1 : 0),
     aliasLength: Math.max(inner.aliasLength, node.alias?.value.length ?? 0),
@@ -131,7 +124,6 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
 function add(a: Measure, b: Measure, directives: number): Measure {
   return {
     rootFields: a.rootFields + b.rootFields,
-    mostCalls: a.mostCalls + b.mostCalls,
     depth: Math.max(a.depth, b.depth),
     aliases: a.aliases + b.aliases,
     aliasLength: Math.max(a.aliasLength, b.aliasLength),

@@ -4,7 +4,6 @@ import type { Context } from '../graphql/context.ts';
 import { ClientError, type GatewayErrorCode } from '../graphql/errors.ts';
 import { LastFound } from '../graphql/memoize-last.ts';
 import { type Measure, measureOperation } from './measure.ts';
-import { certainCalls } from './upstream-calls.ts';
 
 /** How large an operation may be. Body size and tokens are limited before there is an operation; the rest is here. */
 export interface OperationLimits {
@@ -15,8 +14,6 @@ export interface OperationLimits {
   rootFields: number;
   directives: number;
   complexity: number;
-  /** Calls to the REST service. What the arguments tell is refused here; the rest is counted while it runs. */
-  upstreamCalls: number;
 }
 
 /** An operation that is about to be executed. */
@@ -40,7 +37,7 @@ export interface LimitsOptions {
 interface Measured {
   measure: Measure;
   /** The first limit that it is over. */
-  over: Size | undefined;
+  over: keyof OperationLimits | undefined;
 }
 
 /** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
@@ -62,11 +59,6 @@ export function createLimitsCheck({ limits, openIntrospection, publishCost }: Li
       throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
     }
     if (over) throw tooLarge(over, limits);
-    if (measure.mostCalls > limits.upstreamCalls) {
-      const { rules, caller } = context;
-      const analysed = { schema, document, operation, variables, rules, self: caller.sub };
-      if (certainCalls(analysed) > limits.upstreamCalls) throw tooLarge('upstreamCalls', limits);
-    }
     if (publishCost) context.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
   };
 }
@@ -79,17 +71,9 @@ const WORDS: Record<keyof OperationLimits, string> = {
   rootFields: 'fields at the top',
   directives: 'directives',
   complexity: 'fields, those of lists counted for each member',
-  upstreamCalls: 'calls to the referral and rewards service',
 };
 
-/** The limits that an operation's size alone tells it is over. */
-type Size = Exclude<keyof OperationLimits, 'upstreamCalls'>;
-
-const SIZES = Object.keys(WORDS).filter(isSize);
-
-function isSize(name: string): name is Size {
-  return name in WORDS && name !== 'upstreamCalls';
-}
+const SIZES = Object.keys(WORDS) as (keyof OperationLimits)[];
 
 function tooLarge(limit: keyof OperationLimits, { [limit]: max }: OperationLimits): ClientError {
   const message = `The operation has more than ${max} ${WORDS[limit]}. Ask for less at once.`;

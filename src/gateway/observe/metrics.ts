@@ -3,7 +3,7 @@ import type { CallRecord } from '../../rest/call-context.ts';
 import type { Health } from '../../rest/health.ts';
 import type { Observer } from '../../rest/observe.ts';
 import { createNames } from './operation-label.ts';
-import type { Noted } from './operation-record.ts';
+import type { OperationRecord } from './operation-record.ts';
 import { Tally } from './tally.ts';
 
 /** What a gateway counts. Labels hold names from closed or bounded sets alone, never anything a player or caller sent. */
@@ -12,7 +12,7 @@ export interface Metrics {
   /** For the REST client. */
   observer: Observer;
   /** A request to the GraphQL endpoint is answered, so many milliseconds after it arrived. */
-  operation(noted: Noted, ms: number): void;
+  operation(record: OperationRecord, ms: number): void;
   /** A loader put so many keys into one batch. */
   batch(loader: string, keys: number): void;
   /** Shows the REST client's health from now on. */

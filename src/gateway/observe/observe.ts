@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import { stage } from '../../rest/batch-per-tick.ts';
-import type { CallRecord, Operation } from '../../rest/call-context.ts';
+import type { CallContext, CallRecord } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Context } from '../graphql/context.ts';
 import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { Metrics } from './metrics.ts';
 import { logOperation } from './operation-log.ts';
-import { createNoted, type Noted } from './operation-record.ts';
+import { createOperationRecord, type OperationRecord } from './operation-record.ts';
 import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
 export interface ObserveOptions {
@@ -20,32 +20,32 @@ export interface ObserveOptions {
  * the counts in the metrics and the end of the trace.
  */
 export function observeOperations(app: FastifyInstance, path: string, { metrics, log }: ObserveOptions): void {
-  app.decorateRequest('noted', null);
+  app.decorateRequest('record', null);
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.url === path) request.noted = createNoted();
+    if (request.routeOptions.url === path) request.record = createOperationRecord();
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.noted) finish({ noted: request.noted, reply, payload, ended: performance.now() });
+    if (request.record) finish({ record: request.record, reply, payload, ended: performance.now() });
     done(null, payload);
   });
 
-  const finish = stage(({ noted, reply, payload, ended }: Finished) => {
+  const finish = stage(({ record, reply, payload, ended }: Finished) => {
     const { statusCode: status } = reply;
-    if (status >= 400 && noted.codes.length === 0) noted.codes = [codeOf(status)];
+    if (status >= 400 && record.codes.length === 0) record.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
-    if (noted.type === undefined && noted.codes.length === 0) return;
-    const ms = ended - noted.started;
+    if (record.type === undefined && record.codes.length === 0) return;
+    const ms = ended - record.started;
     const bytes = lengthOf(payload, reply);
-    metrics.operation(noted, ms);
-    logOperation(log, noted, { requestId: reply.request.id, status, bytes, ms });
-    noted.trace?.end(noted);
+    metrics.operation(record, ms);
+    logOperation(log, record, { requestId: reply.request.id, status, bytes, ms });
+    record.trace?.end(record);
   }, process.nextTick);
 }
 
 /** An answer on its way. */
 interface Finished {
-  noted: Noted;
+  record: OperationRecord;
   reply: FastifyReply;
   payload: unknown;
   /** On the clock of `performance.now()`. */
@@ -75,44 +75,44 @@ function codeOf(status: number): GatewayErrorCode {
 /** Begins to note an operation of a caller who was let in, and its calls to the REST service. */
 export function observeOperation(
   request: FastifyRequest,
-  { departure, deadline }: Pick<Operation, 'departure' | 'deadline'>,
+  { cancellation, deadline }: Pick<CallContext, 'cancellation' | 'deadline'>,
   caller: Caller,
   tracing: Tracing | undefined,
-): { operation: Operation; noted: Noted } {
+): { operation: CallContext; record: OperationRecord } {
   const parent = readTraceParent(request.headers['traceparent']);
-  const noted = request.noted ?? createNoted();
-  noted.caller = caller.name;
-  noted.trace = tracing?.begin(parent);
+  const record = request.record ?? createOperationRecord();
+  record.caller = caller.name;
+  record.trace = tracing?.begin(parent);
   const operation = {
-    departure,
+    cancellation,
     deadline,
     requestId: request.id,
-    traceparent: noted.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
+    traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
     onCall(record: CallRecord) {
-      noted.calls.push(record);
-      noted.trace?.call(record);
+      record.calls.push(record);
+      record.trace?.call(record);
     },
   };
-  return { operation, noted };
+  return { operation, record };
 }
 
 /** Notes what an operation was and what came of it; with `showCalls` the answer tells the REST calls it took. */
 export function noteAnswer(
   { errors }: FormattedExecutionResult,
   operation: OperationDefinitionNode | undefined,
-  { noted, extensions }: Context,
+  { record, extensions }: Context,
   showCalls: boolean,
 ): void {
-  noted.name = operation?.name?.value;
-  noted.type = operation?.operation;
-  if (errors) noted.codes = codesOf(errors);
-  if (showCalls) extensions['upstream'] = noted.calls.map(showCall);
+  record.name = operation?.name?.value;
+  record.type = operation?.operation;
+  if (errors) record.codes = codesOf(errors);
+  if (showCalls) extensions['upstream'] = record.calls.map(showCall);
 }
 
 function codesOf(errors: readonly { extensions?: Record<string, unknown> }[]): string[] {
   return [...new Set(errors.map(({ extensions }) => String(extensions?.['code'])))];
 }
 
-function showCall({ method, template, status, ms, shared, cached }: Noted['calls'][number]) {
+function showCall({ method, template, status, ms, shared, cached }: OperationRecord['calls'][number]) {
   return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
 }

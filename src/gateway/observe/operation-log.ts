@@ -3,7 +3,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import type { FastifyBaseLogger } from 'fastify';
 import { UpstreamError } from '../../rest/errors.ts';
 import type { ReportError } from '../graphql/respond.ts';
-import type { Noted } from './operation-record.ts';
+import type { OperationRecord } from './operation-record.ts';
 
 /** A longer name of an operation is cut. */
 const MAX_NAME_LENGTH = 100;
@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 100;
 /** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
 export function logOperation(
   log: FastifyBaseLogger,
-  { name, type, caller, calls, codes }: Noted,
+  { name, type, caller, calls, codes }: OperationRecord,
   { requestId, status, bytes, ms }: { requestId: string; status: number; bytes: number; ms: number },
 ): void {
   const line = {

@@ -1,8 +1,8 @@
 import type { CallRecord } from '../../rest/call-context.ts';
 import type { OperationTrace } from './trace.ts';
 
-/** What is noted of a request while it is worked on: its log line, its metrics and its trace are made of this. */
-export interface Noted {
+/** What is recorded of a request while it is worked on: its log line, its metrics and its trace are made of this. */
+export interface OperationRecord {
   /** When it arrived, on the clock of `performance.now()`. */
   readonly started: number;
   /** The operation's name; undefined for one without a name, and as long as it is not known. */
@@ -18,7 +18,7 @@ export interface Noted {
   trace: OperationTrace | undefined;
 }
 
-export function createNoted(): Noted {
+export function createOperationRecord(): OperationRecord {
   return {
     started: performance.now(),
     name: undefined,
@@ -33,6 +33,6 @@ export function createNoted(): Noted {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null on routes that take no operations. */
-    noted: Noted | null;
+    record: OperationRecord | null;
   }
 }

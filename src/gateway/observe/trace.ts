@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { CallRecord } from '../../rest/call-context.ts';
-import type { Noted } from './operation-record.ts';
+import type { OperationRecord } from './operation-record.ts';
 
 /** The trace of one operation. */
 export interface OperationTrace {
@@ -8,7 +8,7 @@ export interface OperationTrace {
   readonly traceparent: string;
   /** A REST call of the operation is over at this moment. */
   call(record: CallRecord): void;
-  end(noted: Noted): void;
+  end(record: OperationRecord): void;
 }
 
 /** Sends traces to a collector. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../../rest/call-context.ts';
+import type { CallContext } from '../../../rest/call-context.ts';
 import type { RestClient } from '../../../rest/client.ts';
 import type { CallBudget } from './budget.ts';
 import { type CouponLoader, createCouponLoader } from './coupon.ts';
@@ -8,7 +8,7 @@ import { createReferralLoader, type ReferralLoader } from './referral.ts';
 /** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
 export interface Reading {
   rest: RestClient;
-  operation: Operation;
+  operation: CallContext;
   budget: CallBudget;
   /** Told how many keys a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
