@@ -138,7 +138,7 @@ test('calls are counted with the defaults of variables that are left out', async
       players(playerUniqueIds: $ids) { id coupons @include(if: $coupons) { code } } }`;
   const atLimit = await ask(players(50));
   expect([atLimit.status, atLimit.errors, all.upstream.calls().length]).toEqual([200, [], 100]);
-});});
+});
 
 test('the caller is one player, by whatever field', async () => {
   const { status, errors } = await ask(
