@@ -88,9 +88,9 @@ export function observeOperation(
     deadline,
     requestId: request.id,
     traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
-    onCall(record: CallRecord) {
-      record.calls.push(record);
-      record.trace?.call(record);
+    onCall(call: CallRecord) {
+      record.calls.push(call);
+      record.trace?.call(call);
     },
   };
   return { operation, record };
