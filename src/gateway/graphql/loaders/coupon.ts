@@ -7,6 +7,6 @@ export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
 
 /** Reads players' coupons, each player's once per operation. Null for a player that does not exist. */
 export function createCouponLoader(reading: Reading): CouponLoader {
-  const { rest, operation } = reading;
-  return createCallLoader('coupons', reading, (playerUniqueId) => rest.listCoupons(playerUniqueId, operation));
+  const { rest, call } = reading;
+  return createCallLoader('coupons', reading, (playerUniqueId) => rest.listCoupons(playerUniqueId, call));
 }

@@ -8,7 +8,7 @@ import { createReferralLoader, type ReferralLoader } from './referral.ts';
 /** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
 export interface Reading {
   rest: RestClient;
-  operation: CallContext;
+  call: CallContext;
   budget: CallBudget;
   /** Told how many keys a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
