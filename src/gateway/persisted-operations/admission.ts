@@ -12,9 +12,9 @@ export interface TrustedConfig {
   /** `off` knows no manifest; `log` runs everything and logs what `enforce` would refuse. */
   mode: 'off' | 'log' | 'enforce';
   /** Path of the manifest; needed unless the mode is `off`. */
-  file: string | undefined;
+  file?: string | undefined;
   /** Callers with this scope may run what is not listed. */
-  exemptScope: Scope | undefined;
+  exemptScope?: Scope | undefined;
 }
 
 /**
