@@ -1,13 +1,15 @@
+/* `npm run token`: prints a token for development. */
 import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
-import type { Config } from '../config/config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
 import { isScope, SCOPES } from '../config/scopes.ts';
 import { reveal } from '../config/secret.ts';
 import { playerIdProblem } from '../gateway/graphql/input/text.ts';
 
-/** A command that cannot be carried out. Its message says why and how it is used. */
-export class UsageError extends Error {}
+/** A command that cannot be carried out. Its message says why, and how the command is used. */
+class UsageError extends Error {}
 
 const USAGE = `
   npm run token -- --sub alice --scopes "players:read coupons:read" [--minutes 60]
@@ -19,11 +21,8 @@ Scopes: ${SCOPES.join(' ')}`;
 
 const MAX_MINUTES = 60 * 24 * 30;
 
-/** Makes a token for development from command-line arguments. Throws UsageError. */
-export async function mint(
-  args: readonly string[],
-  { production, auth }: Pick<Config, 'production' | 'auth'>,
-): Promise<string> {
+/** The token that command-line arguments ask for. Throws UsageError. */
+async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
   if (production) throw new UsageError('This makes tokens for development; with NODE_ENV=production it makes none.');
   const { sub, client, scopes: words = '', minutes = '60' } = read(args);
   const scopes = readScopes(words);
@@ -64,7 +63,7 @@ function readScopes(words: string): string[] {
   return scopes;
 }
 
-/** A token nobody can guess; the file holds its SHA-256 alone, so it is shown once. */
+/** A random token. The file holds only its SHA-256, so the token is shown once. */
 function clientToken(name: string, scopes: readonly string[]): string {
   const token = randomBytes(32).toString('base64url');
   const sha256 = createHash('sha256').update(token).digest('hex');
@@ -73,4 +72,11 @@ function clientToken(name: string, scopes: readonly string[]): string {
 
 function usage(problem: string): UsageError {
   return new UsageError(`${problem}\n${USAGE}`);
+}
+
+try {
+  process.stdout.write(`${await mint(process.argv.slice(2), loadConfig())}\n`);
+} catch (error) {
+  console.error(error instanceof UsageError || error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
 }
