@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
-import { createAuthenticate } from './gateway/access/authenticate.ts';
 import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
@@ -20,8 +19,19 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
+/** What tests change; a deployment does not. */
+export interface ServeOptions {
+  /** How often an operation is requested before it is compiled. Default 50. */
+  compileAfter?: number;
+}
+
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
-export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger): Promise<Serving> {
+export async function serve(
+  config: Config,
+  baseUrl: string,
+  log: FastifyBaseLogger,
+  { compileAfter }: ServeOptions = {},
+): Promise<Serving> {
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
@@ -29,18 +39,18 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const invalidation = await createInvalidation(config, log);
   const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
-  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
   const gateway = await createGateway({
     config,
     schemaDirectory: SCHEMA_DIRECTORY,
     rest,
-    authenticate,
     log,
     shared,
     metrics,
     tracing,
+    compileAfter,
   });
-  const url = await gateway.listen({
+  const { app } = gateway;
+  const url = await app.listen({
     host: config.host,
     port: config.port,
     listenTextResolver: (address) => `GraphQL listens at ${address}`,
@@ -53,13 +63,13 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     metrics: () => metrics.registry.metrics(),
     reasons: async () => [
       ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-      ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+      ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
     ],
     async stop(hurry) {
-      const cut = () => gateway.server.closeAllConnections();
+      const cut = () => app.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });
       if (hurry.aborted) cut();
-      await gateway.close();
+      await app.close();
       await rest.close();
       await shared?.close();
       await tracing?.stop(hurry);
@@ -67,8 +77,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   };
 }
 
-/** Writes through other processes, for a gateway that keeps reads. Its Redis is the one whose absence is logged already. */
-export async function createInvalidation(
+/** The writes of other processes, for a gateway that keeps reads. The loss of Redis is logged by its other connection. */
+async function createInvalidation(
   { redisUrl, rest: { readCacheTtlMs } }: Config,
   log: FastifyBaseLogger,
 ): Promise<Invalidation | undefined> {

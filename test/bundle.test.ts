@@ -14,6 +14,18 @@ function filesOf(program: URL, files = new Map<string, string>()): Map<string, s
 }
 
 const files = filesOf(new URL('../dist/main.js', import.meta.url));
+const reference = filesOf(new URL('../dist/reference/main.js', import.meta.url));
+
+test('the gateway and the reference service share no file', () => {
+  expect([...reference.keys()].filter((file) => !file.includes('/dist/reference/'))).toEqual([]);
+  expect([...files.keys()].filter((file) => file.includes('/dist/reference/'))).toEqual([]);
+});
+
+test.each(['libsql', 'pg', 'kysely'])('the gateway has nothing of the package %s', (name) => {
+  expect(modulesOf(name)).toEqual([]);
+  expect([...files.values()].filter((text) => new RegExp(`^import .*"${name}`, 'm').test(text))).toEqual([]);
+  expect([...reference.values()].join('')).toContain(name);
+});
 
 /** The modules of a package that stand in the gateway's files, as esbuild names each of them there. */
 function modulesOf(name: string): string[] {

@@ -4,6 +4,7 @@ import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
 import { SCOPES } from './scopes.ts';
 import { reveal } from './secret.ts';
 import type { SecretSource } from './secret-file.ts';
+import type { Settings } from './settings.ts';
 
 /** Where tokens are verified against; exactly one of these. */
 export type JwtKey =
@@ -15,26 +16,20 @@ export interface JwtConfig {
   key: JwtKey;
   issuer: string;
   audience: string;
+  /** The longest lifetime that is accepted, in seconds; 0 accepts any. */
+  maxLifetimeSeconds: number;
+  /** A value of the header `typ` that is accepted beside `JWT` and `at+jwt`. */
+  type: string | undefined;
 }
 
-/** How callers are told apart. An open gateway takes everybody for the demo player's all-powerful developer. */
+/** How callers are authenticated. An open gateway gives every caller all scopes, as the demo player. */
 export type AuthConfig =
   | { kind: 'open' }
   | { kind: 'tokens'; jwt: JwtConfig | undefined; clientTokensFile: string | undefined };
 
-/** The settings that say who is let in, as they were given. */
-export interface AuthSettings {
-  jwksUrl: URL | undefined;
-  publicKey: SecretSource | undefined;
-  secret: SecretSource | undefined;
-  issuer: string | undefined;
-  audience: string | undefined;
-  clientTokensFile: string | undefined;
-}
-
-/** Reads who is let in; what cannot be used is added to `problems`, a line for each. */
-export function readAuth(settings: AuthSettings, problems: string[]): AuthConfig {
-  const { issuer, audience, clientTokensFile } = settings;
+/** Reads how callers are authenticated; what cannot be used is added to `problems`, a line for each. */
+export function readAuth(settings: Settings['auth'], problems: string[]): AuthConfig {
+  const { issuer, audience, maxLifetimeSeconds, type, clientTokensFile } = settings;
   const key = readKey(settings, problems);
   if (key && !issuer) problems.push('JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say');
   if (key && !audience) problems.push('JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold');
@@ -44,11 +39,11 @@ export function readAuth(settings: AuthSettings, problems: string[]): AuthConfig
   if (clientTokensFile) {
     report('CLIENT_TOKENS_FILE', () => readTokensFile(clientTokensFile), problems);
   }
-  const jwt = key && issuer && audience ? { key, issuer, audience } : undefined;
+  const jwt = key && issuer && audience ? { key, issuer, audience, maxLifetimeSeconds, type } : undefined;
   return key || clientTokensFile ? { kind: 'tokens', jwt, clientTokensFile } : { kind: 'open' };
 }
 
-function readKey({ jwksUrl, publicKey: pem, secret }: AuthSettings, problems: string[]): JwtKey | undefined {
+function readKey({ jwksUrl, publicKey: pem, secret }: Settings['auth'], problems: string[]): JwtKey | undefined {
   const keys: JwtKey[] = [];
   if (jwksUrl) keys.push({ kind: 'jwks', url: jwksUrl });
   if (pem) {

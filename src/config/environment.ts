@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { Secret } from './secret.ts';
 import { type SecretSource, secretFromFile } from './secret-file.ts';
+import { type Group, type Setting, settingsOf } from './setting.ts';
 
 /** A configuration that cannot be run with. Its message is the report: one line for each variable. */
 export class ConfigError extends Error {
@@ -13,58 +14,49 @@ export class ConfigError extends Error {
   }
 }
 
-interface Read<Values, Name extends string> {
+export interface Environment<Values> {
   values: Values;
-  secrets: Partial<Record<Name, SecretSource>>;
+  /** The names of the variables that are set. */
+  given: ReadonlySet<string>;
   /** One line for each variable that cannot be used; it begins with the variable's name. */
   problems: string[];
 }
 
-/** Reads an environment: settings by a zod object, secrets by name. An empty variable counts as absent. */
-export function readEnvironment<Shape extends z.ZodObject, Name extends string>(
+/**
+ * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read is reported and takes
+ * its default, so that the rest can be checked too.
+ */
+export function readEnvironment<Settings extends Group>(
   env: NodeJS.ProcessEnv,
-  shape: Shape,
-  secretNames: readonly Name[],
-): Read<z.output<Shape>, Name> {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  group: Settings,
+): Environment<z.output<Settings>> {
+  const given = new Map(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const problems: string[] = [];
-  const secrets: Partial<Record<Name, SecretSource>> = {};
-  for (const name of secretNames) {
-    const secret = readSecretSetting(name, given, problems);
-    if (secret) secrets[name] = secret;
+  const input: Tree = {};
+  for (const setting of settingsOf(group)) {
+    const value = setting.isSecret ? readSecret(setting.name, given, problems) : readText(setting, given, problems);
+    put(input, setting.path, value);
   }
-  return { values: readValues(given, shape, problems), secrets, problems };
+  return { values: group.parse(input), given: new Set(given.keys()), problems };
 }
 
-/** Variables that cannot be read are reported and then take their default, so that the rest can be judged too. */
-function readValues<Shape extends z.ZodObject>(
-  given: Record<string, string | undefined>,
-  shape: Shape,
-  problems: string[],
-): z.output<Shape> {
-  const parsed = shape.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const usable = { ...given };
-  for (const { path, message } of parsed.error.issues) {
-    const name = String(path[0]);
-    problems.push(`${name}: ${message}${shown(given[name])}`);
-    delete usable[name];
-  }
-  return shape.parse(usable);
+interface Tree {
+  [key: string]: Tree | string | SecretSource | undefined;
 }
 
-function readSecretSetting(
-  name: string,
-  given: Record<string, string | undefined>,
-  problems: string[],
-): SecretSource | undefined {
-  const value = given[name];
-  const path = given[`${name}_FILE`];
+function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, problems: string[]): string | undefined {
+  const value = given.get(name);
+  if (value === undefined) return undefined;
+  const parsed = form.safeParse(value);
+  if (parsed.success) return value;
+  problems.push(`${name}: ${parsed.error.issues[0]?.message}${shown(value)}`);
+  return undefined;
+}
+
+function readSecret(name: string, given: ReadonlyMap<string, string>, problems: string[]): SecretSource | undefined {
+  const [value, path] = [given.get(name), given.get(`${name}_FILE`)];
   if (value && path) problems.push(`${name}, ${name}_FILE: set one of them, not both`);
-  if (value) {
-    const secret = new Secret(value);
-    return () => secret;
-  }
+  if (value) return constantSecret(value);
   if (!path) return undefined;
   try {
     return secretFromFile(path);
@@ -74,7 +66,25 @@ function readSecretSetting(
   }
 }
 
+/** A secret that never changes. */
+export function constantSecret(value: string): SecretSource {
+  const secret = new Secret(value);
+  return () => secret;
+}
+
+function put(tree: Tree, path: readonly string[], value: string | SecretSource | undefined): void {
+  const [key = '', ...rest] = path;
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  const below = tree[key];
+  const group = typeof below === 'object' ? below : {};
+  tree[key] = group;
+  put(group, rest, value);
+}
+
 /** The value that was given, unless it looks like an address that carries a password. */
-function shown(value: string | undefined): string {
-  return value === undefined || value.includes('@') ? '' : `, not ${JSON.stringify(value)}`;
+function shown(value: string): string {
+  return value.includes('@') ? '' : `, not ${JSON.stringify(value)}`;
 }

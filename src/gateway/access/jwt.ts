@@ -39,9 +39,9 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
     isReady: () => keys.isReady,
     async verify(token) {
       try {
-        if (!isAcceptable(decodeProtectedHeader(token), config.typ)) return undefined;
+        if (!isAcceptable(decodeProtectedHeader(token), config.type)) return undefined;
         const claims = await keys.check(token, options);
-        return toVerified(claims, keys.trustedUntil, config.maxLifetimeS);
+        return toVerified(claims, keys.trustedUntil, config.maxLifetimeSeconds);
       } catch (error) {
         if (!(error instanceof KeysUnavailable)) {
           if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
@@ -67,12 +67,12 @@ function isAcceptable(header: object, configured: string | undefined): boolean {
 function toVerified(
   { sub, exp, iat, scope }: JWTPayload,
   trustedUntil: number,
-  maxLifetimeS: number,
+  maxLifetimeSeconds: number,
 ): Verified | undefined {
   if (typeof sub !== 'string' || playerIdProblem(sub) || !Number.isFinite(exp) || exp === undefined) return undefined;
   const now = Date.now() / 1_000;
   if (iat !== undefined && iat > now + LEEWAY_SECONDS) return undefined;
-  if (maxLifetimeS > 0 && exp - (iat ?? now) > maxLifetimeS) return undefined;
+  if (maxLifetimeSeconds > 0 && exp - (iat ?? now) > maxLifetimeSeconds) return undefined;
   const scopes = typeof scope === 'string' ? scope.split(' ').filter(isScope) : [];
   return {
     caller: { name: sub, sub, scopes: new Set(scopes) },

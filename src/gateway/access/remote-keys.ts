@@ -103,12 +103,13 @@ async function fetchText(url: URL): Promise<string> {
     const headers = { accept: 'application/jwk-set+json, application/json' };
     const response = await fetch(url, { headers, redirect: 'error', signal: controller.signal });
     if (response.status !== 200 || !response.body) throw new Error(`the key server answered ${response.status}`);
+    const reader = response.body.getReader();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
-    for await (const chunk of response.body) {
-      bytes += chunk.length;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
       if (bytes > MAX_BYTES) throw new Error('the answer is too large');
-      chunks.push(chunk);
+      chunks.push(part.value);
     }
     return Buffer.concat(chunks).toString();
   } finally {

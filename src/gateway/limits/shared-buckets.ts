@@ -13,9 +13,9 @@
  * While Redis is away or does not answer, this process's own buckets decide.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { SharedState } from '../../process/redis.ts';
 import type { Buckets, Limit } from './buckets.ts';
-import { createCallers } from './callers.ts';
 
 /** What a process holds of a caller's common bucket. Times are of `performance.now()`. */
 interface Lot {
@@ -60,7 +60,7 @@ return {taken, 0}
 
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
   const largestLot = Math.max(1, Math.floor(limit.burst / 10));
-  const lots = createCallers<Lot>();
+  const lots = new LRUCache<string, Lot>({ max: 50_000 });
 
   return {
     take(key) {
@@ -71,6 +71,7 @@ export function createSharedBuckets({ name, limit, shared, local }: SharedOption
       if (lot.tokens > 0 && lot.tokens < lot.size / 2) askAhead(key, lot);
       return wait;
     },
+    debt: (key, cost) => local.debt(key, cost),
     wait(key) {
       const refusedFor = (lots.get(key)?.refusedUntil ?? 0) - performance.now();
       return refusedFor > 0 ? Math.ceil(refusedFor) : local.wait(key);

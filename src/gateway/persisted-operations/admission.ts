@@ -12,9 +12,9 @@ export interface PersistedOperationsConfig {
   /** `off` has no manifest; `log` runs everything and logs what `enforce` would refuse. */
   mode: 'off' | 'log' | 'enforce';
   /** Path of the manifest; needed unless the mode is `off`. */
-  file: string | undefined;
-  /** Callers with this scope may run what is not in the manifest. */
-  exemptScope: Scope | undefined;
+  file?: string | undefined;
+  /** Callers with this scope may run what is not listed. */
+  exemptScope?: Scope | undefined;
 }
 
 /** What a request stands for. */

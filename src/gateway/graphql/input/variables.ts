@@ -15,5 +15,5 @@ export function checkVariables(
   const [error] = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors ?? [];
   if (!error) return;
   const extensions = { http: { status: 400, headers: new HeaderMap() } };
-  throw new ClientError('BAD_USER_INPUT', error.message, { nodes: error.nodes, extensions });
+  throw new ClientError('BAD_USER_INPUT', error.message, { nodes: error.nodes ?? null, extensions });
 }

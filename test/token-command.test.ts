@@ -1,16 +1,22 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { loadConfig } from '../src/config/config.ts';
-import { mint } from '../src/process/mint.ts';
 import { startGateway } from './kit/gateway.ts';
 import { secretSigner } from './kit/tokens.ts';
 import { startUpstream, type Upstream } from './kit/upstream.ts';
 
-/* The program that makes tokens for development makes tokens a gateway accepts. */
+/* The command that makes tokens for development makes tokens that the gateway accepts. */
 
 const { env } = secretSigner();
+/** What the command prints; rejects with what it says when it fails. */
+async function mint(args: string[], settings: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['dist/process/token.js', ...args], { env: settings });
+  return stdout.trimEnd();
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'mint-'));
 let upstream: Upstream;
 beforeAll(async () => {
@@ -22,7 +28,7 @@ afterAll(async () => {
 });
 
 test("a player's token lets that player in, with the scopes asked for", async () => {
-  const token = await mint(['--sub', 'p1', '--scopes', 'players:read coupons:read', '--minutes', '5'], loadConfig(env));
+  const token = await mint(['--sub', 'p1', '--scopes', 'players:read coupons:read', '--minutes', '5'], env);
   const gateway = await startGateway(upstream.url, env);
   const { data, errors } = await gateway.query(
     '{ me { id coupons { code } referredFriends { total } } }',
@@ -35,9 +41,7 @@ test("a player's token lets that player in, with the scopes asked for", async ()
 });
 
 test("a client's token lets it in by the entry printed beside it", async () => {
-  const [token, entry] = (
-    await mint(['--client', 'shop', '--scopes', 'players:read,any-player'], loadConfig({}))
-  ).split('\n');
+  const [token, entry] = (await mint(['--client', 'shop', '--scopes', 'players:read,any-player'])).split('\n');
   const path = join(folder, 'clients.json');
   writeFileSync(path, `[${entry}]`);
   const gateway = await startGateway(upstream.url, { CLIENT_TOKENS_FILE: path });
@@ -68,5 +72,5 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['no secret', ['--sub', 'a'], {}, /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/],
   ['production', ['--sub', 'a'], production, /with NODE_ENV=production it makes none/],
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {
-  await expect(mint(args, loadConfig(settings))).rejects.toThrow(message);
+  await expect(mint(args, settings)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
 });
