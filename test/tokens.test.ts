@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createRemembered } from '../src/gateway/access/verified-tokens.ts';
+import { VerifiedTokens } from '../src/gateway/access/verified-tokens.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {
@@ -577,7 +577,7 @@ describe('client tokens', () => {
 });
 
 test('no more than ten thousand verified tokens are remembered, and the one remembered longest goes first', () => {
-  const remembered = createRemembered();
+  const remembered = new VerifiedTokens();
   const caller = { name: 'p1', sub: 'p1', scopes: new Set<never>() };
   for (let token = 0; token <= 10_000; token += 1) {
     remembered.set(`${token}`, 'keys', { caller, expiresAt: Number.POSITIVE_INFINITY });

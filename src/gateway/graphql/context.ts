@@ -38,7 +38,7 @@ export interface Context {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: RateLimits;
+  rates: Pick<RateLimits, 'takeCouponRead'>;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
   /** Told how many keys a loader put into one batch. */
