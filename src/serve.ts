@@ -3,6 +3,7 @@ import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
+import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { Visible } from './process/management.ts';
@@ -23,6 +24,8 @@ export interface Serving extends Stoppable, Visible {
 export interface ServeOptions {
   /** How often an operation is requested before it is compiled. Default 50. */
   compileAfter?: number;
+  /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
+  newOperations?: NewOperationLimits;
 }
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
@@ -30,7 +33,7 @@ export async function serve(
   config: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  { compileAfter }: ServeOptions = {},
+  { compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
@@ -48,6 +51,7 @@ export async function serve(
     metrics,
     tracing,
     compileAfter,
+    newOperations,
   });
   const { app } = gateway;
   const url = await app.listen({

@@ -452,13 +452,16 @@ describe('a key set', () => {
     ['cuts the connection', (_, response) => response.destroy()],
     ['never answers', () => {}],
   ];
-  test.each(broken)('refuses everybody while the provider %s, and recovers', async (_name, listener) => {
+  test.each(broken)('answers 503 while the provider %s, and recovers', async (_name, listener) => {
     keys.serve(listener);
     const gateway = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
-    expectRefused(await bearer(gateway, token(first)));
-    expect(gateway.logged()).toMatch(/tokens cannot be verified/);
+    const { status, head, body } = await bearer(gateway, token(first));
+    expect({ status, upstream: upstream.calls() }).toEqual({ status: 503, upstream: [] });
+    expect(head).toMatch(/\r\nretry-after: \d/);
+    expect(JSON.parse(body).errors[0].extensions).toMatchObject({ code: 'OVERLOADED', retryable: true });
+    expect(gateway.logged()).toMatch(/the keys for tokens cannot be fetched/);
     keys.serve([first.jwk]);
-    expectLetIn(await bearer(gateway, token(first)));
+    expectLetIn(await eventually(() => bearer(gateway, token(first)), 200));
   });
 });
 

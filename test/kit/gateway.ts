@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/config.ts';
 import { loadCompiler } from '../../src/gateway/graphql/jit.ts';
 import { createLog } from '../../src/process/log.ts';
-import { serve } from '../../src/serve.ts';
+import { type ServeOptions, serve } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
@@ -28,8 +28,14 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
+
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
-export async function startGateway(restUrl: string, env: Record<string, string> = {}): Promise<TestGateway> {
+export async function startGateway(
+  restUrl: string,
+  env: Record<string, string> = {},
+  options: ServeOptions = { compileAfter: 3, newOperations: { player: UNLIMITED, server: UNLIMITED } },
+): Promise<TestGateway> {
   const config = loadConfig({
     PORT: '0',
     REST_BASE_URL: restUrl,
@@ -43,7 +49,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   await loadCompiler();
-  const serving = await serve(config, restUrl, log, { compileAfter: 3 });
+  const serving = await serve(config, restUrl, log, options);
   const { url } = serving;
   return {
     url,

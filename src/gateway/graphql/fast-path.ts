@@ -22,8 +22,9 @@ export interface FastPathOptions extends CompleteOptions {
 }
 
 /** Whether the fast path may answer a request. */
-export function isFast({ method, accept, registers }: GraphQLRequest, { execute }: KnownOperation): boolean {
-  return execute !== undefined && method === 'POST' && !registers && PLAIN_JSON.has(accept);
+export function isFast(request: GraphQLRequest, { execute }: KnownOperation): boolean {
+  const { method, accept, wellFormed, registers } = request;
+  return execute !== undefined && method === 'POST' && wellFormed && !registers && PLAIN_JSON.has(accept);
 }
 
 /** The body of the response, or undefined when nothing was executed and Apollo Server has to answer. */

@@ -91,13 +91,18 @@ export class Operations {
       known.operations.set(operationName, operation);
     }
     operation.sightings += 1;
-    if (operation.sightings === this.#options.compileAfter) this.compile(operation);
+    if (operation.sightings === this.#options.compileAfter) this.#options.compiler.schedule(operation);
     return operation;
   }
 
-  /** Has an operation compiled soon, between requests. */
-  compile(operation: KnownOperation): void {
-    this.#options.compiler.schedule(operation);
+  /** Has the operation of a text compiled soon, between requests. One that would be refused is left as it is. */
+  compileText(text: string): void {
+    try {
+      const operation = this.find(text, undefined);
+      if (operation) this.#options.compiler.schedule(operation);
+    } catch {
+      // Over a limit: a request for it is told so.
+    }
   }
 
   /** The valid documents by the hash that Apollo Server asks with. */

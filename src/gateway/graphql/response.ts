@@ -51,8 +51,9 @@ export function completeResponse(
   { suggestions, showCalls }: CompleteOptions,
 ): void {
   if (response.errors) {
-    const shortened = response.errors.map((error) => shorten(error, suggestions));
     // Next to data every error explains a null, so all of them stay.
+    const told = response.data == null ? mergeRepeated(response.errors) : response.errors;
+    const shortened = told.map((error) => shorten(error, suggestions));
     response.errors = response.data == null ? withinBytes(shortened) : shortened;
     record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
   }
@@ -60,13 +61,28 @@ export function completeResponse(
   response.extensions = extensions;
 }
 
+/** The same mistake in several places of a document is one error with several locations. */
+function mergeRepeated(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
+  const byMessage = new Map<string, GraphQLFormattedError>();
+  for (const error of errors) {
+    const first = byMessage.get(error.message);
+    const locations = [...(first?.locations ?? []), ...(error.locations ?? [])];
+    byMessage.set(error.message, first ? { ...first, locations } : error);
+  }
+  return [...byMessage.values()];
+}
+
 function shorten(error: GraphQLFormattedError, suggestions: boolean): GraphQLFormattedError {
   const { message, locations } = error;
   return {
     ...error,
-    message: suggestions ? message : message.replace(SUGGESTION, ''),
+    message: suggestions ? message : withoutSuggestion(message),
     ...(locations && locations.length > MAX_LOCATIONS ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}),
   };
+}
+
+export function withoutSuggestion(message: string): string {
+  return message.replace(SUGGESTION, '');
 }
 
 /** As many errors as fit, at least one. */

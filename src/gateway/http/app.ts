@@ -12,7 +12,7 @@ import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
-import { RateLimits } from '../limits/rate-limits.ts';
+import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Observation } from '../observe/observe.ts';
 import { reportTo } from '../observe/operation-log.ts';
@@ -42,6 +42,8 @@ export interface GatewayOptions {
   tracing: Tracing | undefined;
   /** How often an operation is requested before it is compiled. Default 50. */
   compileAfter: number | undefined;
+  /** How many operations that were not seen before a caller may send. */
+  newOperations: NewOperationLimits | undefined;
 }
 
 export interface Gateway {
@@ -57,7 +59,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { production, limits } = config;
   const { schema, rules } = createSchema(options.schemaDirectory);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({ rates: config.rates, workers: config.workers, shared });
+  const rates = new RateLimits({
+    rates: config.rates,
+    workers: config.workers,
+    shared,
+    newOperations: options.newOperations,
+  });
   const authentication = createAuthentication(config.auth, rates, (message) => log.warn(message));
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
   const compiler = new Compiler(schema);
@@ -180,10 +187,5 @@ function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | b
 
 /** Has the operations of the manifest compiled, one at a time, once the process is ready. */
 function compileListed(admission: Admission, operations: Operations): void {
-  for (const text of admission.listed) {
-    setImmediate(() => {
-      const operation = operations.find(text, undefined);
-      if (operation) operations.compile(operation);
-    });
-  }
+  for (const text of admission.listed) setImmediate(() => operations.compileText(text));
 }

@@ -40,11 +40,11 @@ export class BodyReader {
   #totalBytes = 0;
 
   /**
-   * The JSON of a POST request; undefined for a GET request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
+   * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
    * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory.
    */
   async read(request: FastifyRequest, maxBytes: number): Promise<unknown> {
-    if (request.method === 'GET') return undefined;
+    if (request.method !== 'POST') return undefined;
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
     const body = parseJson(await this.#collect(request, maxBytes));
@@ -172,16 +172,10 @@ function parseJson(body: Buffer): unknown {
  * and lists that are too long. A body can be nested deeper than functions can call themselves, so there is no recursion.
  */
 function checkMembers(body: unknown): void {
-  const open: object[] = typeof body === 'object' && body !== null ? [body] : [];
+  const open: object[] = [{ body }];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    if (Array.isArray(container) && container.length > MAX_LIST_LENGTH) {
-      throw requestError(
-        'BAD_USER_INPUT',
-        400,
-        `A list has ${container.length} members; at most ${MAX_LIST_LENGTH} are allowed.`,
-      );
-    }
-    for (const member of Array.isArray(container) ? container : Object.values(container)) {
+    for (const [name, member] of Object.entries(container)) {
+      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) throw listTooLong(name, member.length);
       if (typeof member === 'object' && member !== null) open.push(member);
       else if (typeof member === 'number' && !isExact(member)) {
         const message = 'The body holds a number that is too large to be exact; write it as a string.';
@@ -189,6 +183,11 @@ function checkMembers(body: unknown): void {
       }
     }
   }
+}
+
+function listTooLong(name: string, length: number): ClientError {
+  const message = `The list "${name.slice(0, 60)}" has ${length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+  return requestError('BAD_USER_INPUT', 400, message);
 }
 
 function tooLarge(): ClientError {

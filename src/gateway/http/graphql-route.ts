@@ -5,6 +5,7 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables } from '../graphql/input/variables.ts';
 import type { KnownOperation, Operations } from '../graphql/operations.ts';
@@ -72,6 +73,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
+        if (cancellation.happened) throw requestError('CANCELLED', 499, 'The client went away.');
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
@@ -113,14 +115,14 @@ function findOperation(
 
 /** Everything that can be refused before an operation is executed. */
 function check(
-  { limiter, schema }: GraphQLRoute,
+  { limiter, schema, responses }: GraphQLRoute,
   { operation }: KnownOperation,
   measured: Measured,
   { variables }: GraphQLRequest,
   caller: Caller,
 ): void {
   limiter.check(measured, caller);
-  checkVariables(schema, operation, variables);
+  checkVariables(schema, operation, variables, responses.suggestions);
 }
 
 interface Execution {

@@ -19,6 +19,8 @@ export interface GraphQLRequest {
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
   readonly documentId: unknown;
+  /** Whether every member has its type. */
+  readonly wellFormed: boolean;
   /** Whether the text comes with a hash under which it is to be registered. */
   readonly registers: boolean;
 }
@@ -35,6 +37,11 @@ export function readGraphQLRequest({ method, headers, url }: FastifyRequest, bod
     variables: isJson(variables) ? variables : undefined,
     extensions: isJson(extensions) ? extensions : undefined,
     documentId,
+    wellFormed:
+      typeof query === 'string' &&
+      (operationName == null || typeof operationName === 'string') &&
+      (variables == null || isJson(variables)) &&
+      (extensions == null || isJson(extensions)),
     registers: query !== undefined && isJson(extensions) && extensions['persistedQuery'] != null,
   };
 }
@@ -77,7 +84,10 @@ export function toApolloRequest(
   const request = { method, headers: apolloHeaders, search: searchOf(url), body };
   if (textOfId === undefined) return request;
   const { persistedQuery: _, ...others } = extensions ?? {};
-  if (method === 'POST') return { ...request, body: { query: textOfId, operationName, variables, extensions: others } };
+  if (method === 'POST') {
+    const members = { operationName: operationName ?? null, variables: variables ?? null };
+    return { ...request, body: { query: textOfId, ...members, extensions: others } };
+  }
   const parameters = new URLSearchParams(request.search);
   parameters.set('query', textOfId);
   parameters.delete('documentId');

@@ -16,6 +16,9 @@ export interface Buckets {
   wait(key: string): number;
 }
 
+/** Buckets that answer at once. */
+export type LocalBuckets = ReturnType<typeof createBuckets>;
+
 interface Bucket {
   fullAt: number;
 }

@@ -2,7 +2,7 @@ import type { SharedState } from '../../process/redis.ts';
 import type { Caller } from '../access/caller.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { clientOf } from './address.ts';
-import { type Buckets, createBuckets, type Limit } from './buckets.ts';
+import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /**
@@ -24,11 +24,19 @@ interface RateLimitsOptions {
   /** How many processes of this machine share the limits where no Redis does. */
   workers: number;
   shared: SharedState | undefined;
+  newOperations?: NewOperationLimits | undefined;
 }
 
-/** Texts of operations that were not seen before: each takes milliseconds to parse and validate. Per process. */
-const NEW_OPERATIONS: Limit = { perSecond: 10, burst: 50 };
-const SERVER_NEW_OPERATIONS: Limit = { perSecond: 200, burst: 1_000 };
+/** Operations that were not seen before, in this process: each takes milliseconds to parse and validate. */
+export interface NewOperationLimits {
+  player: Limit;
+  server: Limit;
+}
+
+const NEW_OPERATIONS: NewOperationLimits = {
+  player: { perSecond: 10, burst: 50 },
+  server: { perSecond: 200, burst: 1_000 },
+};
 
 /** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
 const INCLUDED_CALLS = 5;
@@ -41,10 +49,12 @@ export class RateLimits {
   readonly #serverOperations: Buckets;
   readonly #couponReads: Buckets;
   readonly #serverCouponReads: Buckets;
-  readonly #newOperations = createBuckets(NEW_OPERATIONS);
-  readonly #serverNewOperations = createBuckets(SERVER_NEW_OPERATIONS);
+  readonly #newOperations: LocalBuckets;
+  readonly #serverNewOperations: LocalBuckets;
 
-  constructor({ rates, workers, shared }: RateLimitsOptions) {
+  constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
+    this.#newOperations = createBuckets(newOperations.player);
+    this.#serverNewOperations = createBuckets(newOperations.server);
     const buckets = (name: string, limit: Limit): Buckets => {
       const local = createBuckets(partOf(limit, workers));
       return shared ? createSharedBuckets({ name, limit, shared, local }) : local;

@@ -77,7 +77,7 @@ export class Admission {
     if (!SHA256.test(id)) {
       throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
     }
-    return { text: text ?? (await this.#registered.get(id)), trusted: false, textOfId: undefined };
+    return { text: text ?? (await this.#registered.get(`apq:${id}`)), trusted: false, textOfId: undefined };
   }
 
   #refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
