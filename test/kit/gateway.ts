@@ -5,7 +5,6 @@ import { createGateway } from '../../src/gateway/http/app.ts';
 import { createMetrics } from '../../src/gateway/observe/metrics.ts';
 import { createLog } from '../../src/process/log.ts';
 import { createRestClient } from '../../src/rest/client.ts';
-import { createInvalidation } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { SCHEMA_DIRECTORY } from './schema.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
@@ -47,12 +46,12 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const metrics = createMetrics();
-  const invalidation = await createInvalidation(config, log);
+  const shared =
+    config.redisUrl && (await (await import('../../src/process/redis.ts')).connectRedis(config.redisUrl, log));
+  const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
   const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer, invalidation });
   metrics.showHealth(() => rest.health());
   const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const shared =
-    config.redisUrl && (await (await import('../../src/process/redis.ts')).connectRedis(config.redisUrl, log));
   await loadCompiler();
   const app = await createGateway({
     config,

@@ -1,7 +1,6 @@
-import type { Maybe } from '../../rest/maybe.ts';
 import { createCallers } from './callers.ts';
 
-/** How much of something one caller may have: so many a second, and so many at once after a pause. */
+/** How many tokens one caller may spend: so many a second, and so many at once after a pause. */
 export interface Limit {
   perSecond: number;
   burst: number;
@@ -9,9 +8,14 @@ export interface Limit {
 
 /** Buckets of tokens by key; each refills at the limit's rate. */
 export interface Buckets {
-  /** Takes a token. Answers 0 when there was one, else in how many milliseconds there will be; then nothing is taken. */
-  take(key: string): Maybe<number>;
-  /** What `take` would answer, as far as this process knows; nothing is taken. */
+  /**
+   * Takes `cost` tokens, or as many as a full bucket has if that is less. Answers 0 when they were there, else in how many
+   * milliseconds they will be; then nothing is taken.
+   */
+  take(key: string, cost?: number): number | Promise<number>;
+  /** Takes `cost` tokens that were spent already, even beyond empty: the next `take` waits until they are paid back. */
+  debt(key: string, cost: number): void;
+  /** What `take` of one token would answer, as far as this process knows; nothing is taken. */
   wait(key: string): number;
 }
 
@@ -20,40 +24,40 @@ interface Bucket {
 }
 
 /** Rounding: a token that is a microsecond away is there. */
-const NEARLY_MS = 0.001;
+export const ROUNDING_MS = 0.001;
 
 /**
  * Buckets in the memory of this process. A bucket is one number, the time at which it will be full again (the generic cell
- * rate algorithm): nothing is refilled by a timer, and a full bucket needs no memory.
+ * rate algorithm): no timer refills it, and a full bucket needs no memory.
  */
 export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
-  const msWhenEmpty = burst * msPerToken;
+  const capacityMs = burst * msPerToken;
   const buckets = createCallers<Bucket>();
 
-  /** When a bucket is full again if a token is taken now. */
-  const fullAfterTaking = (bucket: Bucket | undefined, at: number) => Math.max(bucket?.fullAt ?? at, at) + msPerToken;
-  const waitFor = (full: number, at: number) => {
-    const excess = full - at - msWhenEmpty;
-    return excess > NEARLY_MS ? Math.ceil(excess) : 0;
+  const fullAt = (key: string, at: number) => Math.max(buckets.get(key)?.fullAt ?? at, at);
+  const waitUntil = (full: number, at: number) => {
+    const excess = full - at - capacityMs;
+    return excess > ROUNDING_MS ? Math.ceil(excess) : 0;
   };
+  function set(key: string, full: number): void {
+    const bucket = buckets.get(key);
+    if (bucket) bucket.fullAt = full;
+    else buckets.set(key, { fullAt: full });
+  }
 
   return {
-    take(key) {
+    take(key, cost = 1) {
       const at = now();
-      const bucket = buckets.get(key);
-      const full = fullAfterTaking(bucket, at);
-      const wait = waitFor(full, at);
-      if (wait > 0) return wait;
-      if (bucket) bucket.fullAt = full;
-      else buckets.set(key, { fullAt: full });
-      return 0;
+      const full = fullAt(key, at) + Math.min(cost, burst) * msPerToken;
+      const wait = waitUntil(full, at);
+      if (wait === 0) set(key, full);
+      return wait;
     },
+    debt: (key, cost) => set(key, fullAt(key, now()) + cost * msPerToken),
     wait(key) {
-      const bucket = buckets.get(key);
-      if (!bucket) return 0;
       const at = now();
-      return waitFor(fullAfterTaking(bucket, at), at);
+      return buckets.has(key) ? waitUntil(fullAt(key, at) + msPerToken, at) : 0;
     },
   } satisfies Buckets;
 }
