@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
@@ -7,9 +7,8 @@ import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { Visible } from './process/management.ts';
+import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient } from './rest/client.ts';
-import type { Invalidation } from './rest/invalidation.ts';
-import { createRedisInvalidation } from './rest/redis-invalidation.ts';
 
 /** `schema/` beside `src/` and `dist/`: this module, or the bundle that holds it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
@@ -36,11 +35,11 @@ export async function serve(
   { compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
-  collectDefaultMetrics({ register: metrics.registry });
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
-  const invalidation = await createInvalidation(config, log);
+  const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
   const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
+  registerProcessMetrics(metrics.registry, shared);
   metrics.showHealth(() => rest.health());
   const gateway = await createGateway({
     config,
@@ -79,14 +78,4 @@ export async function serve(
       await tracing?.stop(hurry);
     },
   };
-}
-
-/** The writes of other processes, for a gateway that keeps reads. The loss of Redis is logged by its other connection. */
-async function createInvalidation(
-  { redisUrl, rest: { readCacheTtlMs } }: Config,
-  log: FastifyBaseLogger,
-): Promise<Invalidation | undefined> {
-  if (!redisUrl || readCacheTtlMs === 0) return undefined;
-  const onError = (error: Error) => log.debug({ reason: error.message }, 'invalidation cannot reach Redis');
-  return createRedisInvalidation({ url: redisUrl, onError });
 }

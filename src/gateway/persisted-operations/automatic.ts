@@ -46,7 +46,7 @@ export function createPersistedQueryStore(shared: SharedState | undefined): Pers
     async get(key) {
       const known = memory.get(key);
       if (known !== undefined || !shared?.available()) return known;
-      const query = await shared.ask((redis) => redis.get(sharedKey(key))).catch(() => null);
+      const query = await shared.get(sharedKey(key)).catch(() => null);
       if (query === null || !standsFor(key, query)) return undefined;
       memory.set(key, query);
       return query;
@@ -55,9 +55,7 @@ export function createPersistedQueryStore(shared: SharedState | undefined): Pers
       memory.set(key, query);
       if (!shared?.available() || !memory.has(key)) return;
       const keys = [sharedKey(key), sharedKey('order')];
-      await shared
-        .ask((redis) => redis.eval(REGISTER, keys.length, ...keys, query, SHARED_LASTS_SECONDS, MAX_SHARED))
-        .catch(() => undefined);
+      await shared.evaluate(REGISTER, keys, [query, SHARED_LASTS_SECONDS, MAX_SHARED]).catch(() => undefined);
     },
     async delete(key) {
       return memory.delete(key);
