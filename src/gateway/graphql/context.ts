@@ -1,13 +1,13 @@
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Refusals } from '../access/enforce.ts';
+import { Refusals } from '../access/refusals.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { CouponReads } from '../limits/coupon-reads.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
-import { CallBudget } from './loaders/budget.ts';
 import { Loaders } from './loaders/loaders.ts';
+import { CallBudget } from './loaders/reading.ts';
 import { Writes } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
@@ -58,5 +58,5 @@ export function createContext(
   const writes = new Writes(reading, loaders);
   const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: call.requestId };
-  return { caller, known, call, loaders, writes, couponReads, refusals: new Map(), rules, record, extensions };
+  return { caller, known, call, loaders, writes, couponReads, refusals: new Refusals(), rules, record, extensions };
 }

@@ -1,10 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
-import type { UserError } from '../../generated/graphql.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../rest/errors.ts';
-
-export type { UserError };
 
 /** Every code of our own that can stand in `extensions.code`; Apollo Server's own codes complete the set. */
 export type GatewayErrorCode =
