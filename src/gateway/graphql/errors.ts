@@ -134,3 +134,11 @@ function clientFace({ message, extensions }: GraphQLFormattedError) {
     ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }
     : { message: short, extensions: shown };
 }
+
+/** What graphql-js adds to a message for a name that is nearly right. */
+const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
+
+/** A message that tells no names of the schema. */
+export function withoutSuggestion(message: string): string {
+  return message.replace(SUGGESTION, '');
+}
