@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection, ReferredFriend as WireReferredFriend } from '../rest/wire.ts';
-import type { ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../gateway/graphql/resolvers/parents.ts';
+import type { ReferralPageParent, ReferralConnectionParent } from '../gateway/graphql/resolvers/referral.ts';
+import type { UpsertPlayerOutcome, TrackEventsOutcome } from '../gateway/graphql/resolvers/payloads.ts';
 import type { Context } from '../gateway/graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -645,10 +646,10 @@ export type ResolversTypes = {
   ReferredFriendPage: ResolverTypeWrapper<ReferralPageParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   TrackEventsInput: TrackEventsInput;
-  TrackEventsPayload: ResolverTypeWrapper<TrackEventsParent>;
+  TrackEventsPayload: ResolverTypeWrapper<TrackEventsOutcome>;
   URL: ResolverTypeWrapper<Scalars['URL']['output']>;
   UpsertPlayerInput: UpsertPlayerInput;
-  UpsertPlayerPayload: ResolverTypeWrapper<UpsertPlayerParent>;
+  UpsertPlayerPayload: ResolverTypeWrapper<UpsertPlayerOutcome>;
   UserError: ResolverTypeWrapper<UserError>;
   UserErrorCode: UserErrorCode;
 };
@@ -687,16 +688,15 @@ export type ResolversParentTypes = {
   ReferredFriendPage: ReferralPageParent;
   String: Scalars['String']['output'];
   TrackEventsInput: TrackEventsInput;
-  TrackEventsPayload: TrackEventsParent;
+  TrackEventsPayload: TrackEventsOutcome;
   URL: Scalars['URL']['output'];
   UpsertPlayerInput: UpsertPlayerInput;
-  UpsertPlayerPayload: UpsertPlayerParent;
+  UpsertPlayerPayload: UpsertPlayerOutcome;
   UserError: UserError;
 };
 
 export type AccessDirectiveArgs = {
   exceptOwn?: Scalars['Boolean']['input'];
-  names?: Maybe<Scalars['String']['input']>;
   scope: Scalars['String']['input'];
   whom?: Maybe<Scalars['String']['input']>;
 };

@@ -1,11 +1,9 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
-import type { JwtConfig, JwtKey } from '../../config/auth.ts';
-import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
+import type { JwtConfig } from '../../config/auth.ts';
 import { isScope } from '../../config/scopes.ts';
 import { requestError } from '../graphql/errors.ts';
 import { playerIdProblem } from '../graphql/input/text.ts';
-import { type Keys, KeysUnavailable, LocalKeys } from './keys.ts';
-import { RemoteKeys } from './remote-keys.ts';
+import { createKeys, KeysUnavailable } from './keys.ts';
 import type { Verified } from './verified-tokens.ts';
 
 export interface JwtVerifier {
@@ -56,20 +54,6 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
       }
     },
   };
-}
-
-/** The keys that a configuration names. `warn` is told of keys that cannot be read or fetched. */
-function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
-  switch (key.kind) {
-    case 'jwks':
-      return new RemoteKeys(key.url, warn);
-    case 'public-key':
-      return new LocalKeys(key.pem, readPublicKey, warn);
-    case 'secret':
-      return new LocalKeys(key.secret, readSharedSecret, warn);
-    default:
-      return key satisfies never;
-  }
 }
 
 function isAcceptable(header: object, configured: string | undefined): boolean {

@@ -1,13 +1,13 @@
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import { Refusals } from '../access/refusals.ts';
+import type { Refusals } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { CouponReads } from '../limits/coupon-reads.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
+import { CallBudget } from './loaders/budget.ts';
 import { Loaders } from './loaders/loaders.ts';
-import { CallBudget } from './loaders/reading.ts';
 import { Writes } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
@@ -53,10 +53,12 @@ export function createContext(
   { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
   { caller, known, call, record }: OperationContext,
 ): Context {
-  const reading = { rest, call, budget: new CallBudget(maxUpstreamCalls), onBatch };
+  const budget = new CallBudget(maxUpstreamCalls);
+  call.takeCall = () => budget.take(1);
+  const reading = { rest, call, budget, onBatch };
   const loaders = new Loaders(reading);
   const writes = new Writes(reading, loaders);
   const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: call.requestId };
-  return { caller, known, call, loaders, writes, couponReads, refusals: new Refusals(), rules, record, extensions };
+  return { caller, known, call, loaders, writes, couponReads, refusals: new Map(), rules, record, extensions };
 }

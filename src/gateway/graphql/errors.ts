@@ -1,7 +1,10 @@
 import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
+import type { UserError } from '../../generated/graphql.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../rest/errors.ts';
+
+export type { UserError };
 
 /** Every code of our own that can stand in `extensions.code`; Apollo Server's own codes complete the set. */
 export type GatewayErrorCode =
@@ -26,6 +29,7 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
+  OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
   CANCELLED: 'The client went away.',
 };
 

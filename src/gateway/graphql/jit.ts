@@ -25,13 +25,14 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
+import type { Context } from './context.ts';
 import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
 import { withPlainScalars } from './jit-schema.ts';
 
 /** Executes a compiled operation. Without `data` in the result nothing was executed and graphql-js has to. */
 export type Execute = (
   root: object,
-  context: object,
+  context: Context,
   variables: Readonly<Record<string, unknown>> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
 

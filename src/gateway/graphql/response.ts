@@ -20,7 +20,7 @@ export function formatResult(
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (!errors && refusals.size === 0 && data !== undefined) return { data };
-  const all = [...(errors ?? []), ...refusals.errors];
+  const all = [...(errors ?? []), ...refusals.values()];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
   return { errors: all.map(format), ...(data === undefined ? {} : { data }) };
 }

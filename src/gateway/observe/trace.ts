@@ -1,12 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { CallRecord } from '../../rest/call-context.ts';
-
-/** What became of an operation. */
-export interface OperationOutcome {
-  name: string | undefined;
-  type: string | undefined;
-  codes: readonly string[];
-}
+import type { OperationRecord } from './operation-record.ts';
 
 /** The trace of one operation. */
 export interface OperationTrace {
@@ -14,7 +8,7 @@ export interface OperationTrace {
   readonly traceparent: string;
   /** A REST call of the operation is over at this moment. */
   call(record: CallRecord): void;
-  end(outcome: OperationOutcome): void;
+  end(record: OperationRecord): void;
 }
 
 /** Sends traces to a collector. */

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Reading } from './reading.ts';
+import type { Reading } from './loaders.ts';
 
 /**
  * A loader with one REST call for each key. The keys of a tick become as many calls, all at once; the REST client bounds how

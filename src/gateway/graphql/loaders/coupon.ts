@@ -1,7 +1,7 @@
 import type DataLoader from 'dataloader';
 import type { Coupon } from '../../../rest/wire.ts';
 import { createCallLoader } from './call.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './loaders.ts';
 
 export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
 

@@ -1,7 +1,7 @@
 import type DataLoader from 'dataloader';
 import type { Player } from '../../../rest/wire.ts';
 import { createCallLoader } from './call.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './loaders.ts';
 
 export interface PlayerKey {
   playerUniqueId: string;

@@ -1,6 +1,5 @@
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
-import type { Loaders } from './loaders.ts';
-import type { Reading } from './reading.ts';
+import type { Loaders, Reading } from './loaders.ts';
 
 /**
  * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
