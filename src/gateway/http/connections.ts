@@ -91,7 +91,7 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
 export function cancellationOf({ raw }: FastifyReply): Cancellation {
   const cancellation = new Cancellation();
   raw.on('close', () => {
-    if (!raw.writableFinished) cancellation.happen();
+    if (!raw.writableFinished) cancellation.cancel();
   });
   return cancellation;
 }

@@ -68,7 +68,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
-        if (cancellation.happened) throw requestError('CANCELLED', 499, 'The client went away.');
+        if (cancellation.cancelled) throw requestError('CANCELLED', 499, 'The client went away.');
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
