@@ -19,8 +19,16 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
-/** One gateway in this process, in front of the REST service at `baseUrl`. */
-export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger): Promise<Serving> {
+/**
+ * One gateway in this process, in front of the REST service at `baseUrl`.
+ * @param draining Aborts when clients should go elsewhere: answers then close their connections.
+ */
+export async function serve(
+  config: Config,
+  baseUrl: string,
+  log: FastifyBaseLogger,
+  draining?: AbortSignal,
+): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
@@ -38,6 +46,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     shared,
     metrics,
     tracing,
+    draining,
   });
   const url = await gateway.listen({
     host: config.host,
@@ -50,10 +59,13 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     url,
     registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
-    reasons: async () => [
-      ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-      ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
-    ],
+    status: async () => ({
+      reasons: [],
+      conditions: [
+        ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
+        ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+      ],
+    }),
     async stop(hurry) {
       const cut = () => gateway.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });

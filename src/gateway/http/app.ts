@@ -58,6 +58,8 @@ export interface GatewayOptions {
   shared?: SharedState | undefined;
   metrics: Metrics;
   tracing?: Tracing | undefined;
+  /** Aborts when clients should go elsewhere: answers then close their connections. */
+  draining?: AbortSignal | undefined;
 }
 
 /** The gateway as an application: it never listens and reads no environment. */
@@ -105,7 +107,7 @@ export async function createGateway(options: GatewayOptions): Promise<FastifyIns
   });
   observeOperations(app, GRAPHQL_PATH, { metrics, log });
   beginTogether(app);
-  keepConnections(app, config.connections);
+  keepConnections(app, config.connections, options.draining);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     void reply.headers(ALWAYS);
