@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
-import { createAuthenticate } from './gateway/access/authenticate.ts';
 import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
+import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { Visible } from './process/management.ts';
@@ -19,15 +19,21 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
-/**
- * One gateway in this process, in front of the REST service at `baseUrl`.
- * @param draining Aborts when clients should go elsewhere: answers then close their connections.
- */
+export interface ServeOptions {
+  /** Aborts when clients should go elsewhere: responses then close their connections. */
+  draining?: AbortSignal;
+  /** How often an operation is requested before it is compiled. Default 50; for tests. */
+  compileAfter?: number;
+  /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
+  newOperations?: NewOperationLimits;
+}
+
+/** One gateway in this process, in front of the REST service at `baseUrl`. */
 export async function serve(
   config: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  draining?: AbortSignal,
+  { draining, compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
@@ -36,19 +42,20 @@ export async function serve(
   const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
   registerProcessMetrics(metrics.registry, shared);
   metrics.showHealth(() => rest.health());
-  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
   const gateway = await createGateway({
     config,
     schemaDirectory: SCHEMA_DIRECTORY,
     rest,
-    authenticate,
     log,
     shared,
     metrics,
     tracing,
     draining,
+    compileAfter,
+    newOperations,
   });
-  const url = await gateway.listen({
+  const { app } = gateway;
+  const url = await app.listen({
     host: config.host,
     port: config.port,
     listenTextResolver: (address) => `GraphQL listens at ${address}`,
@@ -60,17 +67,17 @@ export async function serve(
     registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
     status: async () => ({
-      reasons: [],
+      reasons: gateway.hasKeys() ? [] : ['no-keys'],
       conditions: [
         ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-        ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+        ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
       ],
     }),
     async stop(hurry) {
-      const cut = () => gateway.server.closeAllConnections();
+      const cut = () => app.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });
       if (hurry.aborted) cut();
-      await gateway.close();
+      await app.close();
       await rest.close();
       await shared?.close();
       await tracing?.stop(hurry);

@@ -98,7 +98,7 @@ describe('in development', () => {
 
 describe('in production there is no page', () => {
   test.each<[string, string, Headers, unknown[]]>([
-    ['a browser at /graphql', '/graphql', BROWSER, [400, JSON_TYPE, 'BAD_REQUEST']],
+    ['a browser at /graphql', '/graphql', BROWSER, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphql with a query', QUERY, { ...BROWSER, ...PREFLIGHTED }, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphiql', '/graphiql', BROWSER, NOT_FOUND],
   ])('%s', async (_who, path, headers, expected) => {

@@ -52,7 +52,7 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: 
   const management = lifecycle.own(await startManagement(config.management, lifecycle, log));
   const serving =
     config.workers === 1
-      ? await serve(config, restUrl, log, lifecycle.draining)
+      ? await serve(config, restUrl, log, { draining: lifecycle.draining })
       : await startWorkers(config.workers, restUrl, log, stdout);
   management.show(lifecycle.own(serving));
   lifecycle.run();

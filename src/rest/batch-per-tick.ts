@@ -22,7 +22,7 @@
  * @param schedule When that is: with `setImmediate`, once the event loop has read its sockets; with `process.nextTick`, once
  * everything that is going on at the moment has come to rest, promises included.
  */
-export function stage<Item>(
+export function batchPerTick<Item>(
   work: (item: Item) => void,
   schedule: (workOnAll: () => void) => void,
 ): (item: Item) => void {

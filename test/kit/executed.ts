@@ -1,12 +1,11 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import { type DocumentNode, type ExecutionResult, getOperationAST, Kind, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import type { Caller } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
-import { interpret } from '../../src/gateway/graphql/interpret.ts';
-import { createCompiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
-import { toAnswer } from '../../src/gateway/graphql/respond.ts';
+import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { formatResult } from '../../src/gateway/graphql/response.ts';
 import { createOperationRecord } from '../../src/gateway/observe/operation-record.ts';
 import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createFixedRest } from './fixed-rest.ts';
@@ -15,7 +14,7 @@ import { rules, schema } from './schema.ts';
 export { rules, schema };
 
 await loadCompiler();
-const compiledFor = createCompiler(schema);
+const compiler = new Compiler(schema);
 
 /** Who asks, and how much of it is allowed. */
 export interface Situation {
@@ -57,47 +56,51 @@ export async function executeBothWays(
   if (!operation) throw new Error('The document has no such operation, or more than one.');
   const compiled = compile(document, name);
   return {
-    interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables))),
+    interpreted: await run(situation, (context) => interpret(document, name, variables, context)),
+    compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
   };
 }
 
-/** Asks for an operation of a document, the first one without a name, again and again until it is compiled, or seems never to be. */
+/** The operation of that name, the first one without a name, compiled; undefined for one that must not be. */
 export function compile(source: string | DocumentNode, name?: string) {
   const document = typeof source === 'string' ? parse(source) : source;
   const operation = document.definitions
     .filter((part) => part.kind === Kind.OPERATION_DEFINITION)
     .find((part) => name === undefined || part.name?.value === name);
   if (!operation) throw new Error('The document has no such operation.');
-  for (let time = 0; time < 10; time += 1) {
-    const compiled = compiledFor(document, operation);
-    if (compiled) return compiled;
-  }
-  return undefined;
+  return compiler.compile(document, operation);
+}
+
+/** By graphql-js; variables that do not fit leave no data, as on the road. */
+async function interpret(
+  document: DocumentNode,
+  operationName: string | undefined,
+  variableValues: Record<string, unknown>,
+  contextValue: Context,
+): Promise<ExecutionResult> {
+  return await execute({ schema, document, operationName, variableValues, contextValue });
 }
 
 async function run(
   { caller, maxUpstreamCalls, couponReads }: Situation,
-  execute: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
+  executeWith: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
-    guard: () => Promise.resolve(caller),
-    countOperation: () => Promise.resolve(),
-    takeCouponRead: () => couponReads,
+    takeCouponRead: async () => couponReads,
   };
-  const operation = {
+  const call = {
     requestId: 'r1',
     cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
   const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
-  const context = createContext(options, caller, operation, createOperationRecord());
+  const context = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
   const reported: string[] = [];
-  const result = await execute(context);
+  const result = await executeWith(context);
   // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
   const fits = result.data !== undefined;
-  const answer = fits ? toAnswer(result, context, ({ message }) => void reported.push(message)) : undefined;
+  const answer = fits ? formatResult(result, context, ({ message }) => void reported.push(message)) : undefined;
   return {
     answer: answer && JSON.stringify(inOrder(answer)),
     calls: rest.calls.sort(),

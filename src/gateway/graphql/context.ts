@@ -1,58 +1,62 @@
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Refusals } from '../access/enforce.ts';
+import { Refusals } from '../access/refusals.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { CouponReads } from '../limits/coupon-reads.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
-import { CallBudget } from './loaders/budget.ts';
 import { Loaders } from './loaders/loaders.ts';
+import { CallBudget } from './loaders/reading.ts';
 import { Writes } from './loaders/writes.ts';
+import type { KnownOperation } from './operations.ts';
 
 /**
  * What one operation carries through its resolvers. Apollo Server copies it shallowly before execution, so what changes
- * on the way is held in objects of its own.
+ * is held in objects of its own.
  */
 export interface Context {
   caller: Caller;
-  /** What REST calls borrow from the operation: its id, its deadline, and whether its client is still there. */
-  operation: CallContext;
+  /** The operation that was measured and charged for; undefined for a request that Apollo Server will refuse. */
+  known: KnownOperation | undefined;
+  /** What REST calls need of the operation: its id, its deadline, its cancellation. */
+  call: CallContext;
   loaders: Loaders;
   writes: Writes;
   /** The allowance for reading coupons. */
   couponReads: CouponReads;
-  /** What the schema's rules refused so far. */
+  /** What access rules refused so far. */
   refusals: Refusals;
   rules: AccessRules;
-  /** What the log, the metrics and the trace will tell of the operation. */
+  /** What log, metrics and trace will show of the operation. */
   record: OperationRecord;
-  /** What the answer tells beside data and errors. */
+  /** `extensions` of the response. */
   extensions: Record<string, unknown>;
 }
 
-/** What all operations of a gateway have in common. */
+/** What all operations of a gateway share. */
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: RateLimits;
-  /** How many calls to the REST service one operation may cause. */
+  rates: Pick<RateLimits, 'takeCouponRead'>;
+  /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
   /** Told how many keys a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
 }
 
+/** What differs from operation to operation. */
+export type OperationContext = Pick<Context, 'caller' | 'known' | 'call' | 'record'>;
+
 /** A fresh context: its loaders live as long as the operation and never serve another caller. */
 export function createContext(
   { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
-  caller: Caller,
-  operation: CallContext,
-  record: OperationRecord,
+  { caller, known, call, record }: OperationContext,
 ): Context {
-  const reading = { rest, operation, budget: new CallBudget(maxUpstreamCalls), onBatch };
+  const reading = { rest, call, budget: new CallBudget(maxUpstreamCalls), onBatch };
   const loaders = new Loaders(reading);
   const writes = new Writes(reading, loaders);
   const couponReads = new CouponReads(rates, caller);
-  const extensions = { requestId: operation.requestId };
-  return { caller, operation, loaders, writes, couponReads, refusals: new Map(), rules, record, extensions };
+  const extensions = { requestId: call.requestId };
+  return { caller, known, call, loaders, writes, couponReads, refusals: new Refusals(), rules, record, extensions };
 }

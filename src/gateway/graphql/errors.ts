@@ -1,9 +1,7 @@
+import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
-import type { UserError } from '../../generated/graphql.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../rest/errors.ts';
-
-export type { UserError };
 
 /** Every code of our own that can stand in `extensions.code`; Apollo Server's own codes complete the set. */
 export type GatewayErrorCode =
@@ -43,6 +41,27 @@ export class ClientError extends GraphQLError {
     super(message, { ...options, extensions: { ...extensions, code } });
     this.code = code;
   }
+}
+
+/** A refusal of the whole request, with the HTTP status it has. */
+export function requestError(
+  code: GatewayErrorCode,
+  status: number,
+  message: string,
+  extensions: Record<string, unknown> = {},
+  headers: [string, string][] = [],
+): ClientError {
+  return new ClientError(code, message, {
+    extensions: { ...extensions, http: { status, headers: new HeaderMap(headers) } },
+  });
+}
+
+/** The HTTP status and headers of an error; neither for an error that has none. */
+export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
+  const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
+  if (typeof http !== 'object' || http === null) return { headers: [] };
+  const { status, headers = [] }: { status?: number; headers?: HeaderMap | [] } = http;
+  return { ...(status === undefined ? {} : { status }), headers };
 }
 
 /** A bad argument of a query; graphql-js adds the path of the field. */

@@ -1,10 +1,11 @@
 /*
- * Operations that come again are compiled by graphql-jit; compilable.ts says which of them it may have. Not at first
- * sight: compiling takes milliseconds, so that a stream of new documents would cost more than it saves.
+ * Operations that are requested often are compiled by graphql-jit; jit-safety.ts decides which of them it may have. Compiling
+ * takes milliseconds, so it happens between requests, one operation at a time, and only for operations that proved
+ * themselves. Until then, and for everything else, graphql-js executes.
  *
- * A compiled operation's failures have the same messages and paths as graphql-js's. About variables that do not fit
- * graphql-js is asked: a compiled operation then has no data, and nothing was executed. A test runs operations both ways
- * and compares.
+ * The variables were coerced by graphql-js before a compiled operation sees them, so it never meets one that does not fit.
+ * Failures of a compiled operation have the messages and paths of graphql-js; a test executes operations both ways and
+ * compares.
  */
 import {
   type DocumentNode,
@@ -24,87 +25,78 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
-import type { Maybe } from '../../rest/maybe.ts';
-import type { Context } from './context.ts';
-import { hasDirectives, isCompilable } from './jit-safety.ts';
+import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
 import { withPlainScalars } from './jit-schema.ts';
-import { sizeOf } from './size.ts';
 
+/** Executes a compiled operation. Without `data` in the result nothing was executed and graphql-js has to. */
 export type Execute = (
   root: object,
-  context: Context,
-  variables: Record<string, unknown> | undefined,
-) => Maybe<ExecutionResult>;
+  context: object,
+  variables: Readonly<Record<string, unknown>> | undefined,
+) => ExecutionResult | Promise<ExecutionResult>;
 
-export interface CompiledOperation {
-  execute: Execute;
-  /** What it weighs among others: nodes of its syntax tree, fragments spread. One takes about 300 bytes. */
-  size: number;
+/** What the compiler is given, and where it leaves its result. */
+interface Compilable {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  execute: Execute | undefined;
 }
 
 let jit: typeof GraphQLJit | undefined;
 
-/**
- * Loads the compiler. That takes a good part of the time a gateway needs to start, so a process listens first; until the
- * compiler is there, graphql-js executes everything.
- */
+/** Loads graphql-jit. That is a good part of the time a gateway needs to start, so a process listens first. */
 export async function loadCompiler(): Promise<void> {
   jit ??= await import('graphql-jit');
 }
 
-/** How often an operation is executed by graphql-js before it is compiled. */
-const COMPILE_AFTER = 2;
+/** Compiles operations of one schema, one at each turn of the event loop. */
+export class Compiler {
+  readonly #schema: GraphQLSchema;
+  readonly #plain: GraphQLSchema;
+  readonly #queue: Compilable[] = [];
 
-/** Larger ones are left to graphql-js; an application's operations have some hundred nodes. */
-const MAX_SIZE = 10_000;
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+    this.#plain = withPlainScalars(schema);
+  }
 
-interface Seen {
-  /** Since it was last compiled. */
-  times: number;
-  /** 0 when graphql-js has it for good. */
-  size: number;
-}
+  schedule(operation: Compilable): void {
+    if (this.#queue.push(operation) === 1) setImmediate(this.#next);
+  }
 
-/** Remembers how often operations were seen and compiles those that come again. One for each schema. */
-export function createCompiler(schema: GraphQLSchema) {
-  const operations = new WeakMap<OperationDefinitionNode, Seen>();
-  const plain = withPlainScalars(schema);
-  /** An operation compiled, or null while graphql-js is to execute it. Whoever is given a compiled one keeps it. */
-  return (document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | null => {
-    let seen = operations.get(operation);
-    if (!seen) {
-      const size = isCompilable(schema, document, operation) ? sizeOf(document, operation) : 0;
-      seen = { times: 0, size: size <= MAX_SIZE ? size : 0 };
-      operations.set(operation, seen);
-    }
-    const { size } = seen;
-    if (size === 0) return null;
-    seen.times += 1;
-    if (seen.times <= COMPILE_AFTER || !jit) return null;
-    const execute = compile(jit, plain, document, operation);
-    Object.assign(seen, { times: 0, size: execute ? size : 0 });
-    return execute && { execute, size };
+  /** Undefined for an operation that graphql-jit may not have, or cannot compile. */
+  compile(document: DocumentNode, operation: OperationDefinitionNode): Execute | undefined {
+    if (!jit || !isSafeToCompile(this.#schema, document, operation)) return undefined;
+    return compileWith(jit, this.#plain, document, operation);
+  }
+
+  readonly #next = (): void => {
+    const [operation] = this.#queue;
+    if (!operation) return;
+    operation.execute = this.compile(operation.document, operation.operation);
+    this.#queue.shift();
+    if (this.#queue.length > 0) setImmediate(this.#next);
   };
 }
 
-function compile(
+function compileWith(
   { compileQuery, isCompiledQuery }: typeof GraphQLJit,
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): Execute | null {
+): Execute | undefined {
   const own = withOwnFields(document, operation);
   const compiled = compileQuery(schema, own ?? document, operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
-    // Else a fragment's fields are under the conditions of all the places where it is spread.
+    // Otherwise the fields of a fragment have the conditions of all the places where it is spread.
     useExperimentalPathBasedSkipInclude: own !== undefined,
   });
-  if (!isCompiledQuery(compiled)) return null;
+  if (!isCompiledQuery(compiled)) return undefined;
   const { query } = compiled;
   const neverNull = variablesNeverNull(schema, document, operation);
   const defaults = defaultsOfNonNull(schema, operation);
-  const objects = variablesOfObjects(schema, operation);
+  const objects = inputObjectVariables(schema, operation);
   if (neverNull.length === 0 && objects.length === 0 && !defaults) return query;
   return (root, context, variables) => {
     if (neverNull.some((name) => variables?.[name] === null)) return {};
@@ -114,15 +106,15 @@ function compile(
 }
 
 /**
- * A copy of the operation and what it spreads, whose fields are its own: graphql-jit writes down at the fields when they are
- * there, which may differ between operations. Undefined when nothing has a condition.
+ * A copy of the operation and its fragments with field nodes of its own. graphql-jit notes the conditions of a field on its
+ * node, and these may differ between operations. Undefined when nothing has a condition.
  */
 function withOwnFields(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode | undefined {
   const one = separateOperations(document)[name?.value ?? ''];
   return one && hasDirectives(one) ? visit(one, { [Kind.FIELD]: { leave: (node) => ({ ...node }) } }) : undefined;
 }
 
-/** What variables are that must not be null when they are left out; graphql-jit overlooks these defaults. */
+/** The defaults of non-null variables, which graphql-jit does not apply. */
 function defaultsOfNonNull(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -135,15 +127,15 @@ function defaultsOfNonNull(
 }
 
 /** The variables that hold an input object; graphql-jit takes a list for one. */
-function variablesOfObjects(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
+function inputObjectVariables(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
   return variableDefinitions
     .filter(({ type }) => isInputObjectType(getNullableType(typeFromAST(schema, type))))
     .map(({ variable }) => variable.name.value);
 }
 
 /**
- * The variables that may be null by their own type and must not be where they stand, since a default is expected there.
- * What null does to these is an error of the field, which graphql-jit words in its own way, or not at all in a directive.
+ * Nullable variables in a place that is non-null and has a default. A null there is an error of the field, which graphql-jit
+ * words in its own way, or misses in a directive.
  */
 function variablesNeverNull(
   schema: GraphQLSchema,

@@ -1,67 +1,62 @@
 /*
- * A player, its coupons and its friends are three calls to the REST service, and each of them needs the player's id alone.
- * Resolvers on their own would wait for the player before they ask for the rest. So whoever reads a player first looks at
- * what is selected below it and starts those reads too; the resolvers then find them under way in the loaders.
- * The screen takes one round trip of time.
+ * A player, its coupons and its friends are three REST calls, and each of them needs the player's id alone. Resolvers on
+ * their own would wait for the player before they ask for the rest. So whatever reads a player also looks at the selection
+ * below it and starts those reads; the resolvers find them in the loaders. A screen takes one round trip of time.
  *
- * A read is started only for a caller who may have it, and only with arguments that hold. Everything else, errors included,
- * is left to the resolver: what fails here fails there again, under its own path.
+ * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
+ * to the resolver, which fails in the same way under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
-import { after, attempt } from '../../rest/maybe.ts';
 import { refusal } from '../access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
-import type { Stretch } from './loaders/pages.ts';
+import type { RowRange } from './loaders/pages.ts';
 import { LastFound } from './memoize-last.ts';
 import { selectedFields } from './selection.ts';
 
 type Arguments = Record<string, unknown>;
 
-/** The fields of a player that are read by calls of their own, and how each of these reads begins. */
-const RELATED = new Map<string, (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => unknown>([
+/** The fields of a player with REST calls of their own, and how each of these reads is started. */
+const RELATED = new Map<
+  string,
+  (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => Promise<void>
+>([
   ['coupons', startCoupons],
-  ['referredFriends', (id, node, context, info) => startRows(id, pageRows(node, info), context)],
-  ['referredFriendsConnection', (id, node, context, info) => startRows(id, connectionRows(node, info), context)],
+  ['referredFriends', (id, node, context, info) => startRows(id, () => pageRows(node, info), context)],
+  ['referredFriendsConnection', (id, node, context, info) => startRows(id, () => connectionRows(node, info), context)],
 ]);
 
-/** Starts whatever else the operation asks of a player whose own read is about to start. Never throws. */
+/** Starts the other reads that the operation selects below a player whose own read was started. Never throws. */
 export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): void {
-  begin(() => {
-    for (const node of selectedFields(info.fieldNodes, info)) {
-      const start = RELATED.get(node.name.value);
-      const rule = context.rules.get('Player')?.get(node.name.value);
-      if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
-      begin(() => start(playerUniqueId, node, context, info));
-    }
-  });
+  for (const node of selectedFields(info.fieldNodes, info)) {
+    const start = RELATED.get(node.name.value);
+    const rule = context.rules.get('Player')?.get(node.name.value);
+    if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
+    // The resolver of the field meets the same failure and reports it.
+    start(playerUniqueId, node, context, info).catch(() => {});
+  }
 }
 
-/** Runs a read whose outcome somebody else will look at. */
-function begin(read: () => unknown): void {
-  const started = attempt(read);
-  if (started instanceof Promise) started.catch(leaveToResolver);
+/** The allowance is taken here and the resolver finds it taken; without one nothing is sent. */
+async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): Promise<void> {
+  if ((await couponReads.takeAhead(id, (alias ?? name).value)) === 0) await loaders.coupons.load(id);
 }
 
-/** The resolver that asks for the same read meets the same failure and reports it. */
-function leaveToResolver(): void {}
-
-/** The allowance is taken here, and the resolver finds it taken; without one nothing is sent. */
-function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): unknown {
-  const load = (waitMs: number) => (waitMs === 0 ? loaders.coupons.load(id) : undefined);
-  return after(couponReads.takeAhead(id, (alias ?? name).value), load);
+async function startRows(
+  playerUniqueId: string,
+  rowsOf: () => RowRange | undefined,
+  { loaders }: Context,
+): Promise<void> {
+  const rows = rowsOf();
+  if (rows) await loaders.referrals.load({ playerUniqueId, from: rows.from, to: rows.to });
 }
 
-function startRows(playerUniqueId: string, rows: Stretch | undefined, { loaders }: Context): unknown {
-  return rows && loaders.referrals.load({ playerUniqueId, from: rows.from, to: rows.to });
-}
-
-function pageRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | undefined {
+function pageRows(node: FieldNode, info: GraphQLResolveInfo): RowRange | undefined {
   const { page, limit } = argumentsOf(node, info);
   return typeof page === 'number' && typeof limit === 'number' ? rowsOfPage({ page, limit }, [node], info) : undefined;
 }
 
-function connectionRows(node: FieldNode, info: GraphQLResolveInfo): Stretch | undefined {
+function connectionRows(node: FieldNode, info: GraphQLResolveInfo): RowRange | undefined {
   const { first, after } = argumentsOf(node, info);
   if (typeof first !== 'number' || !(after == null || typeof after === 'string')) return undefined;
   return rowsOfConnection({ first, after }, [node], info);

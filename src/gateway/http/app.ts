@@ -1,176 +1,169 @@
-import { ApolloServer } from '@apollo/server';
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginLandingPageDisabled,
-} from '@apollo/server/plugin/disabled';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
-import { stage } from '../../rest/batch-per-tick.ts';
+import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import type { RestClient } from '../../rest/client.ts';
-import { after } from '../../rest/maybe.ts';
-import type { Authenticate } from '../access/authenticate.ts';
-import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
-import { asksForTypenameAlone } from '../access/health-check.ts';
-import { type Context, createContext } from '../graphql/context.ts';
-import { formatError } from '../graphql/errors.ts';
-import { createPipeline } from '../graphql/pipeline.ts';
+import { createAuthentication } from '../access/authenticate.ts';
+import { Compiler } from '../graphql/jit.ts';
+import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
-import { createRateLimits } from '../limits/rate-limits.ts';
+import { startApollo } from '../graphql/server.ts';
+import { OperationLimiter } from '../limits/operation-limits.ts';
+import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { observeOperation, observeOperations } from '../observe/observe.ts';
+import { Observation } from '../observe/observe.ts';
 import { reportTo } from '../observe/operation-log.ts';
 import type { Tracing } from '../observe/trace.ts';
-import { createAdmission } from '../persisted-operations/admission.ts';
-import { createPersistedQueryStore } from '../persisted-operations/persisted-queries.ts';
-import { acceptJsonBodies } from './body.ts';
+import { Admission } from '../persisted-operations/admission.ts';
+import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
+import { BodyReader, leaveBodiesUnread } from './body.ts';
 import { keepConnections, serverOptions } from './connections.ts';
-import { answerFailures, earlyFailures } from './errors.ts';
-import { type ContextOf, routeGraphQL } from './graphql-route.ts';
-import { refuseAmbiguity } from './headers.ts';
+import { answerErrors, earlyErrors } from './errors.ts';
+import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
+import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
 import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
-import { refuseOverload } from './overload.ts';
-import { refuseForeignHosts } from './own-host.ts';
-import { requestIdOf } from './request-id.ts';
-
-/** Answers are for one caller at one moment, and what they say they are. */
-const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-
-/** Answers smaller than this fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
-const COMPRESS_FROM_BYTES = 2_048;
-
-/** Where operations go. */
-const GRAPHQL_PATH = '/graphql';
+import { limitOverload, overloaded } from './overload.ts';
+import { requestIdOf } from './request.ts';
 
 export interface GatewayOptions {
   config: Config;
   /** Where the SDL and the example operations are. */
   schemaDirectory: URL;
   rest: RestClient;
-  authenticate: Authenticate;
   log: FastifyBaseLogger;
-  /** What replicas share; without it this gateway is on its own. */
-  shared?: SharedState | undefined;
+  /** What replicas share; undefined for a gateway on its own. */
+  shared: SharedState | undefined;
   metrics: Metrics;
-  tracing?: Tracing | undefined;
+  tracing: Tracing | undefined;
   /** Aborts when clients should go elsewhere: answers then close their connections. */
-  draining?: AbortSignal | undefined;
+  draining: AbortSignal | undefined;
+  /** How often an operation is requested before it is compiled. Default 50. */
+  compileAfter: number | undefined;
+  /** How many operations that were not seen before a caller may send. */
+  newOperations: NewOperationLimits | undefined;
 }
 
-/** The gateway as an application: it never listens and reads no environment. */
-export async function createGateway(options: GatewayOptions): Promise<FastifyInstance> {
-  const { config, rest, authenticate, log, shared, metrics, tracing } = options;
-  const { schema, rules } = createSchema(options.schemaDirectory);
-  const examples = config.production ? [] : readExamples(options.schemaDirectory);
-  const admit = createAdmission(config.persistedOperations, { schema, maxTokens: config.limits.tokens }, log);
-  const rates = createRateLimits({ rates: config.rates, workers: config.workers, shared });
-  const pipeline = createPipeline({
-    schema,
-    limits: { limits: config.limits, openIntrospection: !config.production, publishCost: !config.production },
-    report: reportTo(log),
-    development: !config.production,
-  });
-  const apollo = new ApolloServer<Context>({
-    schema,
-    formatError,
-    introspection: true,
-    hideSchemaDetailsFromClientErrors: config.production,
-    includeStacktraceInErrorResponses: false,
-    parseOptions: { maxTokens: config.limits.tokens },
-    persistedQueries: { cache: createPersistedQueryStore(shared) },
-    stopOnTerminationSignals: false,
-    logger: log,
-    plugins: [
-      ApolloServerPluginCacheControlDisabled(),
-      config.production ? ApolloServerPluginLandingPageDisabled() : sandbox(examples),
-      pipeline.plugin,
-    ],
-  });
-  await apollo.start();
+export interface Gateway {
+  /** Not listening yet. */
+  app: FastifyInstance;
+  /** Whether tokens can be verified. */
+  hasKeys(): boolean;
+}
 
-  const app = fastify({
+/** The gateway as an application: it does not listen and reads no environment. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, rest, log, shared, metrics, tracing } = options;
+  const { production, limits } = config;
+  const { schema, rules } = createSchema(options.schemaDirectory);
+  const examples = production ? [] : readExamples(options.schemaDirectory);
+  const rates = new RateLimits({
+    rates: config.rates,
+    workers: config.workers,
+    shared,
+    newOperations: options.newOperations,
+  });
+  const authentication = createAuthentication(config.auth, rates, (message) => log.warn(message));
+  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
+  const compiler = new Compiler(schema);
+  const { compileAfter = 50 } = options;
+  const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
+  const persistedQueries = createPersistedQueryStore(shared);
+  const manifestCheck = { schema, maxTokens: limits.tokens };
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log);
+  const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
+  const apollo = await startApollo({
+    ...responses,
+    schema,
+    operations,
+    persistedQueries,
+    maxTokens: limits.tokens,
+    production,
+    landingPage: production ? undefined : sandbox(examples),
+    log,
+  });
+
+  const app = createApp(config, log);
+  app.addHook('onClose', () => apollo.stop());
+  const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing });
+  const concurrency = await addHooks(app, config, options.draining);
+  routeGraphQL(app, {
+    schema,
+    authenticate: authentication.authenticate,
+    anonymousTypename: config.anonymousTypename,
+    rates,
+    bodies: new BodyReader(),
+    maxBodyBytes: limits.bodyBytes,
+    admission,
+    operations,
+    limiter,
+    concurrency,
+    observation,
+    operationTimeoutMs: config.operationTimeoutMs,
+    context: { rest, rules, rates, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch },
+    apollo,
+    landingPage: !production,
+    responses,
+    publishCost: !production,
+  });
+  if (!production) {
+    admitHostedSandbox(app);
+    serveGraphiQL(app, GRAPHQL_PATH, examples);
+  }
+  app.addHook('onReady', async () => compileListed(admission, operations));
+  return { app, hasKeys: authentication.isReady };
+}
+
+function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
+  return fastify({
     loggerInstance: log,
     // A logger for each request would cost more than its one line; what is logged names the request's id itself.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     schemaController: withoutSchemas,
-    bodyLimit: config.limits.bodyBytes,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
-    ...earlyFailures,
+    ...earlyErrors,
     ...serverOptions(config.connections, config.operationTimeoutMs),
   });
-  observeOperations(app, GRAPHQL_PATH, { metrics, log });
+}
+
+/** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
+async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
   beginTogether(app);
-  keepConnections(app, config.connections, options.draining);
-  app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
-    void reply.headers(ALWAYS);
-    done();
-  });
-  refuseAmbiguity(app);
+  keepConnections(app, config.connections, draining);
+  setHeaders(app);
+  refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
-  app.addHook('onClose', () => apollo.stop());
-  // Before the plugins, whose routes would else fail in words of their own.
-  answerFailures(app);
-  const origin = originsOf(config);
-  // Without websites its hook would still cost every request.
-  if (origin) {
-    const exposedHeaders = ['x-request-id', 'retry-after'];
-    // OPTIONS that is no preflight is answered like one; the plugin would else refuse it in words of its own.
-    await app.register(fastifyCors, {
-      origin,
-      credentials: false,
-      exposedHeaders,
-      maxAge: 600,
-      strictPreflight: false,
-    });
-  }
+  // Before the plugins, whose routes would otherwise fail in words of their own.
+  answerErrors(app);
+  await admitWebsites(app, config);
   await app.register(fastifyCompress, {
     threshold: COMPRESS_FROM_BYTES,
     encodings: ['gzip', 'identity'],
     globalDecompression: false,
   });
-  // After CORS, so that a website is told too.
-  await refuseOverload(app, GRAPHQL_PATH, config.overload);
-  acceptJsonBodies(app);
-
-  const common = { rest, rules, rates, maxUpstreamCalls: config.limits.upstreamCalls, onBatch: metrics.batch };
-  const contextOf: ContextOf = (request, asked, cancellation) => {
-    const { authorization } = request.headers;
-    const begin = (caller: Caller) => {
-      const deadline = performance.now() + config.operationTimeoutMs;
-      const { operation, record } = observeOperation(request, { cancellation, deadline }, caller, tracing);
-      return createContext(common, caller, operation, record);
-    };
-    if (config.anonymousTypename && authorization === undefined && asksForTypenameAlone(request)) {
-      return begin(ANONYMOUS_CALLER);
-    }
-    return after(
-      rates.guard(request.ip, () => authenticate(authorization)),
-      (caller) =>
-        after(rates.countOperation(caller), () => {
-          admit(asked, caller);
-          return begin(caller);
-        }),
-    );
-  };
-  routeGraphQL(app, apollo, pipeline, contextOf);
-  if (!config.production) {
-    admitHostedSandbox(app);
-    serveGraphiQL(app, GRAPHQL_PATH, examples);
-  }
-  return app;
+  leaveBodiesUnread(app);
+  // After CORS, so that a website can read the refusal.
+  const concurrency = await limitOverload(app, config.overload);
+  app.addHook('onRequest', (request, _reply, done) => {
+    // A refusal before the token is read, while even waiting is full.
+    if (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull) return done(overloaded());
+    done();
+  });
+  return concurrency;
 }
 
-/** Requests that arrived together begin together; one whose client has gone by then does not begin. */
+/** Smaller responses fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
+const COMPRESS_FROM_BYTES = 2_048;
+
+/** Requests that arrived together begin together; one whose client is gone by then does not begin. */
 function beginTogether(app: FastifyInstance): void {
-  const begin = stage((start: () => void) => start(), setImmediate);
+  const begin = batchPerTick((start: () => void) => start(), setImmediate);
   app.addHook('onRequest', (_request, { raw }, done) =>
     begin(() => {
       if (!raw.destroyed) done();
@@ -178,9 +171,23 @@ function beginTogether(app: FastifyInstance): void {
   );
 }
 
-/** Websites that may ask. In development Apollo's hosted Sandbox may too, and whatever runs on this machine. */
+/** CORS, where websites may ask at all: its hook costs every request. */
+async function admitWebsites(app: FastifyInstance, config: Config): Promise<void> {
+  const origin = originsOf(config);
+  if (!origin) return;
+  const exposedHeaders = ['x-request-id', 'retry-after'];
+  // OPTIONS that is no preflight is answered like one; the plugin would otherwise refuse it in words of its own.
+  await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
+}
+
+/** In development Apollo's hosted Sandbox may ask too, and whatever runs on this machine. */
 function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {
   if (corsOrigins.includes('*')) return true;
   if (production) return corsOrigins.length > 0 ? corsOrigins : false;
   return [...corsOrigins, 'https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
+}
+
+/** Has the operations of the manifest compiled, one at a time, once the process is ready. */
+function compileListed(admission: Admission, operations: Operations): void {
+  for (const text of admission.listed) setImmediate(() => operations.compileText(text));
 }

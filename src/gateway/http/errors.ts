@@ -1,16 +1,15 @@
+/* Errors as HTTP responses. Every failure outside of an executed operation is answered here, in GraphQL's shape. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ClientError, type GatewayErrorCode } from '../graphql/errors.ts';
+import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
+import { JSON_TYPE } from './request.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/**
- * Answers what fails before GraphQL sees it (body too large, not JSON, no such path) in GraphQL's own shape, so that a
- * client has one kind of error to read. Nothing of an unexpected error is told.
- */
-export function answerFailures(app: FastifyInstance): void {
-  app.setErrorHandler(answerFailure);
+/** Answers what is refused or fails, and paths and methods that do not exist. Nothing of an unexpected error is told. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
     const known = app.hasRoute({ url: request.url.split('?', 1)[0] ?? '', method: 'POST' });
     if (known) void reply.header('allow', 'GET, POST');
@@ -18,17 +17,16 @@ export function answerFailures(app: FastifyInstance): void {
   });
 }
 
-/** The same for what fails even before there is a route: a target that cannot be read, bytes that are no HTTP. */
-export const earlyFailures = {
-  frameworkErrors: answerFailure,
+/** The same for failures before routing: a target that cannot be decoded, bytes that are not HTTP. */
+export const earlyErrors = {
+  frameworkErrors: answerError,
   clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const status = CONNECTION_ERRORS[error.code ?? ''] ?? 400;
-    const { code, message } = face(status, undefined);
-    const body = JSON.stringify({ errors: [{ message, extensions: { code } }] });
+    const status = PARSER_ERRORS[error.code ?? ''] ?? 400;
+    const body = JSON.stringify({ errors: [describe(status, undefined)] });
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${JSON_TYPE}`,
@@ -39,39 +37,51 @@ export const earlyFailures = {
   },
 };
 
-/** The statuses of Node's parser errors that are not simply bad. */
-const CONNECTION_ERRORS: Partial<Record<string, number>> = {
+/** Errors of Node's HTTP parser that have a status other than 400. */
+const PARSER_ERRORS: Partial<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const status = error.statusCode ?? 500;
-  if (status >= 500 && !(error instanceof ClientError))
+function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const { status = error.statusCode ?? 500, headers } = statusOf(error);
+  for (const [name, value] of headers) void reply.header(name, value);
+  if (status >= 500 && !(error instanceof ClientError)) {
     request.log.error({ err: error, requestId: request.id }, 'request failed');
+  }
   void send(status, error, request, reply);
 }
 
 function send(status: number, error: Error | undefined, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { code, message } = face(status, error);
+  const described = describe(status, error);
+  if (request.record) request.record.codes = [described.extensions.code];
+  const type = request.headers.accept?.includes(GRAPHQL_RESPONSE_TYPE)
+    ? `${GRAPHQL_RESPONSE_TYPE}; charset=utf-8`
+    : JSON_TYPE;
   return reply
     .code(status)
-    .type(JSON_TYPE)
-    .send({ errors: [{ message, extensions: { code } }], extensions: { requestId: request.id } });
+    .type(type)
+    .send({ errors: [described], extensions: { requestId: request.id } });
 }
 
-function face(status: number, error: Error | undefined): { code: GatewayErrorCode; message: string } {
-  if (error instanceof ClientError) return { code: error.code, message: error.message };
-  if (status >= 500)
-    return {
-      code: status === 503 ? 'OVERLOADED' : 'INTERNAL_SERVER_ERROR',
-      message: SENTENCES[status] ?? 'Internal server error',
-    };
-  return { code: 'BAD_REQUEST', message: SENTENCES[status] ?? `${STATUS_CODES[status] ?? 'Bad request'}.` };
+function describe(
+  status: number,
+  error: Error | undefined,
+): { message: string; extensions: { code: GatewayErrorCode } } {
+  if (error instanceof ClientError) {
+    const { message, locations, extensions } = formatError(error.toJSON(), error);
+    return { message, ...(locations ? { locations } : {}), extensions: { ...extensions, code: error.code } };
+  }
+  if (status >= 500) {
+    const code = status === 503 ? 'OVERLOADED' : 'INTERNAL_SERVER_ERROR';
+    return { message: MESSAGES[status] ?? 'Internal server error', extensions: { code } };
+  }
+  const message = MESSAGES[status] ?? `${STATUS_CODES[status] ?? 'Bad request'}.`;
+  return { message, extensions: { code: 'BAD_REQUEST' } };
 }
 
-const SENTENCES: Partial<Record<number, string>> = {
+const MESSAGES: Partial<Record<number, string>> = {
   400: 'The request is not well-formed HTTP.',
   404: 'There is nothing here; GraphQL is at /graphql.',
   405: 'GraphQL takes GET and POST.',

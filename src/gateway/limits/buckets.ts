@@ -1,4 +1,4 @@
-import { createCallers } from './callers.ts';
+import { LRUCache } from 'lru-cache';
 
 /** How many tokens one caller may spend: so many a second, and so many at once after a pause. */
 export interface Limit {
@@ -61,3 +61,13 @@ export function createBuckets({ perSecond, burst }: Limit, now: () => number = p
     },
   } satisfies Buckets;
 }
+
+/** How many callers are remembered. Whoever is forgotten for want of room has not been here for longer than the others. */
+const MAX_CALLERS = 50_000;
+
+/** What is remembered of callers, by key. Bounded by size, each being one: by number it would take the room for all at once. */
+export const createCallers = <Remembered extends object>() =>
+  new LRUCache<string, Remembered>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
+
+/** Buckets that answer at once. */
+export type LocalBuckets = ReturnType<typeof createBuckets>;

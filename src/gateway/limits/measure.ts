@@ -1,11 +1,12 @@
 /*
- * How large is an operation once its fragments are spread? A few hundred bytes of fragments that spread each other twice
- * expand to millions of fields, so nothing is expanded here: each fragment is measured once, and a spread adds what its
- * fragment measured. The work is proportional to the document, however large the operation it stands for.
+ * The size of an operation with its fragments spread. A few hundred bytes of fragments that spread each other twice expand
+ * to millions of fields, so nothing is expanded here: each fragment is measured once, and a spread adds the size of its
+ * fragment. The work is proportional to the length of the document.
  *
- * Complexity counts fields. What stands below a list counts once for each member: the size comes from the argument that
- * `@listSize` names, or from what it assumes. Introspection has its own rule in graphql-js (lists at most three deep), and
- * the standard introspection query is 15 fields deep, so below `__schema` and `__type` depth is not counted.
+ * Complexity is the number of fields. A field below a list counts once for each member of the list; how many members there
+ * are comes from the argument that `@listSize` names, or from its `assumed`. graphql-js has its own limit on introspection
+ * (lists at most three deep), and the standard introspection query is 15 levels deep, so depth is not counted below
+ * `__schema` and `__type`.
  */
 import {
   type DocumentNode,
@@ -62,7 +63,7 @@ const NOTHING: Measure = {
   variables: [],
 };
 
-/** Measures a validated operation. */
+/** Measures an operation of a parsed document, before it is validated: unknown names and cycles of fragments do no harm. */
 export function measureOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -95,6 +96,8 @@ function measureFragment(name: string, measuring: Measuring): Measure {
   if (known) return known;
   const fragment = measuring.fragments.get(name);
   if (!fragment) return NOTHING;
+  // A fragment that spreads itself adds nothing more; validation refuses it afterwards.
+  measuring.measured.set(name, NOTHING);
   const type = measuring.schema.getType(fragment.typeCondition.name.value);
   const measure = measureSet(fragment.selectionSet, isObjectType(type) ? type : undefined, measuring);
   measuring.measured.set(name, measure);
@@ -146,7 +149,7 @@ interface Size {
 
 const FIXED_SIZE: Size = { members: 1, variables: [] };
 
-/** How many members a field may bring: what its argument asks for, or what its `@listSize` assumes. */
+/** How many members a field can return: what its argument requests, or what its `@listSize` assumes. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measuring: Measuring): Size {
   const directive = measuring.schema.getDirective('listSize');
   const rule = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
@@ -154,9 +157,9 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const assumed = Number(rule['assumed']);
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
   const argument = field.args.find(({ name }) => name === rule['argument']);
-  const asked = sizeOf(given && givenValue(given, measuring), argument?.type);
-  // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
-  const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
+  const requested = requestedLength(given && givenValue(given, measuring), argument?.type);
+  // The resolver refuses sizes outside 0 to 200; here they must only not distort the sum.
+  const members = Math.min(Math.max(requested ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
 }
 
@@ -171,8 +174,8 @@ function givenValue(node: ValueNode, measuring: Measuring): unknown {
   return definition?.defaultValue && givenValue(definition.defaultValue, measuring);
 }
 
-/** What an argument of this type asks for: a list is as long as it is, and a single number in its place a list of one. */
-function sizeOf(value: unknown, type: GraphQLInputType | undefined): number | undefined {
+/** The length that an argument requests: the length of a list, or the value of a number. A number in place of a list is a list of one. */
+function requestedLength(value: unknown, type: GraphQLInputType | undefined): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return isListType(getNullableType(type)) ? 1 : value;

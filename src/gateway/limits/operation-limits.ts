@@ -1,70 +1,42 @@
-import { HeaderMap } from '@apollo/server';
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import type { Context } from '../graphql/context.ts';
-import { ClientError, type GatewayErrorCode } from '../graphql/errors.ts';
+import { Kind } from 'graphql';
+import type { Caller } from '../access/caller.ts';
+import { requestError } from '../graphql/errors.ts';
 import { LastFound } from '../graphql/memoize-last.ts';
 import { type Measure, measureOperation } from './measure.ts';
 
-/** How large an operation may be. Body size and tokens are limited before there is an operation; the rest is here. */
+/** How large an operation may be. The sizes of the body and of the token list are limited before it is parsed. */
 export interface OperationLimits {
   depth: number;
   aliases: number;
-  /** How long an alias may be: it comes back in the answer, once for each member of a list. */
+  /** The longest alias: it stands in the response once for each member of a list. */
   aliasLength: number;
   rootFields: number;
   directives: number;
   complexity: number;
 }
 
-/** An operation that is about to be executed. */
-export interface Checked {
-  schema: GraphQLSchema;
-  document: DocumentNode;
-  operation: OperationDefinitionNode;
-  variables: Record<string, unknown> | undefined;
-  context: Context;
+type Limit = keyof OperationLimits;
+
+export interface Measured extends Measure {
+  /** What the operation is charged against the caller's rate, in ordinary operations. */
+  cost: number;
+  /** The first limit that it exceeds. */
+  exceeds: Limit | undefined;
 }
 
 export interface LimitsOptions {
+  schema: GraphQLSchema;
   limits: OperationLimits;
-  /** Whether anybody may ask for the schema; otherwise it needs the scope `schema:read`. */
+  /** Whether introspection needs no scope; otherwise it needs `schema:read`. */
   openIntrospection: boolean;
-  /** Whether answers tell what the operation cost, under `extensions.cost`. */
-  publishCost: boolean;
 }
 
-/** How large an operation is. */
-interface Measured {
-  measure: Measure;
-  /** The first limit that it is over. */
-  over: keyof OperationLimits | undefined;
-}
+/** How much complexity an ordinary operation has; each further multiple of it is charged as one more operation. */
+const COMPLEXITY_PER_COST = 500;
 
-/** Refuses operations that are too large or not allowed, after validation and before anything is executed. */
-export function createLimitsCheck({ limits, openIntrospection, publishCost }: LimitsOptions) {
-  // Documents are parsed once and kept, and measure the same as long as the variables that size their lists do not change.
-  const known = new LastFound<OperationDefinitionNode, Measured>();
-  return ({ schema, document, operation, variables = {}, context }: Checked): void => {
-    if (!schema.getRootType(operation.operation)) {
-      throw refusal('BAD_REQUEST', 400, `The schema has no ${operation.operation}.`);
-    }
-    let measured = known.get(operation, variables);
-    if (!measured) {
-      const measure = measureOperation(schema, document, operation, variables);
-      measured = { measure, over: SIZES.find((size) => measure[size] > limits[size]) };
-      known.set(operation, measure.variables, variables, measured);
-    }
-    const { measure, over } = measured;
-    if (measure.introspects && !openIntrospection && !context.caller.scopes.has('schema:read')) {
-      throw refusal('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
-    }
-    if (over) throw tooLarge(over, limits);
-    if (publishCost) context.extensions['cost'] = { complexity: measure.complexity, depth: measure.depth };
-  };
-}
-
-/** What each limit is about, in words a developer can act on. */
-const WORDS: Record<keyof OperationLimits, string> = {
+/** What each limit counts, for the message to developers. */
+const COUNTED: Record<Limit, string> = {
   depth: 'levels of fields',
   aliases: 'aliases',
   aliasLength: 'characters in one alias',
@@ -73,18 +45,61 @@ const WORDS: Record<keyof OperationLimits, string> = {
   complexity: 'fields, those of lists counted for each member',
 };
 
-const SIZES = Object.keys(WORDS) as (keyof OperationLimits)[];
+const LIMITS = Object.keys(COUNTED) as Limit[];
 
-function tooLarge(limit: keyof OperationLimits, { [limit]: max }: OperationLimits): ClientError {
-  const message = `The operation has more than ${max} ${WORDS[limit]}. Ask for less at once.`;
-  return refusal('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
-}
+/** Limits that need no variables: they hold for every operation of a document before it is validated. */
+const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
 
-function refusal(
-  code: GatewayErrorCode,
-  status: number,
-  message: string,
-  more: Record<string, unknown> = {},
-): ClientError {
-  return new ClientError(code, message, { extensions: { ...more, http: { status, headers: new HeaderMap() } } });
+/** Measures operations and refuses those that are too large, before anything is executed. */
+export class OperationLimiter {
+  readonly #options: LimitsOptions;
+  /** The size changes only with the variables that give the lengths of lists. */
+  readonly #last = new LastFound<OperationDefinitionNode, Measured>();
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws OPERATION_TOO_COMPLEX for a parsed document with an operation that no variables could make small enough. */
+  checkDocument(document: DocumentNode): void {
+    for (const definition of document.definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const measure = measureOperation(this.#options.schema, document, definition, {});
+      this.#refuse(this.#firstExceeded(measure, BEFORE_VALIDATION));
+    }
+  }
+
+  measure(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Readonly<Record<string, unknown>> = {},
+  ): Measured {
+    const last = this.#last.get(operation, variables);
+    if (last) return last;
+    const measure = measureOperation(this.#options.schema, document, operation, variables);
+    const exceeds = this.#firstExceeded(measure, LIMITS);
+    const cost = exceeds ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
+    const measured = { ...measure, exceeds, cost };
+    this.#last.set(operation, measure.variables, variables, measured);
+    return measured;
+  }
+
+  /** Throws OPERATION_TOO_COMPLEX for an operation that exceeds a limit, and FORBIDDEN for introspection without its scope. */
+  check({ introspects, exceeds }: Measured, caller: Caller): void {
+    if (introspects && !this.#options.openIntrospection && !caller.scopes.has('schema:read')) {
+      throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
+    }
+    this.#refuse(exceeds);
+  }
+
+  #firstExceeded(measure: Measure, limits: readonly Limit[]): Limit | undefined {
+    return limits.find((limit) => measure[limit] > this.#options.limits[limit]);
+  }
+
+  #refuse(limit: Limit | undefined): void {
+    if (!limit) return;
+    const max = this.#options.limits[limit];
+    const message = `The operation has more than ${max} ${COUNTED[limit]}. Ask for less at once.`;
+    throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
+  }
 }

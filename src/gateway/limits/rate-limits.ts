@@ -1,74 +1,111 @@
-import { HeaderMap } from '@apollo/server';
 import type { SharedState } from '../../process/redis.ts';
-import { after, attempt, type Maybe } from '../../rest/maybe.ts';
 import type { Caller } from '../access/caller.ts';
-import { ClientError } from '../graphql/errors.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
 import { clientOf } from './address.ts';
-import { type Buckets, createBuckets, type Limit } from './buckets.ts';
+import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /**
- * How often callers may ask. Somebody with the scope `any-player` is a server that stands for many people; everybody else
- * is a person with an app.
+ * How often callers may ask. A caller with the scope `any-player` is a server that stands for many people; everybody else is
+ * a person with an app.
  */
 export interface RateConfig {
+  /** In ordinary operations; a larger operation counts as several. */
   operations: Limit;
   couponReads: Limit;
   serverOperations: Limit;
   serverCouponReads: Limit;
-  /** By address: operations without a valid token. Those with one do not count, so that many may share an address. */
+  /** By address: tokens that could not be verified. Valid ones do not count, so that many may share an address. */
   failedAuthentications: Limit;
-}
-
-export interface RateLimits {
-  /**
-   * Runs an authentication from an address, unless too many from there have failed: then whether this one would succeed is
-   * not found out. Throws RATE_LIMITED, or what the authentication throws.
-   */
-  guard(address: string, authenticate: () => Maybe<Caller>): Maybe<Caller>;
-  /** Counts an operation; throws RATE_LIMITED with HTTP 429 when the caller has had too many. */
-  countOperation(caller: Caller): Maybe<void>;
-  /** Takes one read of coupons. Answers 0 when it may be had, else in how many milliseconds. */
-  takeCouponRead(caller: Caller): Maybe<number>;
 }
 
 interface RateLimitsOptions {
   rates: RateConfig;
-  /** How many processes on this machine share the limits when nothing is shared through Redis. */
+  /** How many processes of this machine share the limits where no Redis does. */
   workers: number;
   shared: SharedState | undefined;
+  newOperations?: NewOperationLimits | undefined;
 }
 
-/** The limits of a gateway: in Redis where there is one, else in memory, where each worker has its part of them. */
-export function createRateLimits({ rates, workers, shared }: RateLimitsOptions): RateLimits {
-  const failures = buckets('address', rates.failedAuthentications);
-  const operations = buckets('operations', rates.operations);
-  const serverOperations = buckets('server-operations', rates.serverOperations);
-  const couponReads = buckets('coupons', rates.couponReads);
-  const serverCouponReads = buckets('server-coupons', rates.serverCouponReads);
+/** Operations that were not seen before, in this process: each takes milliseconds to parse and validate. */
+export interface NewOperationLimits {
+  player: Limit;
+  server: Limit;
+}
 
-  return {
-    guard(address, authenticate) {
-      const client = clientOf(address);
-      const wait = failures.wait(client);
-      if (wait > 0) throw operationRefused(wait, 'Too many operations without a valid token came from this address.');
-      const caller = attempt(authenticate);
-      return caller instanceof Promise ? caller.catch((error) => failed(client, error)) : caller;
-    },
-    countOperation(caller) {
-      return after((isServer(caller) ? serverOperations : operations).take(keyOf(caller)), refuseFor);
-    },
-    takeCouponRead: (caller) => (isServer(caller) ? serverCouponReads : couponReads).take(keyOf(caller)),
-  };
+const NEW_OPERATIONS: NewOperationLimits = {
+  player: { perSecond: 10, burst: 50 },
+  server: { perSecond: 200, burst: 1_000 },
+};
 
-  async function failed(client: string, error: unknown): Promise<never> {
-    if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') await failures.take(client);
-    throw error;
+/** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
+const INCLUDED_CALLS = 5;
+const CALLS_PER_OPERATION = 5;
+
+/** The rate limits of a gateway: in Redis where there is one, else in memory, where each worker has its part of them. */
+export class RateLimits {
+  readonly #failures: Buckets;
+  readonly #operations: Buckets;
+  readonly #serverOperations: Buckets;
+  readonly #couponReads: Buckets;
+  readonly #serverCouponReads: Buckets;
+  readonly #newOperations: LocalBuckets;
+  readonly #serverNewOperations: LocalBuckets;
+
+  constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
+    this.#newOperations = createBuckets(newOperations.player);
+    this.#serverNewOperations = createBuckets(newOperations.server);
+    const buckets = (name: string, limit: Limit): Buckets => {
+      const local = createBuckets(partOf(limit, workers));
+      return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
+    };
+    this.#failures = buckets('address', rates.failedAuthentications);
+    this.#operations = buckets('operations', rates.operations);
+    this.#serverOperations = buckets('server-operations', rates.serverOperations);
+    this.#couponReads = buckets('coupons', rates.couponReads);
+    this.#serverCouponReads = buckets('server-coupons', rates.serverCouponReads);
   }
 
-  function buckets(name: string, limit: Limit): Buckets {
-    if (!shared) return createBuckets(partOf(limit, workers));
-    return createSharedBuckets({ name, limit, shared, local: createBuckets(partOf(limit, workers)) });
+  /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
+  refuseGuesser(address: string): void {
+    const wait = this.#failures.wait(clientOf(address));
+    if (wait > 0) throw tooMany('Too many operations without a valid token came from this address.', wait);
+  }
+
+  /** Counts a failed authentication. */
+  async countFailure(address: string): Promise<void> {
+    await this.#failures.take(clientOf(address));
+  }
+
+  /** Throws RATE_LIMITED with HTTP 429 for a caller who has nothing left, as far as this process knows. */
+  refuseDebtor(caller: Caller): void {
+    refuseFor(this.#operationsOf(caller).wait(keyOf(caller)));
+  }
+
+  /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too little left. */
+  async charge(caller: Caller, cost: number): Promise<void> {
+    refuseFor(await this.#operationsOf(caller).take(keyOf(caller), cost));
+  }
+
+  /** Charges the REST calls of an operation afterwards, as a debt for the next one. */
+  settle(caller: Caller, calls: number): void {
+    const cost = Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION);
+    if (cost > 0) this.#operationsOf(caller).debt(keyOf(caller), cost);
+  }
+
+  /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
+  chargeNewOperation(caller: Caller): void {
+    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(keyOf(caller));
+    if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
+  }
+
+  /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */
+  async takeCouponRead(caller: Caller): Promise<number> {
+    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(keyOf(caller));
+  }
+
+  #operationsOf(caller: Caller): Buckets {
+    return isServer(caller) ? this.#serverOperations : this.#operations;
   }
 }
 
@@ -86,12 +123,11 @@ function keyOf({ sub, name }: Caller): string {
 }
 
 function refuseFor(waitMs: number): void {
-  if (waitMs > 0) throw operationRefused(waitMs, 'Too many operations in a short time.');
+  if (waitMs > 0) throw tooMany('Too many operations in a short time.', waitMs);
 }
 
-function operationRefused(retryAfterMs: number, sentence: string): ClientError {
-  const headers = new HeaderMap([['retry-after', String(Math.ceil(retryAfterMs / 1_000))]]);
-  return new ClientError('RATE_LIMITED', `${sentence} Try again later.`, {
-    extensions: { retryAfterMs, http: { status: 429, headers } },
-  });
+function tooMany(message: string, retryAfterMs: number): ClientError {
+  return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs }, [
+    ['retry-after', String(Math.ceil(retryAfterMs / 1_000))],
+  ]);
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SharedState } from '../../process/redis.ts';
-import { type Buckets, type Limit, ROUNDING_MS } from './buckets.ts';
-import { createCallers } from './callers.ts';
+import { type Buckets, createCallers, type Limit, ROUNDING_MS } from './buckets.ts';
 
 interface SharedOptions {
   /** Distinguishes the buckets of one purpose from others. */

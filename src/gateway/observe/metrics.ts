@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { CallRecord } from '../../rest/call-context.ts';
 import type { Health } from '../../rest/health.ts';
 import type { Observer } from '../../rest/observe.ts';
-import { createNames } from './operation-label.ts';
+import { OperationLabels } from './operation-label.ts';
 import type { OperationRecord } from './operation-record.ts';
 import { Tally } from './tally.ts';
 
@@ -24,7 +24,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** @param known Names of operations that are always counted under their own name. */
 export function createMetrics(known: Iterable<string> = []): Metrics {
   const registry = new Registry();
-  const nameOf = createNames(known);
+  const labels = new OperationLabels(known);
   const registers = [registry];
 
   const operations = new Tally({
@@ -53,7 +53,7 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
     observer: observeRest(registers),
     operation({ name, type = 'none', caller, codes }, ms) {
       // Without a type no operation came about: the request was refused, or was no valid GraphQL.
-      const operation = type === 'none' ? 'none' : nameOf(name, caller !== undefined);
+      const operation = type === 'none' ? 'none' : labels.labelOf(name, caller);
       operations.add(1, operation, type, codes[0] ?? 'OK');
       durations.add(ms / 1_000, operation, type);
     },

@@ -1,49 +1,81 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
-import { stage } from '../../rest/batch-per-tick.ts';
+import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import type { CallContext, CallRecord } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Context } from '../graphql/context.ts';
 import type { GatewayErrorCode } from '../graphql/errors.ts';
+import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
 import { logOperation } from './operation-log.ts';
 import { createOperationRecord, type OperationRecord } from './operation-record.ts';
 import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
-export interface ObserveOptions {
+export interface ObservationOptions {
   metrics: Metrics;
   log: FastifyBaseLogger;
+  tracing: Tracing | undefined;
 }
 
 /**
- * Notes what becomes of every request to `path`. When the answer is sent, whoever gave it, this makes one line in the log,
- * the counts in the metrics and the end of the trace.
+ * Records what happens to every request to `path`. When the response is sent, the record becomes one line in the log, the
+ * counts in the metrics and the end of the trace.
  */
-export function observeOperations(app: FastifyInstance, path: string, { metrics, log }: ObserveOptions): void {
-  app.decorateRequest('record', null);
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.url === path) request.record = createOperationRecord();
-    done();
-  });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.record) finish({ record: request.record, reply, payload, ended: performance.now() });
-    done(null, payload);
-  });
+export class Observation {
+  readonly #options: ObservationOptions;
 
-  const finish = stage(({ record, reply, payload, ended }: Finished) => {
+  constructor(app: FastifyInstance, path: string, options: ObservationOptions) {
+    this.#options = options;
+    app.decorateRequest('record', null);
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (request.routeOptions.url === path) request.record = createOperationRecord();
+      done();
+    });
+    const finishLater = batchPerTick((finished: Finished) => this.#finish(finished), process.nextTick);
+    app.addHook('onSend', (request, reply, payload, done) => {
+      if (request.record) finishLater({ record: request.record, reply, payload, ended: performance.now() });
+      done(null, payload);
+    });
+  }
+
+  /** Begins to record the execution of an operation and its REST calls. */
+  begin(
+    request: FastifyRequest,
+    known: KnownOperation | undefined,
+    caller: Caller,
+    { cancellation, deadline }: Pick<CallContext, 'cancellation' | 'deadline'>,
+  ): { call: CallContext; record: OperationRecord } {
+    const parent = readTraceParent(request.headers['traceparent']);
+    const record = request.record ?? createOperationRecord();
+    record.caller = caller;
+    record.name = known?.operation.name?.value;
+    record.type = known?.operation.operation;
+    record.trace = this.#options.tracing?.begin(parent);
+    const call = {
+      cancellation,
+      deadline,
+      requestId: request.id,
+      traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
+      onCall(call: CallRecord) {
+        record.calls.push(call);
+        record.trace?.call(call);
+      },
+    };
+    return { call, record };
+  }
+
+  #finish({ record, reply, payload, ended }: Finished): void {
+    const { metrics, log } = this.#options;
     const { statusCode: status } = reply;
     if (status >= 400 && record.codes.length === 0) record.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
     if (record.type === undefined && record.codes.length === 0) return;
     const ms = ended - record.started;
-    const bytes = lengthOf(payload, reply);
     metrics.operation(record, ms);
-    logOperation(log, record, { requestId: reply.request.id, status, bytes, ms });
+    logOperation(log, record, { requestId: reply.request.id, status, bytes: lengthOf(payload, reply), ms });
     record.trace?.end(record);
-  }, process.nextTick);
+  }
 }
 
-/** An answer on its way. */
+/** A response that is being sent. */
 interface Finished {
   record: OperationRecord;
   reply: FastifyReply;
@@ -52,67 +84,13 @@ interface Finished {
   ended: number;
 }
 
-/** How many bytes an answer has, before it is compressed. Mostly it is sent by then, and they have been counted. */
+/** The bytes of a response before compression. Mostly it is sent by then and its length is known. */
 function lengthOf(payload: unknown, reply: FastifyReply): number {
   const counted = reply.hasHeader('content-encoding') ? undefined : reply.getHeader('content-length');
   return Number(counted ?? (typeof payload === 'string' ? Buffer.byteLength(payload) : 0));
 }
 
-/** What an answer that never became an operation is counted as. */
+/** What a failure of Apollo Server's HTTP layer is counted as. */
 function codeOf(status: number): GatewayErrorCode {
-  switch (status) {
-    case 401:
-      return 'UNAUTHENTICATED';
-    case 429:
-      return 'RATE_LIMITED';
-    case 503:
-      return 'OVERLOADED';
-    default:
-      return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
-  }
-}
-
-/** Begins to note an operation of a caller who was let in, and its calls to the REST service. */
-export function observeOperation(
-  request: FastifyRequest,
-  { cancellation, deadline }: Pick<CallContext, 'cancellation' | 'deadline'>,
-  caller: Caller,
-  tracing: Tracing | undefined,
-): { operation: CallContext; record: OperationRecord } {
-  const parent = readTraceParent(request.headers['traceparent']);
-  const record = request.record ?? createOperationRecord();
-  record.caller = caller.name;
-  record.trace = tracing?.begin(parent);
-  const operation = {
-    cancellation,
-    deadline,
-    requestId: request.id,
-    traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
-    onCall(call: CallRecord) {
-      record.calls.push(call);
-      record.trace?.call(call);
-    },
-  };
-  return { operation, record };
-}
-
-/** Notes what an operation was and what came of it; with `showCalls` the answer tells the REST calls it took. */
-export function noteAnswer(
-  { errors }: FormattedExecutionResult,
-  operation: OperationDefinitionNode | undefined,
-  { record, extensions }: Context,
-  showCalls: boolean,
-): void {
-  record.name = operation?.name?.value;
-  record.type = operation?.operation;
-  if (errors) record.codes = codesOf(errors);
-  if (showCalls) extensions['upstream'] = record.calls.map(showCall);
-}
-
-function codesOf(errors: readonly { extensions?: Record<string, unknown> }[]): string[] {
-  return [...new Set(errors.map(({ extensions }) => String(extensions?.['code'])))];
-}
-
-function showCall({ method, template, status, ms, shared, cached }: OperationRecord['calls'][number]) {
-  return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
+  return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { unwrapResolverError } from '@apollo/server/errors';
 import type { FastifyBaseLogger } from 'fastify';
 import { UpstreamError } from '../../rest/errors.ts';
-import type { ReportError } from '../graphql/respond.ts';
+import type { ReportError } from '../graphql/response.ts';
 import type { OperationRecord } from './operation-record.ts';
 
 /** A longer name of an operation is cut. */
@@ -18,7 +18,7 @@ export function logOperation(
     requestId,
     operation: name?.slice(0, MAX_NAME_LENGTH),
     type,
-    caller: caller === undefined ? undefined : pseudonym(caller),
+    caller: caller && pseudonym(caller.name),
     ms: Math.round(ms * 10) / 10,
     upstreamCalls: calls.length,
     bytes,

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Scope } from '../../config/scopes.ts';
+import { isJson } from '../../rest/decode/members.ts';
 import type { Caller } from '../access/caller.ts';
-import { ClientError } from '../graphql/errors.ts';
-import type { ManifestCheck } from './manifest.ts';
-import { watchManifest } from './manifest-file.ts';
-import { type Asked, badRequest, readAsked, replaceByText } from './operation-reference.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
+import type { GraphQLRequest } from '../graphql/request.ts';
+import type { PersistedQueryStore } from './automatic.ts';
+import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
 
-export interface TrustedConfig {
-  /** `off` knows no manifest; `log` runs everything and logs what `enforce` would refuse. */
+export interface PersistedOperationsConfig {
+  /** `off` has no manifest; `log` runs everything and logs what `enforce` would refuse. */
   mode: 'off' | 'log' | 'enforce';
   /** Path of the manifest; needed unless the mode is `off`. */
   file?: string | undefined;
@@ -17,56 +17,106 @@ export interface TrustedConfig {
   exemptScope?: Scope | undefined;
 }
 
-/**
- * Lets an operation in, before anything is parsed. One that is asked for by a listed id gets its text. In `enforce`, what is
- * neither asked for by a listed id nor to the letter a listed text is refused with OPERATION_NOT_ALLOWED; so nothing can be
- * registered either. To be listed exempts from nothing else: access, limits and rates are the same for all.
- */
-export type Admit = (request: HTTPGraphQLRequest, caller: Caller) => void;
+/** What a request stands for. */
+export interface ResolvedOperation {
+  /** The text of the operation; undefined where nobody knows it: Apollo Server then has the error. */
+  text: string | undefined;
+  /** Whether the manifest lists it. */
+  trusted: boolean;
+  /** The text that Apollo Server is to see in place of an id. */
+  textOfId: string | undefined;
+}
 
+/** The longest id, in characters. */
+const MAX_ID_LENGTH = 256;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** Builds the admission a configuration asks for. Throws a ConfigError when the manifest cannot be used. */
-export function createAdmission(config: TrustedConfig, check: ManifestCheck, log: FastifyBaseLogger): Admit {
-  const { mode, file, exemptScope } = config;
-  const manifest =
-    mode === 'off' || !file ? undefined : watchManifest(file, check, (message) => log.warn({ file }, message));
+/**
+ * Finds out which operation a request stands for, before anything is parsed: a text, the id of a listed operation, or the
+ * hash of a registered one. With `enforce`, everything that is not listed to the letter is refused with
+ * OPERATION_NOT_ALLOWED. Being listed exempts from nothing else.
+ */
+export class Admission {
+  readonly #config: PersistedOperationsConfig;
+  readonly #manifest: (() => Manifest) | undefined;
+  readonly #registered: PersistedQueryStore;
+  readonly #log: FastifyBaseLogger;
 
-  return (request, caller) => {
-    const asked = readAsked(request);
-    const { text, id } = asked;
-    const known = manifest?.();
-    const byId = id === undefined ? undefined : known?.textOf(id);
-    if (text !== undefined && id !== undefined) refuseWrongHash(text, id, byId);
-    const listed = text === undefined ? byId : known?.lists(text) ? text : undefined;
-    if (listed !== undefined) {
-      if (id !== undefined) replaceByText(request, listed);
-      return;
+  /** Throws a ConfigError for a manifest that cannot be used. */
+  constructor(
+    config: PersistedOperationsConfig,
+    check: ManifestCheck,
+    registered: PersistedQueryStore,
+    log: FastifyBaseLogger,
+  ) {
+    this.#config = config;
+    this.#registered = registered;
+    this.#log = log;
+    const { mode, file } = config;
+    const warn = (message: string) => log.warn({ file }, message);
+    this.#manifest = mode === 'off' || !file ? undefined : watchManifest(file, check, warn);
+  }
+
+  /** The texts of all listed operations. */
+  get listed(): Iterable<string> {
+    return this.#manifest?.().texts ?? [];
+  }
+
+  async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
+    const { query: text } = request;
+    const { id, isApollos } = readId(request);
+    const manifest = this.#manifest?.();
+    const byId = id === undefined ? undefined : manifest?.textOf(id);
+    if (text !== undefined && id !== undefined && byId !== text && sha256(text) !== id) {
+      throw badRequest('The query is not the one its hash or id stands for.');
     }
-    if (mode !== 'off' && !(exemptScope && caller.scopes.has(exemptScope))) {
-      if (mode === 'enforce') throw notAllowed();
-      log.warn({ caller: caller.name, ...nameOf(asked) }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
-    }
-    if (asked.isApollos && id !== undefined && !SHA256.test(id)) {
+    const listed = text === undefined ? byId : manifest?.lists(text) ? text : undefined;
+    if (listed !== undefined) return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
+    this.#refuseUnlisted(caller, text, id);
+    if (id === undefined || !isApollos) return { text, trusted: false, textOfId: undefined };
+    if (!SHA256.test(id)) {
       throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
     }
-  };
+    return { text: text ?? (await this.#registered.get(`apq:${id}`)), trusted: false, textOfId: undefined };
+  }
+
+  #refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
+    const { mode, exemptScope } = this.#config;
+    if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
+    if (mode === 'enforce') {
+      throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
+    }
+    // The text itself may hold what belongs in no log.
+    const operation = text === undefined ? { id } : { sha256: sha256(text) };
+    this.#log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
+  }
 }
 
-function refuseWrongHash(text: string, id: string, byId: string | undefined): void {
-  if (byId !== text && sha256(text) !== id) throw badRequest('The query is not the one its hash or id stands for.');
+/**
+ * The id in `extensions.persistedQuery` (`version` 1 and `sha256Hash`, Apollo's form) or `documentId` (the persisted
+ * documents appendix to GraphQL over HTTP, with the prefix `sha256:` or without). Throws BAD_REQUEST for anything else.
+ */
+function readId({ documentId, extensions }: GraphQLRequest): { id: string | undefined; isApollos: boolean } {
+  if (documentId != null) {
+    if (!isId(documentId)) throw badRequest(`documentId must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
+    return { id: documentId.replace(/^sha256:/, ''), isApollos: false };
+  }
+  const persistedQuery = extensions?.['persistedQuery'];
+  if (persistedQuery == null) return { id: undefined, isApollos: false };
+  if (!isJson(persistedQuery) || persistedQuery['version'] !== 1 || !isId(persistedQuery['sha256Hash'])) {
+    throw badRequest(
+      'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.',
+    );
+  }
+  return { id: persistedQuery['sha256Hash'], isApollos: true };
 }
 
-function notAllowed(): ClientError {
-  return new ClientError('OPERATION_NOT_ALLOWED', 'This gateway runs the operations of its manifest only.', {
-    extensions: { http: { status: 400, headers: new HeaderMap() } },
-  });
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
 }
 
-/** What to look for in a manifest; the text itself may hold what belongs in no log. */
-function nameOf({ text, id }: Asked): { sha256?: string; id?: string } {
-  if (text !== undefined) return { sha256: sha256(text) };
-  return id === undefined ? {} : { id };
+function badRequest(message: string): ClientError {
+  return requestError('BAD_REQUEST', 400, message);
 }
 
 function sha256(text: string): string {

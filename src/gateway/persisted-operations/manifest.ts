@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import * as z from 'zod';
 import { ConfigError } from '../../config/environment.ts';
+import { onFileChange } from '../../config/file-change.ts';
 
 /** The operations that are known before they are asked for. */
 export interface Manifest {
   /** The text of an operation, by its id. */
   textOf(id: string): string | undefined;
+  /** Every text. */
+  readonly texts: ReadonlySet<string>;
   /** Whether a text is one of them, to the letter. */
   lists(text: string): boolean;
 }
@@ -54,7 +57,23 @@ export function readManifest(path: string, check: ManifestCheck): Manifest {
   });
   if (problems.length > 0) throw unusable(path, problems);
   const listed = new Set(texts.values());
-  return { textOf: (id) => texts.get(id), lists: (text) => listed.has(text) };
+  return { texts: listed, textOf: (id) => texts.get(id), lists: (text) => listed.has(text) };
+}
+
+/**
+ * Reads `PERSISTED_OPERATIONS_FILE`, and again when it changes. Throws when it cannot be used now; when a later version cannot
+ * be used, the earlier one stays in force and `warn` is told.
+ */
+export function watchManifest(path: string, check: ManifestCheck, warn: (message: string) => void): () => Manifest {
+  onFileChange(path, () => {
+    try {
+      manifest = readManifest(path, check);
+    } catch (error) {
+      warn(`the earlier persisted operations stay in force: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+  let manifest = readManifest(path, check);
+  return () => manifest;
 }
 
 function readJson(path: string): unknown {

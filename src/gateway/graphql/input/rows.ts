@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql';
-import type { Stretch } from '../loaders/pages.ts';
+import type { RowRange } from '../loaders/pages.ts';
 import { type Selecting, selectsAny } from '../selection.ts';
 import { checkPage, checkSize } from './arguments.ts';
 import { rowAfter } from './cursor.ts';
@@ -19,7 +19,11 @@ const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
 /** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for a page that cannot be. */
-export function rowsOfPage({ page, limit }: PageArguments, nodes: readonly FieldNode[], selecting: Selecting): Stretch {
+export function rowsOfPage(
+  { page, limit }: PageArguments,
+  nodes: readonly FieldNode[],
+  selecting: Selecting,
+): RowRange {
   checkPage(page, limit);
   const from = (page - 1) * limit;
   return { from, to: selectsAny(nodes, ROWS_OF_PAGE, selecting) ? from + limit : from };
@@ -30,7 +34,7 @@ export function rowsOfConnection(
   { first, after }: ConnectionArguments,
   nodes: readonly FieldNode[],
   selecting: Selecting,
-): Stretch {
+): RowRange {
   checkSize('first', first);
   const from = rowAfter(after);
   return { from, to: selectsAny(nodes, ROWS_OF_CONNECTION, selecting) ? from + first : from };

@@ -1,10 +1,9 @@
 import DataLoader from 'dataloader';
-import { attempt } from '../../../rest/maybe.ts';
-import type { Reading } from './loaders.ts';
+import type { Reading } from './reading.ts';
 
 /**
- * A loader that takes one REST call for each key: a tick's keys become as many calls, all at once, and the REST client
- * bounds how many are under way. Keys with the same `cacheKeyFn` are the same; without it, those that are identical.
+ * A loader with one REST call for each key. The keys of a tick become as many calls, all at once; the REST client bounds how
+ * many are sent at a time. Keys with the same `cacheKeyFn` are the same; without it, identical ones.
  */
 export function createCallLoader<Key, Result, Same = Key>(
   name: string,
@@ -12,16 +11,15 @@ export function createCallLoader<Key, Result, Same = Key>(
   read: (key: Key) => Promise<Result>,
   cacheKeyFn?: (key: Key) => Same,
 ): DataLoader<Key, Result, Same> {
-  const readAll = (keys: readonly Key[]) =>
-    attempt(() => {
-      onBatch(name, keys.length);
-      budget.take(keys.length);
-      return Promise.all(keys.map((key) => read(key).catch(asError)));
-    });
+  const readAll = async (keys: readonly Key[]) => {
+    onBatch(name, keys.length);
+    budget.take(keys.length);
+    return await Promise.all(keys.map((key) => read(key).catch(asError)));
+  };
   return new DataLoader(readAll, cacheKeyFn && { cacheKeyFn });
 }
 
-/** DataLoader takes a failure of one key as an Error in its place. */
+/** DataLoader takes the failure of one key as an Error in its place. */
 export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error('A read failed without an error.', { cause: error });
 }

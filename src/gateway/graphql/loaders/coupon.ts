@@ -1,12 +1,12 @@
 import type DataLoader from 'dataloader';
 import type { Coupon } from '../../../rest/wire.ts';
 import { createCallLoader } from './call.ts';
-import type { Reading } from './loaders.ts';
+import type { Reading } from './reading.ts';
 
 export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
 
 /** Reads players' coupons, each player's once per operation. Null for a player that does not exist. */
 export function createCouponLoader(reading: Reading): CouponLoader {
-  const { rest, operation } = reading;
-  return createCallLoader('coupons', reading, (playerUniqueId) => rest.listCoupons(playerUniqueId, operation));
+  const { rest, call } = reading;
+  return createCallLoader('coupons', reading, (playerUniqueId) => rest.listCoupons(playerUniqueId, call));
 }

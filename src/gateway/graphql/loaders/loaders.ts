@@ -1,18 +1,7 @@
-import type { CallContext } from '../../../rest/call-context.ts';
-import type { RestClient } from '../../../rest/client.ts';
-import type { CallBudget } from './budget.ts';
 import { type CouponLoader, createCouponLoader } from './coupon.ts';
 import { createPlayerLoader, type PlayerLoader } from './player.ts';
+import type { Reading } from './reading.ts';
 import { createReferralLoader, type ReferralLoader } from './referral.ts';
-
-/** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
-export interface Reading {
-  rest: RestClient;
-  operation: CallContext;
-  budget: CallBudget;
-  /** Told how many keys a loader put into one batch. */
-  onBatch: (loader: string, keys: number) => void;
-}
 
 /** The loaders of one operation, each made when it is needed: never shared with another operation. */
 export class Loaders {

@@ -1,7 +1,7 @@
 import type DataLoader from 'dataloader';
 import type { Player } from '../../../rest/wire.ts';
 import { createCallLoader } from './call.ts';
-import type { Reading } from './loaders.ts';
+import type { Reading } from './reading.ts';
 
 export interface PlayerKey {
   playerUniqueId: string;
@@ -12,11 +12,11 @@ export type PlayerLoader = DataLoader<PlayerKey, Player | null, string>;
 
 /** Reads players, each once per operation and language. The REST service has no call for several players. */
 export function createPlayerLoader(reading: Reading): PlayerLoader {
-  const { rest, operation } = reading;
+  const { rest, call } = reading;
   return createCallLoader(
     'players',
     reading,
-    ({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, operation),
+    ({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, call),
     keyOf,
   );
 }

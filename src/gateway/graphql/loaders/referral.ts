@@ -1,12 +1,11 @@
 import DataLoader from 'dataloader';
-import { attempt } from '../../../rest/maybe.ts';
 import type { ReferralPage, ReferredFriend } from '../../../rest/wire.ts';
 import { asError } from './call.ts';
-import type { Reading } from './loaders.ts';
-import { type Page, planPages, type Stretch } from './pages.ts';
+import { type Page, planPages, type RowRange } from './pages.ts';
+import type { Reading } from './reading.ts';
 
-/** Rows of one player's list of referred friends; an empty stretch asks for the totals alone. */
-export interface ReferralKey extends Stretch {
+/** Rows of one player's list of referred friends; an empty range asks for the totals alone. */
+export interface ReferralKey extends RowRange {
   playerUniqueId: string;
 }
 
@@ -20,33 +19,30 @@ export type ReferralLoader = DataLoader<ReferralKey, Referrals | null, string>;
 type Fetched = Page & { result: ReferralPage | null | Error };
 
 /**
- * Reads stretches of players' lists of referred friends. What one operation wants of one player in one tick (pages under
+ * Reads ranges of players' lists of referred friends. What one operation wants of one player in one tick (pages under
  * several aliases, a connection, totals alone) is read with as few REST calls as cover it; see pages.ts.
  */
-export function createReferralLoader({ rest, operation, budget, onBatch }: Reading): ReferralLoader {
+export function createReferralLoader({ rest, call, budget, onBatch }: Reading): ReferralLoader {
   return new DataLoader(
-    (keys) =>
-      attempt(() => {
-        onBatch('referrals', keys.length);
-        const plans = new Map([...byPlayer(keys)].map(([id, stretches]) => [id, planPages(stretches)]));
-        budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
-        const fetched = new Map<string, Promise<Fetched[]>>();
-        for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
-        return Promise.all(
-          keys.map((key) => fetched.get(key.playerUniqueId)?.then((pages) => cut(key, pages)) ?? null),
-        );
-      }),
+    async (keys) => {
+      onBatch('referrals', keys.length);
+      const plans = new Map([...byPlayer(keys)].map(([id, ranges]) => [id, planPages(ranges)]));
+      budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
+      const fetched = new Map<string, Promise<Fetched[]>>();
+      for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
+      return await Promise.all(keys.map(async (key) => cut(key, (await fetched.get(key.playerUniqueId)) ?? [])));
+    },
     { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
   );
 
   function fetchPage(playerUniqueId: string, { page, limit }: Page): Promise<Fetched> {
     const fetched = (result: Fetched['result']) => ({ page, limit, result });
-    return rest.listReferrals(playerUniqueId, page, limit, operation).then(fetched, (error) => fetched(asError(error)));
+    return rest.listReferrals(playerUniqueId, page, limit, call).then(fetched, (error) => fetched(asError(error)));
   }
 }
 
-function byPlayer(keys: readonly ReferralKey[]): Map<string, Stretch[]> {
-  const groups = new Map<string, Stretch[]>();
+function byPlayer(keys: readonly ReferralKey[]): Map<string, RowRange[]> {
+  const groups = new Map<string, RowRange[]>();
   for (const key of keys) {
     const group = groups.get(key.playerUniqueId);
     if (group) group.push(key);
@@ -55,8 +51,8 @@ function byPlayer(keys: readonly ReferralKey[]): Map<string, Stretch[]> {
   return groups;
 }
 
-/** Cuts one stretch out of the pages that were fetched for all of them. A failed page fails what lies on it. */
-function cut({ from, to }: Stretch, fetched: readonly Fetched[]): Referrals | null | Error {
+/** Cuts one range out of the pages that were fetched for all of them. A failed page fails what lies on it. */
+function cut({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | null | Error {
   const pages = fetched.filter(({ page, limit }) => from === to || ((page - 1) * limit < to && page * limit > from));
   const rows: ReferredFriend[] = [];
   let totals: ReferralPage | undefined;

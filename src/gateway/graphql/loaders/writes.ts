@@ -1,5 +1,6 @@
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
-import type { Loaders, Reading } from './loaders.ts';
+import type { Loaders } from './loaders.ts';
+import type { Reading } from './reading.ts';
 
 /**
  * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
@@ -15,18 +16,18 @@ export class Writes {
   }
 
   upsertPlayer(body: PlayerUpsertRequest): Promise<PlayerUpsertResponse> {
-    const { rest, operation } = this.#reading;
-    return this.#write(() => rest.upsertPlayer(body, operation));
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.upsertPlayer(body, call));
   }
 
   deletePlayer(playerUniqueId: string): Promise<'deleted' | 'unknown'> {
-    const { rest, operation } = this.#reading;
-    return this.#write(() => rest.deletePlayer(playerUniqueId, operation));
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.deletePlayer(playerUniqueId, call));
   }
 
   trackEvents(body: TrackEventsRequest): Promise<void> {
-    const { rest, operation } = this.#reading;
-    return this.#write(() => rest.trackEvents(body, operation));
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.trackEvents(body, call));
   }
 
   async #write<Result>(call: () => Promise<Result>): Promise<Result> {

@@ -1,12 +1,11 @@
 import type { CouponFilter, PlayerResolvers } from '../../../generated/graphql.ts';
-import { after } from '../../../rest/maybe.ts';
 import type { Coupon } from '../../../rest/wire.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
-  coupons({ playerUniqueId }, { filter }, { loaders, couponReads }, info) {
-    const read = () => loaders.coupons.load(playerUniqueId);
-    const coupons = after(couponReads.take(playerUniqueId, info.path.key), read);
-    return filter ? after(coupons, (all) => all && filterCoupons(all, filter, new Date())) : coupons;
+  coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
+    await couponReads.take(playerUniqueId, info.path.key);
+    const coupons = await loaders.coupons.load(playerUniqueId);
+    return coupons && filter ? filterCoupons(coupons, filter, new Date()) : coupons;
   },
 };
 

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { startRelated } from '../lookahead.ts';
+import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
 import { rejectedAsUserErrors } from './user-errors.ts';
 
@@ -22,6 +23,12 @@ export function readPlayer(
   startRelated(playerUniqueId, context, info);
   return player;
 }
+
+/** The player after a write, for both payloads that carry one. */
+export const writtenPlayer = {
+  player: ({ playerUniqueId, userErrors }: WriteParent, _args: unknown, context: Context, info: GraphQLResolveInfo) =>
+    userErrors.length > 0 ? null : readPlayer(playerUniqueId, undefined, context, info),
+};
 
 export const playerQueries: Pick<QueryResolvers, 'player' | 'players' | 'me'> = {
   player: (_parent, { playerUniqueId, lang }, context, info) => {

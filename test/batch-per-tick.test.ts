@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { stage } from '../src/rest/batch-per-tick.ts';
+import { batchPerTick } from '../src/rest/batch-per-tick.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what is given while sockets are read is worked on together, in its order', async () => {
   const done: string[] = [];
-  const first = stage((item: string) => done.push(`first ${item}`), setImmediate);
-  const second = stage((item: string) => done.push(`second ${item}`), setImmediate);
+  const first = batchPerTick((item: string) => done.push(`first ${item}`), setImmediate);
+  const second = batchPerTick((item: string) => done.push(`second ${item}`), setImmediate);
   first('a');
   second('a');
   await null;
@@ -18,7 +18,7 @@ test('what is given while sockets are read is worked on together, in its order',
 
 test('what is given while a stage works waits for the next turn', async () => {
   const done: number[] = [];
-  const count = stage((number: number) => {
+  const count = batchPerTick((number: number) => {
     done.push(number);
     if (number < 3) count(number + 1);
   }, setImmediate);
@@ -31,8 +31,8 @@ test('what is given while a stage works waits for the next turn', async () => {
 
 test('a stage that follows another works when all that the first set going has come to rest', async () => {
   const done: string[] = [];
-  const answer = stage((item: string) => done.push(`answer ${item}`), process.nextTick);
-  const take = stage(async (item: string) => {
+  const answer = batchPerTick((item: string) => done.push(`answer ${item}`), process.nextTick);
+  const take = batchPerTick(async (item: string) => {
     done.push(`take ${item}`);
     for (let i = 0; i < item.length * 10; i += 1) await null;
     answer(item);

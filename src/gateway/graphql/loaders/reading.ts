@@ -1,4 +1,15 @@
+import type { CallContext } from '../../../rest/call-context.ts';
+import type { RestClient } from '../../../rest/client.ts';
 import { ClientError } from '../errors.ts';
+
+/** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
+export interface Reading {
+  rest: RestClient;
+  call: CallContext;
+  budget: CallBudget;
+  /** Told how many keys a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
+}
 
 /** How many calls to the REST service one operation has left. */
 export class CallBudget {
