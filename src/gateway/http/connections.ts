@@ -47,10 +47,10 @@ export function serverOptions(
 }
 
 /**
- * Bounds the connections, and lets go of them when the gateway closes: what is answered from then on ends its connection,
- * and connections nothing was ever sent on are closed, which Node's server would wait for.
+ * Bounds the connections, and closes them when the gateway does: answers from then on, or since `draining` aborted, end their
+ * connection, and connections on which nothing was ever sent are closed, which Node's server would wait for.
  */
-export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits): void {
+export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
   const open = new Set<Socket>();
   let closing = false;
   app.server.maxConnections = max;
@@ -68,7 +68,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits)
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('connection', 'close');
+    if (closing || draining?.aborted) void reply.header('connection', 'close');
     done(null, payload);
   });
 }
