@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { seedDemo } from '../../src/reference/demo.ts';
-import { Key } from '../../src/reference/keys.ts';
 import { loadProgramme } from '../../src/reference/programme/load.ts';
 import { violations } from '../contract/document.ts';
 import { startReference } from '../kit/reference.ts';
@@ -13,8 +12,7 @@ test.each([
 ])('the demo player of %s has friends and coupons that fit the contract', async (_name, programme) => {
   const reference = await startReference({ programme });
   const client = clientOf(reference);
-  const keys = { apiKey: new Key(reference.apiKey), secretKey: new Key(reference.secretKey) };
-  await seedDemo(reference.app, reference.store, programme, keys);
+  await seedDemo(reference.app, reference.service);
 
   const [player, referrals, coupons] = [
     await client.player('demo-player'),
@@ -29,7 +27,7 @@ test.each([
 
   // Only an empty store is seeded.
   await client.remove('demo-player');
-  await seedDemo(reference.app, reference.store, programme, keys);
+  await seedDemo(reference.app, reference.service);
   expect((await client.player('demo-player')).status).toBe(404);
   await reference.close();
 });

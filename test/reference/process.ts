@@ -12,6 +12,8 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
   return {
     PATH: process.env['PATH'],
     REFERENCE_PORT: '0',
+    REFERENCE_LANDING_PER_ADDRESS: '0',
+    REFERENCE_LANDING_PER_LINK: '0',
     REST_API_KEY: KEYS.apiKey,
     REST_SECRET_KEY: KEYS.secretKey,
     DATA_DIR: dataDir,
@@ -22,6 +24,7 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
 export interface RunningProcess {
   child: ChildProcess;
   url: string;
+  managementUrl: string;
   client: Client;
   /** Sends a signal and waits until the process is gone; gives its exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
@@ -29,20 +32,20 @@ export interface RunningProcess {
 
 const started: ChildProcess[] = [];
 
-/** Ends what a test has started and, having failed, not ended. */
+/** Kills processes that a failed test has left. */
 export function killLeftovers(): void {
   for (const child of started.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
 }
 
-/** Notes a process to be ended with the test, however the test ends. */
-export function noted<Child extends ChildProcess>(child: Child): Child {
+/** Has a process killed after the test, also if the test fails. */
+export function killedAfterTest<Child extends ChildProcess>(child: Child): Child {
   started.push(child);
   return child;
 }
 
-/** Starts the service like the gateway does, in a process of its own that says when it is ready. */
+/** Starts the service like the gateway does, in a process of its own that reports when it is ready. */
 export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []): Promise<RunningProcess> {
-  const child = noted(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
+  const child = killedAfterTest(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
   const errors: string[] = [];
   if (child.stderr) createInterface(child.stderr).on('line', (line) => errors.push(line));
   const gone = once(child, 'exit');
@@ -50,11 +53,12 @@ export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []
     once(child, 'message'),
     gone.then(() => Promise.reject(new Error(`It ended before it was ready: ${errors.join('\n')}`))),
   ]);
-  const url = String(message.url);
+  const [url, managementUrl] = [String(message.url), String(message.managementUrl)];
   return {
     child,
     url,
-    client: clientOf({ url, ...KEYS }),
+    managementUrl,
+    client: clientOf({ url, managementUrl, ...KEYS }),
     end: async (signal) => {
       child.kill(signal);
       const [code, by] = await gone;
