@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { on, once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { type Client, clientOf } from './client.ts';
 import type { Place } from './stores.ts';
 
@@ -48,21 +49,46 @@ export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []
   const child = killedAfterTest(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
   const errors: string[] = [];
   if (child.stderr) createInterface(child.stderr).on('line', (line) => errors.push(line));
-  const gone = once(child, 'exit');
+  const gone = exitOf(child);
   const [message] = await Promise.race([
     once(child, 'message'),
     gone.then(() => Promise.reject(new Error(`It ended before it was ready: ${errors.join('\n')}`))),
   ]);
-  const [url, managementUrl] = [String(message.url), String(message.managementUrl)];
+  return running(child, gone, message);
+}
+
+/** Starts the service like a person or a container does: it tells on stdout where it listens. */
+export async function startAlone(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
+  const child = killedAfterTest(spawn(process.execPath, [fileURLToPath(MAIN)], { env }));
+  const gone = exitOf(child);
+  const lines = createInterface(child.stdout);
+  for await (const [line] of on(lines, 'line', { close: ['close'] })) {
+    if (!line.includes('"msg":"listening"')) continue;
+    // The output goes on and must be read.
+    lines.resume();
+    return running(child, gone, JSON.parse(line));
+  }
+  throw new Error('It ended before it was ready');
+}
+
+async function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
+  const [code, signal] = await once(child, 'exit');
+  return [code, signal];
+}
+
+function running(
+  child: ChildProcess,
+  gone: Promise<[number | null, NodeJS.Signals | null]>,
+  at: { url: string; managementUrl: string },
+): RunningProcess {
   return {
+    ...at,
     child,
-    url,
-    managementUrl,
-    client: clientOf({ url, managementUrl, ...KEYS }),
+    client: clientOf({ ...at, ...KEYS }),
     end: async (signal) => {
       child.kill(signal);
       const [code, by] = await gone;
-      return code ?? by;
+      return code ?? by ?? 0;
     },
   };
 }
