@@ -1,7 +1,7 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 
 /** Players and all that hangs on them. Every foreign key has an index, since deleting a player follows all of them. */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   // Identifiers are never used twice on either database, so that nothing of a deleted player can become a new one's.
   const id = sql.raw(

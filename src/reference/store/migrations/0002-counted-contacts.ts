@@ -7,7 +7,7 @@ import { contactHash } from '../../programme/contacts.ts';
  * - Mobile numbers lose the international prefix `00`, as they have lost `+` before.
  * - Players, coupons and events get what the operator's report and activity before the match need.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`create table service_state (name text primary key, value text not null)`.execute(db);
   const key = randomBytes(32).toString('base64url');
   await sql`insert into service_state (name, value) values ('contact-hash-key', ${key})`.execute(db);
@@ -29,7 +29,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /** Of two contacts that become equal at one link, the one that has counted stays, else the first. */
-async function removeInternationalPrefix(db: Kysely<unknown>): Promise<void> {
+async function removeInternationalPrefix<Tables>(db: Kysely<Tables>): Promise<void> {
   type Row = { id: number; referrer_id: number; value: string; counted_for: number | null };
   const { rows } = await sql<Row>`select id, referrer_id, value, counted_for from contacts
     where kind = 'mobile' and substr(value, 1, 2) = '00' order by id`.execute(db);
@@ -45,7 +45,7 @@ async function removeInternationalPrefix(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-async function rememberCountedContacts(db: Kysely<unknown>, key: string): Promise<void> {
+async function rememberCountedContacts<Tables>(db: Kysely<Tables>, key: string): Promise<void> {
   const { rows } = await sql<{ kind: 'email' | 'mobile'; value: string; referred_at: number | null }>`
     select contacts.kind, contacts.value, referrals.referred_at
     from contacts left join referrals on referrals.friend_id = contacts.counted_for
