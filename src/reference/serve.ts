@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createReferenceApp } from './app.ts';
 import { ConfigError, type ReferenceConfig } from './config.ts';
@@ -14,6 +15,15 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
   const destination = pino.destination({ fd: 1, sync: false, minLength: 1 });
   const level = config.logLevel ?? (process.send ? 'warn' : 'info');
   const log = pino({ name: 'reference-service', level }, destination);
+  let app: FastifyInstance | undefined;
+  /** What has been opened so far, in this order. */
+  const opened: { close(): PromiseLike<unknown> }[] = [];
+  const lifecycle = endOnSignals(config.shutdown, log, {
+    cut: () => app?.server.closeAllConnections(),
+    async close() {
+      for (const resource of opened.reverse()) await resource.close();
+    },
+  });
   const metrics = createMetrics(true);
   const programme = loadProgramme(config.programmeFile);
   const store = await openStore({
@@ -26,18 +36,10 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
       },
     },
   });
+  opened.push(store);
   let url = `http://127.0.0.1:${config.port}`;
   const publicUrl = () => config.publicUrl ?? url;
   const service: Service = { store, programme, keys: config.keys, metrics, publicUrl, now: Date.now };
-  const app = createReferenceApp({ service, landingLimits: config.landingLimits, trustProxy: config.trustProxy, log });
-  const lifecycle = endOnSignals(config.shutdown, log, {
-    cut: () => app.server.closeAllConnections(),
-    async close() {
-      await app.close();
-      await management.close();
-      await store.close();
-    },
-  });
   const management = createManagementApp({
     service,
     phase: () => lifecycle.phase,
@@ -45,6 +47,8 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
     backupDir: `${config.dataDir}/backups`,
     log,
   });
+  app = createReferenceApp({ service, landingLimits: config.landingLimits, trustProxy: config.trustProxy, log });
+  opened.push(management, app);
 
   app.addHook('onSend', async (_request, reply) => {
     if (lifecycle.phase === 'draining') reply.header('connection', 'close');
@@ -82,7 +86,8 @@ function announce(
   print: (line: string) => void,
   at: { url: string; managementUrl: string; store: string },
 ): void {
-  if (config.hasDevelopmentKeys) {
+  // A parent process says so itself.
+  if (config.hasDevelopmentKeys && !process.send) {
     log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
   }
   log.info(at, 'listening');

@@ -269,6 +269,15 @@ describe('the operator’s command', () => {
       usesLeft: 2,
     });
     expect((await service.client.coupons('lucky')).body.coupons).toMatchObject([{ code, isUsed: true }]);
+    expect((await outcome(['report', 'lucky'], at)).stdout).toMatch(
+      /^Player lucky, created [\s\S]*of free-shipping: issued by the operator; used 1, 2 uses left\nRewards not issued\n {2}none\n$/,
+    );
+    expect(await outcome(['report', 'nobody'], at)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Refused: There is no player with this playerUniqueId\n',
+    });
+    expect(JSON.parse((await outcome(['backup'], at)).stdout).file).toContain(join(dataDir, 'backups'));
     expect(await outcome(['coupon', 'use', 'NONE'], at)).toEqual({
       code: 1,
       stdout: '',
@@ -282,6 +291,8 @@ describe('the operator’s command', () => {
     [['coupon', 'issue', 'x'], 'Usage:\n'],
     [['coupon', 'use', 'a', 'b'], 'Usage:\n'],
     [['serve'], 'Usage:\n'],
+    [['report'], 'Usage:\n'],
+    [['backup', 'x'], 'Usage:\n'],
     [['coupon', 'use', 'X'], 'No reference service answers at http://127.0.0.1:1. Start it first'],
   ])('%j is explained', async (words, message) => {
     const { code, stderr } = await outcome(words, { REFERENCE_MANAGEMENT_PORT: '1' });
