@@ -9,7 +9,7 @@ import {
   readState,
 } from '../store/contacts.ts';
 import { firstEventAt } from '../store/events.ts';
-import { findPlayerByCode, updatePlayer } from '../store/players.ts';
+import { findPlayerByCode } from '../store/players.ts';
 import { activateReferral, addReferral, addToTotals, type Totals } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReferralOutcome } from '../store/tables.ts';
@@ -53,7 +53,7 @@ export async function leaveContact(
 }
 
 /**
- * Decides the referral of a friend whose first attributes have just arrived, and stores the decision. The first link where
+ * Decides the referral of a friend whose first attributes have just arrived, and returns the decision. The first link where
  * the friend's e-mail or mobile was left wins. A contact counts once, also after the friend was deleted. Activity of the
  * friend before this moment counts now.
  */
@@ -63,12 +63,11 @@ export async function decideReferral(
   friend: number,
   attributes: PlayerAttributes,
   now: number,
-): Promise<void> {
+): Promise<ReferralOutcome> {
   const outcome = await countReferral(queries, programme, friend, contactsOf(attributes, programme), now);
-  await updatePlayer(queries, friend, { first_attributes_at: now, referral_outcome: outcome });
-  if (outcome !== 'counted') return;
-  if ((await firstEventAt(queries, friend, programme.actionEvent)) === undefined) return;
-  await activate(queries, programme, friend, now);
+  const hasActed = outcome === 'counted' && (await firstEventAt(queries, friend, programme.actionEvent)) !== undefined;
+  if (hasActed) await activate(queries, programme, friend, now);
+  return outcome;
 }
 
 /** Makes a friend's pending referral active if the action event is among the events. */

@@ -55,12 +55,14 @@ function upsertPlayer(
     const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
     const known = parseStored<PlayerAttributes>(player.attributes);
     const attributes = mergeAttributes(known, playerAttributes);
+    const outcome =
+      !known && attributes ? await decideReferral(queries, programme, player.id, attributes, time) : undefined;
     await updatePlayer(queries, player.id, {
       ...(attributes && { attributes: JSON.stringify(attributes) }),
+      ...(outcome && { first_attributes_at: time, referral_outcome: outcome }),
       ...(deviceToken !== undefined && { device_token: deviceToken }),
       ...(osType !== undefined && { os_type: osType }),
     });
-    if (!known && attributes) await decideReferral(queries, programme, player.id, attributes, time);
     return player;
   });
 }
