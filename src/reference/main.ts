@@ -12,7 +12,7 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(await runCommand(command, config));
 }
 
-/** Errors whose message tells the operator all there is to know; others are shown with their stack. */
+/** Errors whose message is complete; others are printed with their stack. */
 const EXPECTED = new Set([ConfigError.name, ProgrammeError.name, StoreError.name, 'CommandError']);
 
 main(process.argv.slice(2)).catch((error: unknown) => {

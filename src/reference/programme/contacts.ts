@@ -27,7 +27,7 @@ const MAX_MOBILE_LENGTH = 64;
  *
  * E-mail addresses are compared trimmed and in lower case. Mobile numbers are compared by their digits, without the
  * international prefix `+` or `00`; with a country, a number of that country also in its national forms. A number need
- * not be valid: the phone company knows that, this service does not.
+ * not be valid.
  */
 export function readContact(kind: ContactKind, text: string, country: CountryCode | undefined) {
   return kind === 'email' ? readEmail(text) : readMobile(text, country);

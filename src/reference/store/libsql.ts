@@ -56,7 +56,7 @@ export async function openLibsql(path: string): Promise<Store> {
   };
 }
 
-/** Blocks the process while it copies (about 10 ms for each MB), so that the copy is one consistent state. */
+/** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
 async function backup(database: Database.Database, target: string): Promise<void> {
   database.prepare('vacuum into ?').run(target);
   // SQLite does not flush the copy.
