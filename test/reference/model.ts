@@ -62,7 +62,8 @@ export class Model {
     if (given.length === 0) return;
     const isFirst = player.attributes === undefined;
     const attributes: Record<string, unknown> = { ...player.attributes, ...Object.fromEntries(given) };
-    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(isKnown);
+    // Inside custom, empty text is a value.
+    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(([, value]) => value !== null);
     if (custom.length > 0) {
       attributes['custom'] = Object.assign({}, player.attributes?.['custom'], Object.fromEntries(custom));
     }
