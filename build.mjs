@@ -1,14 +1,16 @@
 /*
- * Builds the programs into dist/: each with all that it imports in a few files. `--watch` does it again on every change.
+ * Builds the programs into dist/: the gateway (main.js, with the commands beside it) and the reference service (reference/),
+ * each with all that it imports in a few files. The two share no file. `--watch` builds again on every change.
  *
- * Why a server is bundled: it took most of its start to find a thousand files of 80 packages, and V8 kept the whole text of
- * each. In a few files it is ready in half the time and takes 20 MB less, and calls between modules are calls within one.
- * What is imported only when it is wanted (`await import`) is read only then here too.
+ * A server is bundled because most of its start was spent on finding a thousand files of 80 packages, and V8 kept the text
+ * of each: bundled it is ready in half the time and takes 20 MB less. What is imported lazily (`await import`) is read
+ * lazily here too. A CommonJS package that is imported lazily becomes a namespace with `default` alone: import it
+ * statically in a module that is imported lazily.
  *
  * Types are not checked here, so that a start is quick; `npm run check` does that, and so do editors.
  *
- * Nothing is minified: a stack trace tells the function and a line of dist/ that can be read. With
- * NODE_OPTIONS=--enable-source-maps it tells the line of src/.
+ * Nothing is minified: a stack trace names the function and a line of dist/ that can be read. With
+ * NODE_OPTIONS=--enable-source-maps it names the line of src/.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,9 +19,7 @@ import { context } from 'esbuild';
 const OUT = 'dist';
 const ONE_DAY_MS = 86_400_000;
 
-const building = await context({
-  entryPoints: ['src/main.ts', 'src/reference/main.ts', 'src/token.ts'],
-  outdir: OUT,
+const common = {
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -28,38 +28,47 @@ const building = await context({
   // ECMAScript modules where a package has both, since what is not used is left out of these.
   mainFields: ['module', 'main'],
   plugins: [{ name: 'one-graphql', setup: resolveToOneGraphQL }],
-  // Stay in node_modules/: they load binaries, or try to.
-  external: ['libsql', 'pg'],
-  // What CommonJS packages call to get at Node's own modules.
+  // CommonJS packages get Node's own modules by `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  // They stand in node_modules/.
+  // The packages' licences stand in node_modules/.
   legalComments: 'none',
   sourcemap: true,
   sourcesContent: false,
   metafile: true,
   logLevel: 'warning',
-});
+};
 
-if (process.argv.includes('--watch')) await building.watch();
+const builds = await Promise.all([
+  context({ ...common, outdir: OUT, entryPoints: ['src/main.ts', 'src/process/token.ts', 'src/config/docs.ts'] }),
+  context({
+    ...common,
+    outdir: join(OUT, 'reference'),
+    entryPoints: ['src/reference/main.ts'],
+    // They load binaries, or try to.
+    external: ['libsql', 'pg'],
+  }),
+]);
+
+if (process.argv.includes('--watch')) await Promise.all(builds.map((build) => build.watch()));
 else {
-  const { metafile } = await building.rebuild();
-  await building.dispose();
-  await removeOthers(new Set(Object.keys(metafile.outputs)));
+  const results = await Promise.all(builds.map((build) => build.rebuild()));
+  await Promise.all(builds.map((build) => build.dispose()));
+  await removeOthers(new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs))));
 }
 
 /**
- * graphql-js must not be there twice: what one copy makes is nothing to the other. Who asks for one of its CommonJS modules by
- * name gets the ECMAScript module beside it.
+ * graphql-js must not be bundled twice: it refuses the objects of another copy. An import of one of its CommonJS modules is
+ * resolved to the ECMAScript module beside it.
  */
 function resolveToOneGraphQL({ onResolve, resolve }) {
   onResolve({ filter: /^graphql\// }, async ({ path, pluginData, ...from }) => {
-    if (pluginData === 'asked') return undefined;
-    const found = await resolve(path, { ...from, pluginData: 'asked' });
+    if (pluginData === 'resolving') return undefined;
+    const found = await resolve(path, { ...from, pluginData: 'resolving' });
     return { ...found, path: found.path.replace(/\.js$/, '.mjs') };
   });
 }
 
-/** Removes what builds before yesterday have left; what is younger may belong to a program that runs and has not asked for it yet. */
+/** Removes files that earlier builds left, unless they are from today: a running program may import them later. */
 async function removeOthers(made) {
   for (const file of await readdir(OUT, { recursive: true })) {
     const path = join(OUT, file);

@@ -1,15 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
-import type { Config } from './config.ts';
-import { createAuthenticate } from './gateway/access/authenticate.ts';
-import { loadCompiler } from './gateway/execution/compile.ts';
+import type { Registry } from 'prom-client';
+import type { Config } from './config/config.ts';
+import { loadCompiler } from './gateway/graphql/jit.ts';
+import { createGateway } from './gateway/http/app.ts';
+import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
-import { createGateway } from './gateway/server.ts';
-import type { Visible } from './management.ts';
+import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
+import type { Stoppable } from './process/lifecycle.ts';
+import type { Visible } from './process/management.ts';
+import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient } from './rest/client.ts';
-import type { Invalidation } from './rest/invalidation.ts';
-import { createRedisInvalidation } from './rest/redis-invalidation.ts';
-import type { Stoppable } from './shutdown.ts';
+
+/** `schema/` beside `src/` and `dist/`: this module, or the bundle that holds it, is at the top of one of them. */
+const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 /** A gateway that listens. */
 export interface Serving extends Stoppable, Visible {
@@ -17,18 +20,41 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
+/** What tests change; a deployment does not. */
+export interface ServeOptions {
+  /** How often an operation is requested before it is compiled. Default 50. */
+  compileAfter?: number;
+  /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
+  newOperations?: NewOperationLimits;
+}
+
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
-export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger): Promise<Serving> {
+export async function serve(
+  config: Config,
+  baseUrl: string,
+  log: FastifyBaseLogger,
+  { compileAfter, newOperations }: ServeOptions = {},
+): Promise<Serving> {
   const metrics = createMetrics();
-  collectDefaultMetrics({ register: metrics.registry });
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
-  const shared = config.redisUrl && (await (await import('./redis.ts')).connectRedis(config.redisUrl, log));
-  const invalidation = await createInvalidation(config, log);
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
-  metrics.showHealth(() => rest.health());
-  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const gateway = await createGateway({ config, rest, authenticate, log, shared, metrics, tracing });
-  const url = await gateway.listen({
+  const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
+  const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });
+  registerProcessMetrics(metrics.registry, shared);
+  showHealth(() => rest.health(), metrics.registry);
+  const gateway = await createGateway({
+    config,
+    schemaDirectory: SCHEMA_DIRECTORY,
+    rest,
+    log,
+    shared,
+    metrics,
+    tracing,
+    compileAfter,
+    newOperations,
+  });
+  const { app } = gateway;
+  const url = await app.listen({
     host: config.host,
     port: config.port,
     listenTextResolver: (address) => `GraphQL listens at ${address}`,
@@ -41,26 +67,16 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     metrics: () => metrics.registry.metrics(),
     reasons: async () => [
       ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-      ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+      ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
     ],
     async stop(hurry) {
-      const cut = () => gateway.server.closeAllConnections();
+      const cut = () => app.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });
       if (hurry.aborted) cut();
-      await gateway.close();
+      await app.close();
       await rest.close();
       await shared?.close();
       await tracing?.stop(hurry);
     },
   };
-}
-
-/** Writes through other processes, for a gateway that keeps reads. Its Redis is the one whose absence is logged already. */
-export async function createInvalidation(
-  { redisUrl, rest: { readCacheTtlMs } }: Config,
-  log: FastifyBaseLogger,
-): Promise<Invalidation | undefined> {
-  if (!redisUrl || readCacheTtlMs === 0) return undefined;
-  const onError = (error: Error) => log.debug({ reason: error.message }, 'invalidation cannot reach Redis');
-  return createRedisInvalidation({ url: redisUrl, onError });
 }

@@ -18,27 +18,6 @@ const EXCUSED: [why: string, tests: string[]][] = [
     'Malformed JSON is told in words of the gateway: "The body is not valid JSON."',
     ['throws an error if POST JSON is malformed'],
   ],
-  [
-    'A context that cannot be made for a reason nobody foresaw is told to the log and to no client.',
-    [
-      'context errors GraphQLErrors are formatted, defaulting to status 500',
-      'context errors GraphQLErrors are formatted, defaulting to INTERNAL_SERVER_ERROR',
-      'context errors GraphQLErrors are formatted, obeying http extension',
-      'context errors non-GraphQLErrors are formatted',
-    ],
-  ],
-  [
-    'Batches of operations are never allowed, so their requests are not made for them.',
-    [
-      'applies cacheControl Headers for batched operation',
-      'can handle batch requests',
-      'can handle batch requests with one element',
-      'can handle batch requests in parallel',
-      'clones batch context',
-      'executes batch context if it is a function',
-      'returns with batched persisted queries',
-    ],
-  ],
 ];
 
 interface Outcome {

@@ -1,12 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { loadConfig } from '../src/config.ts';
-import { ConfigError } from '../src/environment.ts';
-import { reveal } from '../src/rest/secret.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { withSettings } from '../src/config/documentation.ts';
+import { ConfigError } from '../src/config/environment.ts';
+import { reveal } from '../src/config/secret.ts';
 
 /* What is said about an environment that cannot be run with: everything that is wrong, in one report, and no secret. */
 
@@ -265,6 +266,39 @@ const rows: [name: string, env: Env, problems: string[]][] = [
     ['PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is enforce'],
   ],
   [
+    'a REST call that may take longer than its operation',
+    { REST_TIMEOUT_MS: '10001' },
+    [
+      'REST_TIMEOUT_MS: must not be longer than OPERATION_TIMEOUT_MS (10000), which bounds the whole operation, not "10001"',
+    ],
+  ],
+  ['an operation that may not take as long as a REST call by default', { OPERATION_TIMEOUT_MS: '2000' }, []],
+  ...['prod', 'PRODUCTION', 'staging'].map((name): [string, Env, string[]] => [
+    `an environment by the name ${name}`,
+    { NODE_ENV: name },
+    [`NODE_ENV: must be production, development or test, not "${name}"`],
+  ]),
+  ...['loopbakc', '-1', '100', 'yes', '10.0.0.0/33', '10.0.0/8', 'proxy.example', '10.0.0.1,'].map(
+    (value): [string, Env, string[]] => [
+      `a proxy that is ${value}`,
+      { TRUST_PROXY: value },
+      [
+        `TRUST_PROXY: must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal, not "${value}"`,
+      ],
+    ],
+  ),
+  ...['true', 'false', '2', '10.0.0.1', 'loopback, 10.0.0.0/8', '2001:db8::/32'].map(
+    (value): [string, Env, string[]] => [`a proxy that is ${value}`, { TRUST_PROXY: value }, []],
+  ),
+  [
+    'the development keys in production',
+    { ...production, REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' },
+    [
+      'REST_API_KEY: must not be the development key in production',
+      'REST_SECRET_KEY: must not be the development key in production',
+    ],
+  ],
+  [
     'a cache over several workers without Redis',
     { READ_CACHE_TTL_MS: '1000', WORKERS: '2' },
     [
@@ -284,7 +318,10 @@ test.each(rows)('%s', (_name, env, problems) => {
 const numbers: [name: string, min: number, max: number][] = [
   ['PORT', 0, 65_535],
   ['MANAGEMENT_PORT', 0, 65_535],
-  ['REST_TIMEOUT_MS', 1, 600_000],
+  ['REST_CONNECTIONS', 1, 10_000],
+  ['REST_QUEUE_MS', 1, 600_000],
+  ['SHUTDOWN_DELAY_MS', 0, 600_000],
+  ['JWT_MAX_LIFETIME_S', 0, 315_360_000],
   ['OPERATION_TIMEOUT_MS', 1, 600_000],
   ['SHUTDOWN_GRACE_MS', 1, 600_000],
   ['READ_CACHE_TTL_MS', 0, 60_000],
@@ -304,6 +341,49 @@ test.each(numbers)('%s lies between %d and %d', (name, min, max) => {
   for (const unfit of [String(min - 1), String(max + 1), '1.5', '0x10', '1e3', ' 5', 'NaN']) {
     expect(report({ [name]: unfit })).toEqual([`${name}: ${between(min, max, unfit)}`]);
   }
+});
+
+test('docs/configuration.md has every setting as it is declared', () => {
+  const document = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+  expect(withSettings(document)).toBe(document);
+});
+
+test('a REST call takes at most as long as its operation', () => {
+  expect(loadConfig({ OPERATION_TIMEOUT_MS: '2000' }).rest.timeoutMs).toBe(2_000);
+  expect(loadConfig({}).rest.timeoutMs).toBe(3_000);
+});
+
+test('the configuration is frozen', () => {
+  const config = loadConfig({});
+  expect(() => Object.assign(config.rest, { timeoutMs: 1 })).toThrow(TypeError);
+  expect(() => Object.assign(config.rates.operations, { burst: 1 })).toThrow(TypeError);
+});
+
+describe('names that are almost those of a setting', () => {
+  test.each([
+    ['MAX_DEPHT', 'MAX_DEPTH'],
+    ['JWT_SECRETS', 'JWT_SECRET'],
+    ['JWT_SECRET_FIEL', 'JWT_SECRET_FILE'],
+    ['WORKER', 'WORKERS'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ])('%s is warned of', (name, meant) => {
+    expect(loadConfig({ [name]: '1' }).warnings).toEqual([`${name} has no effect; is ${meant} meant?`]);
+  });
+
+  test.each([
+    'HOME',
+    'PATH',
+    'HOSTNAME',
+    'NODE_OPTIONS',
+    'REFERENCE_PORT',
+    'REDIS_PORT',
+    'REDIS_SERVICE_HOST',
+    'HOSTS_SERVICE_PORT',
+    'MANAGEMENT1_PORT',
+    'MANAGEMENT1_PORT_80_TCP',
+  ])('%s is not', (name) => {
+    expect(loadConfig({ [name]: '1' }).warnings).toEqual([]);
+  });
 });
 
 describe('secrets', () => {

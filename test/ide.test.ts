@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readExamples } from '../src/gateway/ide/examples.ts';
 import { startBoth } from './kit/gateway.ts';
+import { examples } from './kit/schema.ts';
 import { secretSigner } from './kit/tokens.ts';
 
 type Both = Awaited<ReturnType<typeof startBoth>>;
@@ -61,7 +61,7 @@ describe('in development', () => {
     const page = await (await fetch(`${development.gateway.url}/graphql`, { headers: BROWSER })).text();
     const config: unknown = JSON.parse(/embeddedSandboxConfig = (\{.*\});/.exec(page)?.[1] ?? 'null');
     expect(config).toMatchObject({
-      initialState: { document: readExamples()[0]?.document, pollForSchemaUpdates: false },
+      initialState: { document: examples[0]?.document, pollForSchemaUpdates: false },
       runTelemetry: false,
     });
     expect(page).toContain('new window.EmbeddedSandbox(');
@@ -71,7 +71,7 @@ describe('in development', () => {
   test('/graphiql is one page with every example in it, and a policy under which it loads nothing else', async () => {
     const response = await fetch(`${development.gateway.url}/graphiql`, { headers: BROWSER });
     const page = await response.text();
-    for (const { document, variables } of readExamples()) {
+    for (const { document, variables } of examples) {
       expect(page.includes(JSON.stringify(document))).toBe(true);
       expect(variables === undefined || page.includes(JSON.stringify(variables))).toBe(true);
     }
@@ -98,7 +98,7 @@ describe('in development', () => {
 
 describe('in production there is no page', () => {
   test.each<[string, string, Headers, unknown[]]>([
-    ['a browser at /graphql', '/graphql', BROWSER, [400, JSON_TYPE, 'BAD_REQUEST']],
+    ['a browser at /graphql', '/graphql', BROWSER, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphql with a query', QUERY, { ...BROWSER, ...PREFLIGHTED }, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphiql', '/graphiql', BROWSER, NOT_FOUND],
   ])('%s', async (_who, path, headers, expected) => {

@@ -15,7 +15,7 @@ const LINES = 1_000;
 /** The beginning of a program that has a log. */
 const withLog = (shared: boolean) => `
   import fs from 'node:fs';
-  import { createLog, stdout } from '../src/log.ts';
+  import { createLog, stdout } from '../src/process/log.ts';
   const log = createLog('info', stdout(${shared}));`;
 
 /** Writes long lines, many bytes to a character, and then some short ones, which wait for more. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createLog } from '../src/log.ts';
-import { startManagement } from '../src/management.ts';
-import { createLifecycle } from '../src/shutdown.ts';
+import { createLifecycle } from '../src/process/lifecycle.ts';
+import { createLog } from '../src/process/log.ts';
+import { startManagement } from '../src/process/management.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, type Page, startProcess } from './kit/process.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';

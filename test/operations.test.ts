@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isObjectType, parse, validate } from 'graphql';
-import { type Example, readExamples } from '../src/gateway/ide/examples.ts';
-import { createSchema } from '../src/gateway/schema.ts';
+import type { Example } from '../src/gateway/http/ide/examples.ts';
 import { coordinatesIn, coordinatesOf, fieldsWithValues } from './kit/coordinates.ts';
 import { startDemo } from './kit/demo.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
-
-const examples = readExamples();
-const { schema } = createSchema();
+import { examples, schema } from './kit/schema.ts';
 
 describe('the example operations', () => {
   test.each(examples)(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPlaces } from '../src/gateway/places.ts';
+import { ConcurrencyLimiter } from '../src/gateway/http/concurrency.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
@@ -33,7 +33,12 @@ test('beyond MAX_CONCURRENT_OPERATIONS a request waits a little and is then answ
   expect(headers.get('content-type')).toContain('application/json');
   expect({ data, errors }).toEqual({
     data: undefined,
-    errors: [{ message: expect.stringContaining('try again'), extensions: { code: 'OVERLOADED' } }],
+    errors: [
+      {
+        message: expect.stringContaining('try again'),
+        extensions: { code: 'OVERLOADED', retryable: true, retryAfterMs: 1_000 },
+      },
+    ],
   });
   expect(extensions['requestId']).toBe(headers.get('x-request-id'));
   expect(upstream.requests).toHaveLength(2);
@@ -58,68 +63,53 @@ test('a request that waits is served when another one ends', async () => {
   ]);
 });
 
-describe('places', () => {
+describe('the limiter', () => {
   const NEVER = 2 ** 30;
-  function open(places: () => number, { maxWaiting = 2, patienceMs = NEVER } = {}) {
+  function open(limit: () => number, { maxWaiting = 2, maxWaitMs = NEVER } = {}) {
     const told: string[] = [];
-    const { enter, leave } = createPlaces({ places, maxWaiting, patienceMs });
-    return {
-      told,
-      leave,
-      enter: (name: string) => enter((admitted) => told.push(`${name} ${admitted ? 'in' : 'refused'}`)),
+    const limiter = new ConcurrencyLimiter({ limit, maxWaiting, maxWaitMs, refuse: () => new Error('refused') });
+    const acquire = async (name: string) => {
+      try {
+        await limiter.acquire();
+        told.push(`${name} in`);
+      } catch {
+        told.push(`${name} refused`);
+      }
     };
+    return { told, limiter, acquire };
   }
 
-  test('whoever waits is let in as places become free, the newest first; who finds the queue full is refused', () => {
-    const { enter, leave, told } = open(() => 1);
-    const a = enter('a');
-    const b = enter('b');
-    const c = enter('c');
-    enter('d');
+  test('admits the newest first as permits are given back, and refuses when as many wait as may', async () => {
+    const { acquire, limiter, told } = open(() => 1);
+    await acquire('a');
+    const waiting = [acquire('b'), acquire('c')];
+    await acquire('d');
     expect(told).toEqual(['a in', 'd refused']);
-    leave(a);
-    leave(c);
+    limiter.release();
+    await waiting[1];
+    limiter.release();
+    await waiting[0];
     expect(told).toEqual(['a in', 'd refused', 'c in', 'b in']);
-    leave(b);
   });
 
-  test('who goes away while waiting is never let in, and leaving twice frees one place', () => {
-    const { enter, leave, told } = open(() => 1);
-    const a = enter('a');
-    leave(enter('b'));
-    const c = enter('c');
-    leave(a);
-    leave(a);
-    enter('d');
-    expect(told).toEqual(['a in', 'c in']);
-    leave(c);
-    expect(told).toEqual(['a in', 'c in', 'd in']);
-  });
-
-  test('fewer places let nobody in until enough have left, more let in several at once', () => {
-    let places = 2;
-    const { enter, leave, told } = open(() => places);
-    const [a, b] = [enter('a'), enter('b')];
-    enter('c');
-    enter('d');
-    places = 1;
-    leave(a);
-    expect(told).toEqual(['a in', 'b in']);
-    places = 2;
-    leave(b);
+  test('a lower limit admits nobody until enough is given back, a higher one admits several at once', async () => {
+    let permits = 2;
+    const { acquire, limiter, told } = open(() => permits);
+    await Promise.all([acquire('a'), acquire('b')]);
+    const waiting = [acquire('c'), acquire('d')];
+    permits = 1;
+    limiter.release();
+    expect(limiter.active).toBe(1);
+    permits = 3;
+    limiter.admitWaiting();
+    await Promise.all(waiting);
     expect(told).toEqual(['a in', 'b in', 'd in', 'c in']);
   });
 
-  test('who has waited too long is refused', async () => {
-    const told: boolean[] = [];
-    const { enter } = createPlaces({ places: () => 0, maxWaiting: 1, patienceMs: 1 });
-    await new Promise<void>((resolve) => {
-      enter((admitted) => {
-        told.push(admitted);
-        resolve();
-      });
-    });
-    expect(told).toEqual([false]);
+  test('refuses what has waited too long', async () => {
+    const { acquire, told } = open(() => 0, { maxWaitMs: 1 });
+    await acquire('a');
+    expect(told).toEqual(['a refused']);
   });
 });
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { clientOf } from '../src/gateway/rate/address.ts';
-import { createBuckets } from '../src/gateway/rate/buckets.ts';
+import { clientOf } from '../src/gateway/limits/address.ts';
+import { createBuckets } from '../src/gateway/limits/buckets.ts';
 import { post, startBoth } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
 
@@ -65,7 +65,7 @@ describe('operations', () => {
     for (const { errors, headers, data } of refused) {
       expect(data).toBeUndefined();
       expect(errors.map(({ extensions }) => extensions)).toEqual([
-        { code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) },
+        { code: 'RATE_LIMITED', retryable: true, retryAfterMs: expect.any(Number) },
       ]);
       expect(Number(errors[0]?.extensions['retryAfterMs'])).toBeGreaterThan(0);
       expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -139,7 +139,7 @@ describe('reads of coupons', () => {
     const { status, errors, data } = await both.gateway.query(operation, {}, player('p1'));
     expect(status).toBe(200);
     expect(errors.map(({ extensions }) => extensions)).toEqual(
-      [1, 2].map(() => ({ code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) })),
+      [1, 2].map(() => ({ code: 'RATE_LIMITED', retryable: true, retryAfterMs: expect.any(Number) })),
     );
     expect(JSON.stringify(data)).toContain('"id":"p1"');
     expect(data).not.toBeNull();

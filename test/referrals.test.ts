@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { planPages, type Stretch } from '../src/gateway/loaders/pages.ts';
+import { planPages, type RowRange } from '../src/gateway/graphql/loaders/pages.ts';
 import { startBoth } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;
@@ -67,7 +67,7 @@ describe('the connection', () => {
     expect(seen).toEqual(ids(1, 60));
   });
 
-  test("a stretch that begins between the service's pages is still one call, and fetches less than twice as much", async () => {
+  test("a range that begins between the service's pages is still one call, and fetches less than twice as much", async () => {
     const cursor = Buffer.from('row:24').toString('base64url');
     const player = await friends(
       `referredFriendsConnection(first: 20, after: "${cursor}") { nodes { playerUniqueId } }`,
@@ -78,7 +78,7 @@ describe('the connection', () => {
     ]);
   });
 
-  test('an empty stretch has no cursors', async () => {
+  test('an empty range has no cursors', async () => {
     const cursor = Buffer.from('row:59').toString('base64url');
     const player = await friends(
       `referredFriendsConnection(after: "${cursor}") { edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`,
@@ -91,21 +91,19 @@ describe('the connection', () => {
 });
 
 describe('the plan of pages', () => {
-  const stretch = fc
+  const range = fc
     .record({ from: fc.nat(600), size: fc.integer({ min: 0, max: 200 }) })
-    .map(({ from, size }): Stretch => ({ from, to: from + size }));
+    .map(({ from, size }): RowRange => ({ from, to: from + size }));
 
   test('covers every row asked for, with aligned pages of at most 200 and at most twice the rows', () => {
     fc.assert(
-      fc.property(fc.array(stretch, { minLength: 1, maxLength: 6 }), (stretches) => {
-        const pages = planPages(stretches);
+      fc.property(fc.array(range, { minLength: 1, maxLength: 6 }), (ranges) => {
+        const pages = planPages(ranges);
         expect(new Set(pages.map(({ page, limit }) => `${page} ${limit}`)).size).toBe(pages.length);
         const fetched = new Set(
           pages.flatMap(({ page, limit }) => Array.from({ length: limit }, (_, i) => (page - 1) * limit + i)),
         );
-        const wanted = new Set(
-          stretches.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i)),
-        );
+        const wanted = new Set(ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i)));
         expect([...wanted].filter((row) => !fetched.has(row))).toEqual([]);
         expect(pages.filter(({ page, limit }) => page < 1 || limit > 200)).toEqual([]);
         const rows = pages.reduce((sum, { limit }) => sum + limit, 0);
@@ -116,11 +114,11 @@ describe('the plan of pages', () => {
   });
 
   test('has no page twice', () => {
-    const stretches = [
+    const ranges = [
       { from: 8, to: 201 },
       { from: 206, to: 385 },
     ];
-    expect(planPages(stretches)).toEqual([
+    expect(planPages(ranges)).toEqual([
       { page: 1, limit: 193 },
       { page: 2, limit: 193 },
     ]);
@@ -129,17 +127,17 @@ describe('the plan of pages', () => {
   test('is one call where one call will do, and hardly ever more than the best plan that trying everything finds', () => {
     const small = fc
       .record({ from: fc.nat(24), size: fc.integer({ min: 1, max: 8 }) })
-      .map(({ from, size }): Stretch => ({ from, to: from + size }));
+      .map(({ from, size }): RowRange => ({ from, to: from + size }));
     fc.assert(
-      fc.property(fc.array(small, { minLength: 1, maxLength: 3 }), (stretches) => {
+      fc.property(fc.array(small, { minLength: 1, maxLength: 3 }), (ranges) => {
         const wanted = [
-          ...new Set(stretches.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i))),
+          ...new Set(ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i))),
         ];
         const fewest = fewestCalls(
           wanted.sort((a, b) => a - b),
           2 * wanted.length,
         );
-        const calls = planPages(stretches).length;
+        const calls = planPages(ranges).length;
         expect([fewest, fewest === 1 ? fewest : fewest + 1]).toContain(calls);
       }),
       { seed: 11, numRuns: 150 },

@@ -3,11 +3,6 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
-import { createBuckets } from '../src/gateway/rate/buckets.ts';
-import { createSharedBuckets } from '../src/gateway/rate/shared-buckets.ts';
-import { connectRedis, type SharedState } from '../src/redis.ts';
-import { Secret } from '../src/rest/secret.ts';
 import { type Answer, post, startGateway, type TestGateway } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
 import { startUpstream, type Upstream } from './kit/upstream.ts';
@@ -148,30 +143,6 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
     const answer = await ask(b, read('p2', `id ${aliases}`), 'p2');
     expect({ status: answer.status, id: answer.data.player.id }).toEqual({ status: 200, id: 'p2' });
     expect(codesOf(answer)).toContain('RATE_LIMITED');
-  });
-
-  test('a caller who asks without a pause seldom waits for Redis', async () => {
-    const url = new Secret(redisUrl(REDIS.port));
-    const shared = await connectRedis(() => url, pino({ level: 'silent' }));
-    let asked = 0;
-    const counted: SharedState = {
-      ...shared,
-      ask(question) {
-        asked += 1;
-        return shared.ask(question);
-      },
-    };
-    const limit = { perSecond: 1, burst: 1_000 };
-    const buckets = createSharedBuckets({ name: 'busy', limit, shared: counted, local: createBuckets(limit) });
-    const began = performance.now();
-    const waits: number[] = [];
-    for (let i = 0; i < 1_100; i++) waits.push(await buckets.take('caller'));
-    const seconds = (performance.now() - began) / 1_000;
-    const taken = waits.filter((wait) => wait === 0).length;
-    expect(taken).toBeGreaterThan(800);
-    expect(taken).toBeLessThanOrEqual(1_000 + Math.ceil(seconds));
-    expect(asked).toBeLessThan(100);
-    await shared.close();
   });
 
   test('a write through one drops what the other has kept', async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createRemembered } from '../src/gateway/access/remembered.ts';
+import { VerifiedTokens } from '../src/gateway/access/authenticate.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {
@@ -452,13 +452,16 @@ describe('a key set', () => {
     ['cuts the connection', (_, response) => response.destroy()],
     ['never answers', () => {}],
   ];
-  test.each(broken)('refuses everybody while the provider %s, and recovers', async (_name, listener) => {
+  test.each(broken)('answers 503 while the provider %s, and recovers', async (_name, listener) => {
     keys.serve(listener);
     const gateway = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
-    expectRefused(await bearer(gateway, token(first)));
-    expect(gateway.logged()).toMatch(/tokens cannot be verified/);
+    const { status, head, body } = await bearer(gateway, token(first));
+    expect({ status, upstream: upstream.calls() }).toEqual({ status: 503, upstream: [] });
+    expect(head).toMatch(/\r\nretry-after: \d/);
+    expect(JSON.parse(body).errors[0].extensions).toMatchObject({ code: 'OVERLOADED', retryable: true });
+    expect(gateway.logged()).toMatch(/the keys for tokens cannot be fetched/);
     keys.serve([first.jwk]);
-    expectLetIn(await bearer(gateway, token(first)));
+    expectLetIn(await eventually(() => bearer(gateway, token(first)), 200));
   });
 });
 
@@ -577,7 +580,7 @@ describe('client tokens', () => {
 });
 
 test('no more than ten thousand verified tokens are remembered, and the one remembered longest goes first', () => {
-  const remembered = createRemembered();
+  const remembered = new VerifiedTokens();
   const caller = { name: 'p1', sub: 'p1', scopes: new Set<never>() };
   for (let token = 0; token <= 10_000; token += 1) {
     remembered.set(`${token}`, 'keys', { caller, expiresAt: Number.POSITIVE_INFINITY });

@@ -8,12 +8,13 @@
  * A healthy call costs one timer for each operation that waits, and no AbortController: what has to be stopped is told so
  * directly.
  */
+
+import type { CallContext } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, tooLate } from './errors.ts';
-import type { Operation } from './operation.ts';
 import type { IdentifiedRequest } from './request.ts';
+import { type SubscribeOptions, Subscriber } from './subscriber.ts';
 import type { Sending } from './transport.ts';
-import { Waiter, type WaitOptions } from './waiter.ts';
 
 /** A call was cancelled, since nobody waits for it any more. */
 export class Cancelled extends Error {
@@ -38,8 +39,6 @@ export class Call {
   status: number | undefined;
   /** How long the body of the last reply was. */
   bytes = 0;
-  /** Whether no text of it has anything to escape in JSON. */
-  plain = false;
   /** Whether an attempt that failed may have been carried out by the service all the same. */
   maybeDone = false;
   /** Until when the most patient operation waits, on the clock of `performance.now()`. */
@@ -56,12 +55,12 @@ export class Call {
 }
 
 /** A call and those who wait for its answer. */
-export class AwaitedCall<Result> extends Call {
-  readonly #waiters: Waiter<Result>[] = [];
+export class SharedCall<Result> extends Call {
+  readonly #waiters: Subscriber<Result>[] = [];
 
   /** Has one more operation wait for the answer. Rejects with an `UpstreamError`. */
-  join(op: Operation, options: WaitOptions<Result>): Promise<Result> {
-    const waiter = new Waiter(this, op, options, this.#waiters.length > 0);
+  join(op: CallContext, options: SubscribeOptions<Result>): Promise<Result> {
+    const waiter = new Subscriber(this, op, options, this.#waiters.length > 0);
     this.#waiters.push(waiter);
     this.deadline = Math.max(this.deadline, waiter.deadline);
     return waiter.wait();
@@ -78,7 +77,7 @@ export class AwaitedCall<Result> extends Call {
   }
 
   /** One operation waits no more; `late` when its time was over. The last one takes the call along. */
-  left(waiter: Waiter<Result>, late: boolean): void {
+  left(waiter: Subscriber<Result>, late: boolean): void {
     const index = this.#waiters.indexOf(waiter);
     if (index < 0) return;
     this.#waiters.splice(index, 1);
@@ -89,7 +88,7 @@ export class AwaitedCall<Result> extends Call {
 }
 
 /** Throws when an operation has no time left for a call, or no client. */
-export function assertInTime(op: Operation, endpoint: Endpoint): void {
+export function assertInTime(op: CallContext, endpoint: Endpoint): void {
   if (performance.now() >= op.deadline) throw tooLate(endpoint);
-  if (op.departure.happened) throw cancelled(endpoint);
+  if (op.cancellation.happened) throw cancelled(endpoint);
 }

@@ -1,17 +1,17 @@
-import { attempt } from '../maybe.ts';
+import type { Secret } from '../config/secret.ts';
+import { ReadCache } from './cache.ts';
+import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import { getPlayer, listCoupons, listReferrals } from './endpoints.ts';
 import type { Health } from './health.ts';
 import type { Invalidation } from './invalidation.ts';
+import { attempt } from './maybe.ts';
 import type { Notice, Observer } from './observe.ts';
-import type { Operation } from './operation.ts';
-import { ReadCache } from './read-cache.ts';
-import { Reads } from './reads.ts';
 import { createRequestMaker } from './request.ts';
 import { createResilience } from './resilience.ts';
-import type { Secret } from './secret.ts';
+import { Reads } from './single-flight.ts';
 import { createTransport } from './transport.ts';
 import type { Coupon, Player, ReferralPage } from './wire.ts';
 import { createWrites, type Writes } from './writes.ts';
@@ -53,9 +53,9 @@ export interface RestClientOptions {
  */
 export interface RestClient extends Writes {
   /** Null for a player that does not exist. `lang` goes upstream as it is, and not at all when undefined. */
-  getPlayer(playerUniqueId: string, lang: string | undefined, op: Operation): Promise<Player | null>;
-  listCoupons(playerUniqueId: string, op: Operation): Promise<Coupon[] | null>;
-  listReferrals(playerUniqueId: string, page: number, limit: number, op: Operation): Promise<ReferralPage | null>;
+  getPlayer(playerUniqueId: string, lang: string | undefined, op: CallContext): Promise<Player | null>;
+  listCoupons(playerUniqueId: string, op: CallContext): Promise<Coupon[] | null>;
+  listReferrals(playerUniqueId: string, page: number, limit: number, op: CallContext): Promise<ReferralPage | null>;
   health(): Health;
   /** Cuts every connection; calls under way fail. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Method } from './operation.ts';
+import type { Method } from './call-context.ts';
 
 /** One of the service's six operations as it stands in the interface document. */
 export interface Endpoint {

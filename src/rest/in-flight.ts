@@ -7,32 +7,32 @@
  * copied a kilobyte for each request that way. The shelves here are made once; a call is put on the shelf of its player
  * and taken off again.
  */
-import type { AwaitedCall } from './call.ts';
+import type { SharedCall } from './call.ts';
 
 const SHELVES = 256;
 /** How much of an identifier chooses the shelf, in characters from its end, where identifiers differ most. */
 const CHARACTERS = 4;
 
 export class InFlight<Result> {
-  readonly #shelves = Array.from({ length: SHELVES }, (): AwaitedCall<Result>[] => []);
+  readonly #shelves = Array.from({ length: SHELVES }, (): SharedCall<Result>[] => []);
 
   /** A call that can still be joined. */
-  find(identity: string, playerUniqueId: string): AwaitedCall<Result> | undefined {
+  find(identity: string, playerUniqueId: string): SharedCall<Result> | undefined {
     for (const call of this.#shelfOf(playerUniqueId)) {
       if (call.request.identity === identity && !call.cancelled) return call;
     }
     return undefined;
   }
 
-  has(call: AwaitedCall<Result>): boolean {
+  has(call: SharedCall<Result>): boolean {
     return this.#shelfOf(call.playerUniqueId).includes(call);
   }
 
-  add(call: AwaitedCall<Result>): void {
+  add(call: SharedCall<Result>): void {
     this.#shelfOf(call.playerUniqueId).push(call);
   }
 
-  remove(call: AwaitedCall<Result>): void {
+  remove(call: SharedCall<Result>): void {
     const shelf = this.#shelfOf(call.playerUniqueId);
     const index = shelf.indexOf(call);
     if (index < 0) return;
@@ -49,7 +49,7 @@ export class InFlight<Result> {
     for (const shelf of this.#shelves) shelf.length = 0;
   }
 
-  #shelfOf(playerUniqueId: string): AwaitedCall<Result>[] {
+  #shelfOf(playerUniqueId: string): SharedCall<Result>[] {
     const { length } = playerUniqueId;
     let hash = length;
     for (let at = Math.max(0, length - CHARACTERS); at < length; at += 1)

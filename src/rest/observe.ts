@@ -1,5 +1,5 @@
+import type { CallRecord } from './call-context.ts';
 import type { BreakerState } from './health.ts';
-import type { CallRecord } from './operation.ts';
 
 /** What a value of the REST service had wrong with it; such a value is left out or read as `unknown`. */
 export type Oddity = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'bad-url';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { reveal, type Secret } from '../config/secret.ts';
+import type { CallContext } from './call-context.ts';
 import { type Endpoint, pathTo } from './endpoints.ts';
-import type { Operation } from './operation.ts';
-import { reveal, type Secret } from './secret.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -30,7 +30,7 @@ export interface IdentifiedRequest extends Request {
   identity: string;
 }
 
-export type RequestMaker = (endpoint: Endpoint, content: Content, op: Operation) => IdentifiedRequest;
+export type RequestMaker = (endpoint: Endpoint, content: Content, op: CallContext) => IdentifiedRequest;
 
 /** Makes the requests of one REST service. This alone puts the keys on: the secret key where the endpoint says so. */
 export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOptions): RequestMaker {

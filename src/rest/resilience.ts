@@ -1,5 +1,5 @@
 /*
- * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, slots
+ * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, semaphore
  * with a bounded queue, and the exchange itself. The order matters:
  *
  * - the breaker judges calls, not attempts: one endpoint that fails, and is tried again, must not close the others down;
@@ -12,11 +12,10 @@ import type { Call } from './call.ts';
 import type { Json } from './decode/members.ts';
 import type { Health } from './health.ts';
 import type { Observer } from './observe.ts';
-import { Pause } from './pause.ts';
-import { isPlain } from './plain.ts';
-import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './reply.ts';
+import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './response.ts';
 import { type Failure, Retries } from './retries.ts';
-import { Slots } from './slots.ts';
+import { Semaphore } from './semaphore.ts';
+import { Throttle } from './throttle.ts';
 import { NoReply, type Reply, type Sending, type Transport } from './transport.ts';
 
 export interface ResilienceOptions {
@@ -46,9 +45,9 @@ export interface Resilience {
 
 export function createResilience(options: ResilienceOptions): Resilience {
   const { transport, observer, connections, maxQueued, breakerIntervalMs, random } = options;
-  const slots = new Slots(connections, maxQueued);
+  const semaphore = new Semaphore(connections, maxQueued);
   const breaker = createBreaker(breakerIntervalMs, (state) => observer.breaker?.(state));
-  const pause = new Pause(maxQueued, random);
+  const pause = new Throttle(maxQueued, random);
   const retries = new Retries(random);
 
   /** Sends the call, and again for as long as that may help and is allowed. */
@@ -58,7 +57,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
       retries.pay();
       for (let attempt = 0; ; attempt += 1) {
         while (pause.leftMs > 0) await pause.over(call.deadline);
-        const turn = slots.take();
+        const turn = semaphore.take();
         if (turn) await turn;
         const started = performance.now();
         const reply = await begin(call).reply;
@@ -85,7 +84,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
   function begin(call: Call): Sending {
     const refusal = call.cancelled ?? breaker.refusal();
     if (refusal) {
-      slots.release();
+      semaphore.release();
       throw refusal;
     }
     const sending = transport.send(call.request);
@@ -97,12 +96,11 @@ export function createResilience(options: ResilienceOptions): Resilience {
 
   /** What fails may have been carried out all the same, unless not a byte of it was written. */
   function end(call: Call, reply: Reply | Error, ms: number): void {
-    slots.release();
+    semaphore.release();
     call.sending = undefined;
     if (!(reply instanceof Error)) {
       call.status = reply.status;
       call.bytes = reply.body.length;
-      call.plain = isPlain(reply.body, call.playerUniqueId);
       if (reply.status >= 500) call.maybeDone = true;
     } else if (!(reply instanceof NoReply) || reply.sent) call.maybeDone = true;
     observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, ms);
@@ -127,8 +125,8 @@ export function createResilience(options: ResilienceOptions): Resilience {
     send,
     health: () => ({
       breaker: breaker.state,
-      active: slots.taken,
-      queued: slots.waiting + pause.waiting,
+      active: semaphore.taken,
+      queued: semaphore.waiting + pause.waiting,
       pausedMs: Math.round(pause.leftMs),
     }),
   };

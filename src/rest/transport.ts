@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 // The pool alone: undici's index loads fetch, WebSockets, mocks and more with it, which takes 55 ms and 9 MB.
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { stage } from '../stage.ts';
-import type { Method } from './operation.ts';
+import { batchPerTick } from './batch-per-tick.ts';
+import type { Method } from './call-context.ts';
 
 export interface TransportOptions {
   /** Scheme, host and port of the REST service. */
@@ -80,7 +80,7 @@ export function createTransport({
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const sendTogether = stage((exchange: Exchange) => {
+  const sendTogether = batchPerTick((exchange: Exchange) => {
     pool.dispatch(exchange.request, exchange);
   }, process.nextTick);
   return {
@@ -161,4 +161,4 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   }
 }
 
-const takeTogether = stage((exchange: Exchange) => exchange.take(), setImmediate);
+const takeTogether = batchPerTick((exchange: Exchange) => exchange.take(), setImmediate);

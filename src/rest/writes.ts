@@ -1,9 +1,9 @@
-import { AwaitedCall, assertInTime } from './call.ts';
+import { assertInTime, SharedCall } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
 import type { Notice, Observer } from './observe.ts';
-import type { Operation } from './operation.ts';
 import type { Content, RequestMaker } from './request.ts';
 import type { ReadAnswer, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
@@ -22,9 +22,9 @@ export interface WritesOptions {
 }
 
 export interface Writes {
-  upsertPlayer(body: PlayerUpsertRequest, op: Operation): Promise<PlayerUpsertResponse>;
-  deletePlayer(playerUniqueId: string, op: Operation): Promise<'deleted' | 'unknown'>;
-  trackEvents(body: TrackEventsRequest, op: Operation): Promise<void>;
+  upsertPlayer(body: PlayerUpsertRequest, op: CallContext): Promise<PlayerUpsertResponse>;
+  deletePlayer(playerUniqueId: string, op: CallContext): Promise<'deleted' | 'unknown'>;
+  trackEvents(body: TrackEventsRequest, op: CallContext): Promise<void>;
 }
 
 /** The three calls that change something. Each is one call for one operation, never shared. */
@@ -35,10 +35,10 @@ export function createWrites(options: WritesOptions): Writes {
     endpoint: Endpoint,
     playerUniqueId: string,
     content: Content,
-    op: Operation,
-    read: ReadAnswer<Result, AwaitedCall<Result>>,
+    op: CallContext,
+    read: ReadAnswer<Result, SharedCall<Result>>,
   ): Promise<Result> {
-    const call = new AwaitedCall<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
+    const call = new SharedCall<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
     assertInTime(op, endpoint);
     sending(playerUniqueId);
     const answer = call.join(op, { timeoutMs, observer });
@@ -48,8 +48,8 @@ export function createWrites(options: WritesOptions): Writes {
 
   /** Never rejects: the operation that waits is told. */
   async function carryOut<Result>(
-    call: AwaitedCall<Result>,
-    read: ReadAnswer<Result, AwaitedCall<Result>>,
+    call: SharedCall<Result>,
+    read: ReadAnswer<Result, SharedCall<Result>>,
   ): Promise<void> {
     const { playerUniqueId } = call;
     try {

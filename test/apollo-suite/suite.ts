@@ -4,19 +4,18 @@ import {
   defineIntegrationTestSuite,
 } from '@apollo/server-integration-testsuite';
 import fastify from 'fastify';
-import { acceptJsonBodies } from '../../src/gateway/body.ts';
-import type { Context } from '../../src/gateway/context.ts';
-import { answerFailures } from '../../src/gateway/failures.ts';
-import { routeGraphQL } from '../../src/gateway/http.ts';
-import type { Pipeline } from '../../src/gateway/pipeline.ts';
+import { OPEN_CALLER } from '../../src/gateway/access/caller.ts';
+import { BodyReader, leaveBodiesUnread } from '../../src/gateway/http/body.ts';
+import { answerErrors } from '../../src/gateway/http/errors.ts';
+import { type GraphQLRoute, routeGraphQL } from '../../src/gateway/http/graphql-route.ts';
+import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 
 /*
  * Apollo's own tests of an integration with a web framework, run against ours: the route, the reading of bodies and the
- * answers of failures. What serves them is whatever Apollo Server each test makes, so nothing is ever prepared and the
- * short way is never taken. Run by test/apollo-suite.test.ts, which knows what is excused.
+ * answers to errors. Each test makes an Apollo Server of its own, so no operation is known and the fast path is never
+ * taken. Run by test/apollo-suite.test.ts, which knows what is excused.
  */
-
-const nothingPrepared = { prepared: { get: () => undefined, set: () => {} } } as unknown as Pipeline;
 
 async function createServer(
   config: ApolloServerOptions<BaseContext>,
@@ -26,11 +25,29 @@ async function createServer(
   await server.start();
   // The suite asks at the root.
   const app = fastify({ rewriteUrl: ({ url = '/' }) => url.replace(/^\/(?=\?|$)/, '/graphql') });
-  acceptJsonBodies(app);
-  answerFailures(app);
+  leaveBodiesUnread(app);
+  answerErrors(app);
   app.addHook('onSend', async (_request, _reply, payload) => withoutRequestId(payload));
-  const contextOf = context as () => Promise<never>;
-  routeGraphQL(app, server as unknown as ApolloServer<Context>, nothingPrepared, contextOf);
+  const begin = () => ({
+    call: { cancellation: new Cancellation(), deadline: Number.POSITIVE_INFINITY, requestId: 'r1' },
+    record: createOperationRecord(),
+  });
+  const executeHTTPGraphQLRequest: ApolloServer['executeHTTPGraphQLRequest'] = ({ httpGraphQLRequest }) =>
+    server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
+  const route = {
+    authenticate: async () => OPEN_CALLER,
+    rates: { refuseDebtor() {}, charge() {}, settle() {} },
+    bodies: new BodyReader(),
+    maxBodyBytes: 1_000_000,
+    admission: { resolve: async () => ({ text: undefined, trusted: false, textOfId: undefined }) },
+    concurrency: { acquire() {}, release() {} },
+    observation: { begin },
+    operationTimeoutMs: 60_000,
+    context: {},
+    apollo: { executeHTTPGraphQLRequest },
+    landingPage: true,
+  };
+  routeGraphQL(app, route as unknown as GraphQLRoute);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { server, url, extraCleanup: () => app.close() };
 }

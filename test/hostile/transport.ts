@@ -52,7 +52,7 @@ const framing: Row[] = (
     ['no Host', ['GET /graphql HTTP/1.1\r\n\r\n']],
     ['no Host and a body', [`POST /graphql HTTP/1.1\r\n${JSON_TYPE}\r\nContent-Length: 0\r\n\r\n`]],
   ] as [string, (string | Buffer)[]][]
-).map(([name, send]) => ({ name, send, status: [400, 505] }));
+).map(([name, send]) => ({ name, send, status: [400, 401, 505] }));
 
 const targets: Row[] = [
   ['a slash more at the end', '/graphql/'],

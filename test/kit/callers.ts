@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
+import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { startBoth } from './gateway.ts';
 import { secretSigner, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';

@@ -1,27 +1,20 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  getOperationAST,
-  Kind,
-  parse,
-} from 'graphql';
-import { type Caller, SCOPES, type Scope } from '../../src/gateway/access/caller.ts';
-import { type Context, createContext } from '../../src/gateway/context.ts';
-import { createCompiler, loadCompiler } from '../../src/gateway/execution/compile.ts';
-import { interpret } from '../../src/gateway/execution/interpret.ts';
-import { toAnswer } from '../../src/gateway/execution/respond.ts';
-import type { WriteData } from '../../src/gateway/execution/write.ts';
-import { createNoted } from '../../src/gateway/observe/noted.ts';
-import { createSchema } from '../../src/gateway/schema.ts';
-import { Departure } from '../../src/rest/departure.ts';
+import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
+import { SCOPES, type Scope } from '../../src/config/scopes.ts';
+import type { Caller } from '../../src/gateway/access/caller.ts';
+import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
+import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { formatResult } from '../../src/gateway/graphql/response.ts';
+import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createFixedRest } from './fixed-rest.ts';
+import { rules, schema } from './schema.ts';
 
-export const { schema, rules } = createSchema();
+export { rules, schema };
+
 await loadCompiler();
-const compiledFor = createCompiler(schema);
+const compiler = new Compiler(schema);
 
 /** Who asks, and how much of it is allowed. */
 export interface Situation {
@@ -63,64 +56,56 @@ export async function executeBothWays(
   if (!operation) throw new Error('The document has no such operation, or more than one.');
   const compiled = compile(document, name);
   return {
-    interpreted: await run(situation, (context) => interpret(schema, document, operation, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled.execute({}, context, variables), compiled.write)),
+    interpreted: await run(situation, (context) => interpret(document, name, variables, context)),
+    compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
   };
 }
 
-/** Asks for an operation of a document, the first one without a name, again and again until it is compiled, or seems never to be. */
+/** The operation of that name, the first one without a name, compiled; undefined for one that must not be. */
 export function compile(source: string | DocumentNode, name?: string) {
   const document = typeof source === 'string' ? parse(source) : source;
   const operation = document.definitions
     .filter((part) => part.kind === Kind.OPERATION_DEFINITION)
     .find((part) => name === undefined || part.name?.value === name);
   if (!operation) throw new Error('The document has no such operation.');
-  for (let time = 0; time < 10; time += 1) {
-    const compiled = compiledFor(document, operation);
-    if (compiled) return compiled;
-  }
-  return undefined;
+  return compiler.compile(document, operation);
+}
+
+/** By graphql-js; variables that do not fit leave no data, as on the road. */
+async function interpret(
+  document: DocumentNode,
+  operationName: string | undefined,
+  variableValues: Record<string, unknown>,
+  contextValue: Context,
+): Promise<ExecutionResult> {
+  return await execute({ schema, document, operationName, variableValues, contextValue });
 }
 
 async function run(
   { caller, maxUpstreamCalls, couponReads }: Situation,
-  execute: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
-  write?: WriteData,
+  executeWith: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
-    guard: () => Promise.resolve(caller),
-    countOperation: () => Promise.resolve(),
-    takeCouponRead: () => couponReads,
+    takeCouponRead: async () => couponReads,
   };
-  const operation = {
+  const call = {
     requestId: 'r1',
-    departure: new Departure(),
+    cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
   const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
-  const context = createContext(options, caller, operation, createNoted());
+  const context = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
   const reported: string[] = [];
-  const result = await execute(context);
+  const result = await executeWith(context);
   // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
   const fits = result.data !== undefined;
-  const answer = fits ? toAnswer(result, context, ({ message }) => void reported.push(message)) : undefined;
+  const answer = fits ? formatResult(result, context, ({ message }) => void reported.push(message)) : undefined;
   return {
-    answer: answer && textOf(answer, write),
+    answer: answer && JSON.stringify(inOrder(answer)),
     calls: rest.calls.sort(),
     reported: reported.sort(),
   };
-}
-
-/** How many answers were written by functions that were compiled for it. */
-export const written = { answers: 0 };
-
-/** What was compiled to write an operation's answer does so when the answer is complete and nothing in it is escaped. */
-function textOf({ data, ...answer }: FormattedExecutionResult, write: WriteData | undefined): string {
-  const text = JSON.stringify(inOrder({ ...answer, data }));
-  if (!write || !data || answer.errors || text.includes('\\')) return text;
-  written.answers += 1;
-  return `{"data":${write(data)}}`;
 }
 
 /**

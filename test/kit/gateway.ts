@@ -1,11 +1,7 @@
-import { loadConfig } from '../../src/config.ts';
-import { createAuthenticate } from '../../src/gateway/access/authenticate.ts';
-import { loadCompiler } from '../../src/gateway/execution/compile.ts';
-import { createMetrics } from '../../src/gateway/observe/metrics.ts';
-import { createGateway } from '../../src/gateway/server.ts';
-import { createLog } from '../../src/log.ts';
-import { createRestClient } from '../../src/rest/client.ts';
-import { createInvalidation } from '../../src/serve.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { createLog } from '../../src/process/log.ts';
+import { type ServeOptions, serve } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
 
@@ -32,9 +28,16 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
+
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
-export async function startGateway(restUrl: string, env: Record<string, string> = {}): Promise<TestGateway> {
+export async function startGateway(
+  restUrl: string,
+  env: Record<string, string> = {},
+  options: ServeOptions = { compileAfter: 3, newOperations: { player: UNLIMITED, server: UNLIMITED } },
+): Promise<TestGateway> {
   const config = loadConfig({
+    PORT: '0',
     REST_BASE_URL: restUrl,
     REST_API_KEY: API_KEY,
     REST_SECRET_KEY: SECRET_KEY,
@@ -45,25 +48,17 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const metrics = createMetrics();
-  const invalidation = await createInvalidation(config, log);
-  const rest = createRestClient({ ...config.rest, baseUrl: restUrl, observer: metrics.observer, invalidation });
-  metrics.showHealth(() => rest.health());
-  const authenticate = createAuthenticate(config.auth, (message) => log.warn(message));
-  const shared = config.redisUrl && (await (await import('../../src/redis.ts')).connectRedis(config.redisUrl, log));
   await loadCompiler();
-  const app = await createGateway({ config, rest, authenticate, log, shared, metrics });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const serving = await serve(config, restUrl, log, options);
+  const { url } = serving;
   return {
     url,
     query: (query, variables, headers) => post(url, { query, variables }, headers),
     logged: () => lines.join(''),
-    metrics: () => metrics.registry.metrics(),
+    metrics: () => serving.metrics(),
     async close() {
-      await app.close();
-      await rest.close();
-      await shared?.close();
-      assertNoLeak(lines.join('') + (await metrics.registry.metrics()));
+      await serving.stop(new AbortController().signal);
+      assertNoLeak(lines.join('') + (await serving.metrics()));
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type SignKeyObjectInput,
   sign,
 } from 'node:crypto';
-import { SCOPES } from '../../src/gateway/access/caller.ts';
+import { SCOPES } from '../../src/config/scopes.ts';
 
 export const ISSUER = 'https://login.example';
 export const AUDIENCE = 'referral-gateway';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Secret } from '../../src/rest/secret.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
 import { operation, start } from './setup.ts';
 
@@ -175,7 +175,6 @@ test('a call is reported to its operation and to the observer, without ids and k
     shared: false,
     cached: false,
     stale: false,
-    plain: true,
     error: undefined,
   };
   expect(op.records).toEqual([record]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ReadCache } from '../../src/rest/read-cache.ts';
-import { Secret } from '../../src/rest/secret.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { ReadCache } from '../../src/rest/cache.ts';
 import { API_KEY } from '../kit/upstream.ts';
 import { failure, operation, start } from './setup.ts';
 
@@ -174,33 +174,33 @@ describe('an answer past its time', () => {
 
 describe('the bound', () => {
   const entry = 100 * 3 + 300;
-  const about = (playerUniqueId: string, bytes: number) => ({ playerUniqueId, bytes, plain: true });
+  const about = (playerUniqueId: string, bytes: number) => ({ playerUniqueId, bytes });
 
   test('lets go of what was not asked for longest', () => {
     const cache = new ReadCache<string>({ ttlMs: TTL, maxBytes: 3 * entry });
     for (const id of ['a', 'b', 'c']) cache.put(id, id, about(id, 100));
     cache.fresh('a');
     cache.put('d', 'd', about('d', 100));
-    expect(['a', 'b', 'c', 'd'].map((id) => cache.fresh(id)?.value)).toEqual(['a', undefined, 'c', 'd']);
+    expect(['a', 'b', 'c', 'd'].map((id) => cache.fresh(id))).toEqual(['a', undefined, 'c', 'd']);
   });
 
   test('refuses what is larger than all of it, and makes room for what is large', () => {
     const cache = new ReadCache<string>({ ttlMs: TTL, maxBytes: 3 * entry });
     cache.put('a', 'a', about('a', 100));
     cache.put('huge', 'huge', about('huge', 10_000));
-    expect([cache.fresh('a')?.value, cache.fresh('huge')?.value]).toEqual(['a', undefined]);
+    expect([cache.fresh('a'), cache.fresh('huge')]).toEqual(['a', undefined]);
     cache.put('large', 'large', about('large', 450));
-    expect([cache.fresh('a')?.value, cache.fresh('large')?.value]).toEqual([undefined, 'large']);
+    expect([cache.fresh('a'), cache.fresh('large')]).toEqual([undefined, 'large']);
   });
 
   test('counts what is put again once, and what is dropped no more', () => {
     const cache = new ReadCache<string>({ ttlMs: TTL, maxBytes: 2 * entry });
     for (let time = 0; time < 10; time += 1) cache.put('a', 'a', about('p1', 100));
     cache.put('b', 'b', about('p1', 100));
-    expect([cache.fresh('a')?.value, cache.fresh('b')?.value]).toEqual(['a', 'b']);
+    expect([cache.fresh('a'), cache.fresh('b')]).toEqual(['a', 'b']);
     cache.drop('p1');
     cache.put('c', 'c', about('p2', 100));
     cache.put('d', 'd', about('p2', 100));
-    expect(['a', 'b', 'c', 'd'].map((id) => cache.fresh(id)?.value)).toEqual([undefined, undefined, 'c', 'd']);
+    expect(['a', 'b', 'c', 'd'].map((id) => cache.fresh(id))).toEqual([undefined, undefined, 'c', 'd']);
   });
 });

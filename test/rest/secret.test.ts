@@ -1,6 +1,6 @@
 import { format, inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { reveal, Secret } from '../../src/rest/secret.ts';
+import { reveal, Secret } from '../../src/config/secret.ts';
 
 const secret = new Secret('hunter2');
 

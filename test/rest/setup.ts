@@ -1,8 +1,8 @@
 import { afterEach } from '@jest/globals';
+import { Secret } from '../../src/config/secret.ts';
+import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
-import { Departure } from '../../src/rest/departure.ts';
-import type { CallRecord, Operation } from '../../src/rest/operation.ts';
-import { Secret } from '../../src/rest/secret.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -57,7 +57,7 @@ export async function start(
   return { upstream, rest: another({ observer }), seen, another };
 }
 
-export interface TestOperation extends Operation {
+export interface TestOperation extends CallContext {
   /** What its calls reported. */
   records: CallRecord[];
   /** How many calls were begun for it, and not taken over from others or from the cache. */
@@ -67,11 +67,11 @@ export interface TestOperation extends Operation {
 }
 
 /** An operation with ten seconds of time and no end of calls. */
-export function operation(overrides: Partial<Operation> & { inMs?: number } = {}): TestOperation {
+export function operation(overrides: Partial<CallContext> & { inMs?: number } = {}): TestOperation {
   const { inMs = 10_000, ...given } = overrides;
-  const departure = new Departure();
+  const cancellation = new Cancellation();
   const op: TestOperation = {
-    departure,
+    cancellation,
     deadline: performance.now() + inMs,
     requestId: 'request-1',
     records: [],
@@ -79,7 +79,7 @@ export function operation(overrides: Partial<Operation> & { inMs?: number } = {}
       return op.records.filter(({ shared, cached }) => !shared && !cached).length;
     },
     onCall: (record) => op.records.push(record),
-    abort: () => departure.happen(),
+    abort: () => cancellation.happen(),
     ...given,
   };
   return op;

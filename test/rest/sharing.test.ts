@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { Secret } from '../../src/config/secret.ts';
 import type { RestClient } from '../../src/rest/client.ts';
-import { Secret } from '../../src/rest/secret.ts';
 import { API_KEY, type EndpointName } from '../kit/upstream.ts';
 import { failure, operation, start, type TestOperation } from './setup.ts';
 

@@ -1,66 +1,115 @@
 import { hash } from 'node:crypto';
-import { HeaderMap } from '@apollo/server';
-import type { AuthConfig } from '../../auth-settings.ts';
-import type { Maybe } from '../../maybe.ts';
-import { ClientError } from '../errors.ts';
+import type { AuthConfig } from '../../config/auth.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
-import { createJwtVerifier, type VerifyJwt } from './jwt.ts';
-import { createRemembered } from './remembered.ts';
+import { createJwtVerifier, type JwtVerifier, type Verified } from './jwt.ts';
 
-/** Tells who is asking by the value of the `Authorization` header; throws UNAUTHENTICATED for anybody else. */
-export type Authenticate = (authorization: string | undefined) => Maybe<Caller>;
+/** The caller by the value of the `Authorization` header and the address; throws UNAUTHENTICATED for anybody else. */
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
+
+/** Keeps an address from trying very many tokens. Tokens that are known pass by it. */
+export interface GuessLimit {
+  /** Throws RATE_LIMITED for an address with too many failures. */
+  refuseGuesser(address: string): void;
+  countFailure(address: string): Promise<void>;
+}
+
+export interface Authentication {
+  authenticate: Authenticate;
+  /** Whether tokens can be verified: false while there never was a key. */
+  isReady(): boolean;
+}
 
 const SCHEME = /^Bearer +/i;
-
-/** The characters of a bearer token (RFC 6750, section 2.1), and more of them than any honest token has. */
+/** The characters of a bearer token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** Builds the authentication a configuration asks for. Throws when a file of tokens or keys cannot be read. */
-export function createAuthenticate(config: AuthConfig, warn: (message: string) => void): Authenticate {
-  if (config.kind === 'open') return () => OPEN_CALLER;
+/** The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read. */
+export function createAuthentication(
+  config: AuthConfig,
+  limit: GuessLimit,
+  warn: (message: string) => void,
+): Authentication {
+  if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, isReady: () => true };
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
-  const verifyJwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
-  return createTokenAuthenticate(clientTokens, verifyJwt);
+  const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
+  return {
+    authenticate: createTokenAuthentication(clientTokens, jwt, limit),
+    isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
+  };
 }
 
-function createTokenAuthenticate(
+function createTokenAuthentication(
   clientTokens: ClientTokens | undefined,
-  verifyJwt: VerifyJwt | undefined,
+  jwt: JwtVerifier | undefined,
+  limit: GuessLimit,
 ): Authenticate {
-  const remembered = createRemembered();
-  return (authorization) => {
+  const verifiedTokens = new VerifiedTokens();
+  return async (authorization, address) => {
     const token = tokenOf(authorization);
-    if (!token || token.length > MAX_TOKEN_LENGTH) throw unauthenticated();
+    if (token === undefined) return await refuse(address);
     const digest = hash('sha256', token, 'base64');
-    const known = verifyJwt && remembered.get(digest, verifyJwt.generation());
+    const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
     if (known) return known;
-    if (!TOKEN.test(token)) throw unauthenticated();
     const client = clientTokens?.find(Buffer.from(digest, 'base64'));
     if (client) return client;
-    if (!verifyJwt) throw unauthenticated();
-    return verify(verifyJwt, token, digest);
+    limit.refuseGuesser(address);
+    const generation = jwt?.keys.generation;
+    const verified = await jwt?.verify(token);
+    if (!verified) return await refuse(address);
+    verifiedTokens.set(digest, generation, verified);
+    return verified.caller;
   };
 
-  async function verify(verifyJwt: VerifyJwt, token: string, digest: string): Promise<Caller> {
-    const generation = verifyJwt.generation();
-    const verified = await verifyJwt.verify(token);
-    if (!verified) throw unauthenticated();
-    remembered.set(digest, generation, verified);
-    return verified.caller;
+  async function refuse(address: string): Promise<never> {
+    limit.refuseGuesser(address);
+    await limit.countFailure(address);
+    throw unauthenticated();
   }
 }
 
-/** What stands behind the scheme; undefined when that is another one. */
+/** The token behind the scheme; undefined for another scheme or for what cannot be a token. */
 function tokenOf(authorization = ''): string | undefined {
+  if (authorization.length > MAX_TOKEN_LENGTH) return undefined;
   const [scheme] = SCHEME.exec(authorization) ?? [];
-  return scheme && authorization.slice(scheme.length);
+  const token = scheme && authorization.slice(scheme.length);
+  return token && TOKEN.test(token) ? token : undefined;
 }
 
-/** One error for every reason: who forges a token learns nothing about why it failed. */
+/** One error for every reason: a forger does not learn why a token failed. */
 export function unauthenticated(): ClientError {
-  return new ClientError('UNAUTHENTICATED', 'A valid bearer token is needed in the Authorization header.', {
-    extensions: { http: { status: 401, headers: new HeaderMap([['www-authenticate', 'Bearer']]) } },
-  });
+  const message = 'A valid bearer token is needed in the Authorization header.';
+  return requestError('UNAUTHENTICATED', 401, message, {}, [['www-authenticate', 'Bearer']]);
+}
+
+interface Entry extends Verified {
+  generation: unknown;
+}
+
+/** How many tokens are kept; the oldest go first. */
+const MAX_TOKENS = 10_000;
+
+/**
+ * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The key is a
+ * hash of the whole token, signature included. `generation` stands for the keys it was verified with: when they change,
+ * nothing that was kept holds.
+ */
+export class VerifiedTokens {
+  readonly #entries = new Map<string, Entry>();
+
+  get(digest: string, generation: unknown): Caller | undefined {
+    const entry = this.#entries.get(digest);
+    if (!entry) return undefined;
+    if (entry.expiresAt > Date.now() && entry.generation === generation) return entry.caller;
+    this.#entries.delete(digest);
+    return undefined;
+  }
+
+  set(digest: string, generation: unknown, { caller, expiresAt }: Verified): void {
+    this.#entries.set(digest, { caller, expiresAt, generation });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_TOKENS && oldest !== undefined) this.#entries.delete(oldest);
+  }
 }

@@ -1,17 +1,4 @@
-/** What a token can allow. `any-player` says whom: anybody, instead of the token's own player alone. */
-export const SCOPES = [
-  'players:read',
-  'players:write',
-  'players:delete',
-  'coupons:read',
-  'referrals:read',
-  'contacts:read',
-  'events:write',
-  'schema:read',
-  'any-player',
-] as const;
-
-export type Scope = (typeof SCOPES)[number];
+import { SCOPES, type Scope } from '../../config/scopes.ts';
 
 /** Who is asking, as far as the gateway needs to know. */
 export interface Caller {
@@ -20,16 +7,6 @@ export interface Caller {
   /** The player the token belongs to; absent for a client that is no player. */
   sub?: string;
   scopes: ReadonlySet<Scope>;
-}
-
-/** Whether a text from a token or a file is a scope this gateway knows. Others are ignored: they allow nothing. */
-export function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text);
-}
-
-/** Whether a caller may act on a player: its own, or anybody's with `any-player`. */
-export function mayActOn(caller: Caller, playerUniqueId: unknown): boolean {
-  return caller.scopes.has('any-player') || (caller.sub !== undefined && caller.sub === playerUniqueId);
 }
 
 /** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { readTokensFile } from '../../auth-settings.ts';
-import { onFileChange } from '../../file-change.ts';
+import { readTokensFile } from '../../config/auth.ts';
+import { onFileChange } from '../../config/file-change.ts';
 import type { Caller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */

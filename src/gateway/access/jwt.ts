@@ -1,15 +1,23 @@
-import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
-import type { JwtConfig } from '../../auth-settings.ts';
-import { playerIdProblem } from '../input/text.ts';
-import { isScope } from './caller.ts';
-import { createKeys } from './keys.ts';
-import type { Verified } from './remembered.ts';
+import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import type { JwtConfig, JwtKey } from '../../config/auth.ts';
+import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
+import { isScope } from '../../config/scopes.ts';
+import { requestError } from '../graphql/errors.ts';
+import { playerIdProblem } from '../graphql/input/text.ts';
+import type { Caller } from './caller.ts';
+import { type Keys, KeysUnavailable, LocalKeys } from './keys.ts';
+import { RemoteKeys } from './remote-keys.ts';
 
-export interface VerifyJwt {
-  /** The caller of a token, or undefined for a token that does not hold, also when the keys cannot be had. */
+export interface JwtVerifier {
+  /** The caller of a token, or undefined for a token that is not valid. Throws with HTTP 503 when there are no keys. */
   verify(token: string): Promise<Verified | undefined>;
-  /** Changes whenever the keys change, so that nothing verified with earlier ones is trusted longer. */
-  generation(): unknown;
+  readonly keys: Keys;
+}
+
+/** A caller whose token was verified, and until when that holds, in milliseconds since 1970. */
+export interface Verified {
+  caller: Caller;
+  expiresAt: number;
 }
 
 /** How far clocks may be apart, in seconds. */
@@ -18,38 +26,74 @@ const LEEWAY_SECONDS = 60;
 /** Header members by which a token brings its own key or changes how it is to be read. */
 const REFUSED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 
-/** Verifies JWTs against one configured key, issuer and audience. `warn` hears of keys that cannot be had. */
-export function createJwtVerifier({ key, issuer, audience }: JwtConfig, warn: (message: string) => void): VerifyJwt {
+/** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
+const TYPES: ReadonlySet<string> = new Set(['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt']);
+
+/** Verifies JWTs with one configured key, issuer and audience. `warn` is told of keys that cannot be had. */
+export function createJwtVerifier(config: JwtConfig, warn: (message: string) => void): JwtVerifier {
+  const { key, issuer, audience } = config;
   const keys = createKeys(key, warn);
-  const options = { issuer, audience, clockTolerance: LEEWAY_SECONDS, requiredClaims: ['exp', 'sub'] };
+  const options: JWTVerifyOptions = {
+    issuer,
+    audience,
+    clockTolerance: LEEWAY_SECONDS,
+    requiredClaims: ['exp', 'sub'],
+  };
   return {
-    generation: keys.generation,
+    keys,
     async verify(token) {
       try {
-        const header = decodeProtectedHeader(token);
-        if (REFUSED_MEMBERS.some((member) => member in header)) return undefined;
-        return toVerified(await keys.check(token, options), keys.trustedUntil());
+        if (!isAcceptable(decodeProtectedHeader(token), config.type)) return undefined;
+        const claims = await keys.check(token, options);
+        return toVerified(claims, keys.trustedUntil, config.maxLifetimeSeconds);
       } catch (error) {
-        if (!isRefusal(error))
-          warn(`tokens cannot be verified: ${error instanceof Error ? error.message : String(error)}`);
-        return undefined;
+        if (!(error instanceof KeysUnavailable)) {
+          if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
+          throw error;
+        }
+        const message = 'Tokens cannot be verified at the moment; try again shortly.';
+        const { retryAfterMs } = error;
+        const headers: [string, string][] = [['retry-after', String(Math.ceil(retryAfterMs / 1_000))]];
+        throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs }, headers);
       }
     },
   };
 }
 
-function toVerified({ sub, exp, scope }: JWTPayload, trustedUntil: number): Verified | undefined {
+/** The keys that a configuration names. `warn` is told of keys that cannot be read or fetched. */
+function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
+  switch (key.kind) {
+    case 'jwks':
+      return new RemoteKeys(key.url, warn);
+    case 'public-key':
+      return new LocalKeys(key.pem, readPublicKey, warn);
+    case 'secret':
+      return new LocalKeys(key.secret, readSharedSecret, warn);
+    default:
+      return key satisfies never;
+  }
+}
+
+function isAcceptable(header: object, configured: string | undefined): boolean {
+  if (REFUSED_MEMBERS.some((member) => member in header)) return false;
+  const typ: unknown = Reflect.get(header, 'typ');
+  if (typ === undefined) return true;
+  if (typeof typ !== 'string') return false;
+  return TYPES.has(typ.toLowerCase()) || typ.toLowerCase() === configured?.toLowerCase();
+}
+
+function toVerified(
+  { sub, exp, iat, scope }: JWTPayload,
+  trustedUntil: number,
+  maxLifetimeSeconds: number,
+): Verified | undefined {
   if (typeof sub !== 'string' || playerIdProblem(sub) || !Number.isFinite(exp) || exp === undefined) return undefined;
+  const now = Date.now() / 1_000;
+  if (iat !== undefined && iat > now + LEEWAY_SECONDS) return undefined;
+  if (maxLifetimeSeconds > 0 && exp - (iat ?? now) > maxLifetimeSeconds) return undefined;
   const scopes = typeof scope === 'string' ? scope.split(' ').filter(isScope) : [];
   return {
     caller: { name: sub, sub, scopes: new Set(scopes) },
     expiresAt: Math.min((exp + LEEWAY_SECONDS) * 1_000, trustedUntil),
   };
-}
-
-/** Whether an error says that the token is at fault, and not that the keys could not be had. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
-  if (error instanceof errors.JOSEError) return error.code !== 'ERR_JOSE_GENERIC';
-  return error instanceof TypeError && error.cause === undefined;
 }

@@ -1,11 +1,12 @@
 /*
- * How large is an operation once its fragments are spread? A few hundred bytes of fragments that spread each other twice
- * expand to millions of fields, so nothing is expanded here: each fragment is measured once, and a spread adds what its
- * fragment measured. The work is proportional to the document, however large the operation it stands for.
+ * The size of an operation with its fragments spread. A few hundred bytes of fragments that spread each other twice expand
+ * to millions of fields, so nothing is expanded here: each fragment is measured once, and a spread adds the size of its
+ * fragment. The work is proportional to the length of the document.
  *
- * Complexity counts fields. What stands below a list counts once for each member: the size comes from the argument that
- * `@listSize` names, or from what it assumes. Introspection has its own rule in graphql-js (lists at most three deep), and
- * the standard introspection query is 15 fields deep, so below `__schema` and `__type` depth is not counted.
+ * Complexity is the number of fields. A field below a list counts once for each member of the list; how many members there
+ * are comes from the argument that `@listSize` names, or from its `assumed`. graphql-js has its own limit on introspection
+ * (lists at most three deep), and the standard introspection query is 15 levels deep, so depth is not counted below
+ * `__schema` and `__type`.
  */
 import {
   type DocumentNode,
@@ -25,14 +26,12 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { MAX_PAGE_SIZE } from '../input/arguments.ts';
+import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 
 /** The size of an operation, its fragments spread. */
 export interface Measure {
   /** How many fields stand at the top. */
   rootFields: number;
-  /** More calls to the REST service than the players named at the top can cause: see `CALLS_PER_PLAYER`. */
-  mostCalls: number;
   depth: number;
   aliases: number;
   /** The length of the longest alias. */
@@ -53,12 +52,8 @@ interface Measuring {
   measured: Map<string, Measure>;
 }
 
-/** A write, and then the player, its coupons and its friends. */
-const CALLS_PER_PLAYER = 4;
-
 const NOTHING: Measure = {
   rootFields: 0,
-  mostCalls: 0,
   depth: 0,
   aliases: 0,
   aliasLength: 0,
@@ -68,7 +63,7 @@ const NOTHING: Measure = {
   variables: [],
 };
 
-/** Measures a validated operation. */
+/** Measures an operation of a parsed document, before it is validated: unknown names and cycles of fragments do no harm. */
 export function measureOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -101,6 +96,8 @@ function measureFragment(name: string, measuring: Measuring): Measure {
   if (known) return known;
   const fragment = measuring.fragments.get(name);
   if (!fragment) return NOTHING;
+  // A fragment that spreads itself adds nothing more; validation refuses it afterwards.
+  measuring.measured.set(name, NOTHING);
   const type = measuring.schema.getType(fragment.typeCondition.name.value);
   const measure = measureSet(fragment.selectionSet, isObjectType(type) ? type : undefined, measuring);
   measuring.measured.set(name, measure);
@@ -117,7 +114,6 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
   const size = field ? listSize(field, node, measuring) : FIXED_SIZE;
   return {
     rootFields: 1,
-    mostCalls: CALLS_PER_PLAYER * size.members,
     depth: introspects ? 1 : inner.depth + 1,
     aliases: inner.aliases + (node.alias ? 1 : 0),
     aliasLength: Math.max(inner.aliasLength, node.alias?.value.length ?? 0),
@@ -131,7 +127,6 @@ function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, me
 function add(a: Measure, b: Measure, directives: number): Measure {
   return {
     rootFields: a.rootFields + b.rootFields,
-    mostCalls: a.mostCalls + b.mostCalls,
     depth: Math.max(a.depth, b.depth),
     aliases: a.aliases + b.aliases,
     aliasLength: Math.max(a.aliasLength, b.aliasLength),
@@ -154,7 +149,7 @@ interface Size {
 
 const FIXED_SIZE: Size = { members: 1, variables: [] };
 
-/** How many members a field may bring: what its argument asks for, or what its `@listSize` assumes. */
+/** How many members a field can return: what its argument requests, or what its `@listSize` assumes. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measuring: Measuring): Size {
   const directive = measuring.schema.getDirective('listSize');
   const rule = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
@@ -162,9 +157,9 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const assumed = Number(rule['assumed']);
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
   const argument = field.args.find(({ name }) => name === rule['argument']);
-  const asked = sizeOf(given && givenValue(given, measuring), argument?.type);
-  // What lies outside 0 to 200 is refused by its own rule later; here it must only not make nonsense of the sum.
-  const members = Math.min(Math.max(asked ?? assumed, 1), MAX_PAGE_SIZE);
+  const requested = requestedLength(given && givenValue(given, measuring), argument?.type);
+  // The resolver refuses sizes outside 0 to 200; here they must only not distort the sum.
+  const members = Math.min(Math.max(requested ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
 }
 
@@ -179,8 +174,8 @@ function givenValue(node: ValueNode, measuring: Measuring): unknown {
   return definition?.defaultValue && givenValue(definition.defaultValue, measuring);
 }
 
-/** What an argument of this type asks for: a list is as long as it is, and a single number in its place a list of one. */
-function sizeOf(value: unknown, type: GraphQLInputType | undefined): number | undefined {
+/** The length that an argument requests: the length of a list, or the value of a number. A number in place of a list is a list of one. */
+function requestedLength(value: unknown, type: GraphQLInputType | undefined): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return isListType(getNullableType(type)) ? 1 : value;

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
+import { isScope, type Scope } from './scopes.ts';
+import { reveal } from './secret.ts';
+import type { SecretSource } from './secret-file.ts';
+import type { Settings } from './settings.ts';
+
+/** Where tokens are verified against; exactly one of these. */
+export type JwtKey =
+  | { kind: 'jwks'; url: URL }
+  | { kind: 'public-key'; pem: SecretSource }
+  | { kind: 'secret'; secret: SecretSource };
+
+export interface JwtConfig {
+  key: JwtKey;
+  issuer: string;
+  audience: string;
+  /** The longest lifetime that is accepted, in seconds; 0 accepts any. */
+  maxLifetimeSeconds: number;
+  /** A value of the header `typ` that is accepted beside `JWT` and `at+jwt`. */
+  type: string | undefined;
+}
+
+/** How callers are authenticated. An open gateway gives every caller all scopes, as the demo player. */
+export type AuthConfig =
+  | { kind: 'open' }
+  | { kind: 'tokens'; jwt: JwtConfig | undefined; clientTokensFile: string | undefined };
+
+/** Reads how callers are authenticated; what cannot be used is added to `problems`, a line for each. */
+export function readAuth(settings: Settings['auth'], problems: string[]): AuthConfig {
+  const { issuer, audience, maxLifetimeSeconds, type, clientTokensFile } = settings;
+  const key = readKey(settings, problems);
+  if (key && !issuer) problems.push('JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say');
+  if (key && !audience) problems.push('JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold');
+  if (!key && (issuer || audience)) {
+    problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY or JWT_SECRET: one is needed with JWT_ISSUER and JWT_AUDIENCE');
+  }
+  if (clientTokensFile) {
+    report('CLIENT_TOKENS_FILE', () => readTokensFile(clientTokensFile), problems);
+  }
+  const jwt = key && issuer && audience ? { key, issuer, audience, maxLifetimeSeconds, type } : undefined;
+  return key || clientTokensFile ? { kind: 'tokens', jwt, clientTokensFile } : { kind: 'open' };
+}
+
+function readKey({ jwksUrl, publicKey: pem, secret }: Settings['auth'], problems: string[]): JwtKey | undefined {
+  const keys: JwtKey[] = [];
+  if (jwksUrl) keys.push({ kind: 'jwks', url: jwksUrl });
+  if (pem) {
+    keys.push({ kind: 'public-key', pem });
+    report('JWT_PUBLIC_KEY', () => readPublicKey(reveal(pem())), problems);
+  }
+  if (secret) {
+    keys.push({ kind: 'secret', secret });
+    report('JWT_SECRET', () => readSharedSecret(reveal(secret())), problems);
+  }
+  if (keys.length > 1) problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET: set exactly one of them');
+  return keys[0];
+}
+
+function report(name: string, read: () => unknown, problems: string[]): void {
+  try {
+    read();
+  } catch (error) {
+    problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const TOKENS_FILE = z
+  .array(
+    z.strictObject({
+      name: z.string().min(1).max(100),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
+      scopes: z.array(
+        z.custom<Scope>((text) => typeof text === 'string' && isScope(text), 'is no scope of this gateway'),
+      ),
+      expiresAt: z.iso.datetime({ offset: true }).optional(),
+    }),
+  )
+  .refine((entries) => unique(entries.map(({ name }) => name)), 'no two clients may have the same name')
+  .refine(
+    (entries) => unique(entries.map(({ sha256 }) => sha256.toLowerCase())),
+    'no two clients may have the same token',
+  );
+
+export type ClientToken = z.output<typeof TOKENS_FILE>[number];
+
+/** Reads `CLIENT_TOKENS_FILE`. Throws, in words that follow the variable's name, for a file that cannot be used. */
+export function readTokensFile(path: string): ClientToken[] {
+  const parsed = TOKENS_FILE.safeParse(readJson(path));
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path: at, message }) => `${at.join('.') || 'the list'}: ${message}`);
+  throw new Error(`the file ${path} cannot be used (${issues.join('; ')})`);
+}
+
+function readJson(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`the file cannot be read (${error instanceof Error ? error.message : error})`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`the file ${path} is not valid JSON`);
+  }
+}
+
+function unique(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length;
+}

@@ -1,0 +1,52 @@
+import { type AuthConfig, readAuth } from './auth.ts';
+import { conflictsOf, DEVELOPMENT_KEYS, productionProblems } from './conflicts.ts';
+import { ConfigError, constantSecret, readEnvironment } from './environment.ts';
+import { misspelledNames } from './misspelled.ts';
+import type { SecretSource } from './secret-file.ts';
+import { SETTINGS, type Settings } from './settings.ts';
+
+/** The configuration of one gateway. */
+export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest' | 'tracing'>> {
+  readonly production: boolean;
+  readonly auth: AuthConfig;
+  readonly rest: Readonly<Settings['rest'] & { apiKey: SecretSource; secretKey: SecretSource }>;
+  readonly tracing: { readonly endpoint: URL; readonly serviceName: string } | undefined;
+  /** What is odd about the environment and no reason not to start: one line each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads every setting of the gateway. In production what is unsafe or missing is refused. Throws one ConfigError that
+ * names every variable that cannot be used, and never a secret's value.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const { values, given, problems } = readEnvironment(env, SETTINGS);
+  const { rest, tracing, operationTimeoutMs } = values;
+  const production = values.environment === 'production';
+  const auth = readAuth(values.auth, problems);
+  if (production) problems.push(...productionProblems(values, auth));
+  problems.push(...conflictsOf(values, auth, given));
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  return deepFreeze({
+    ...values,
+    production,
+    auth,
+    rest: {
+      ...rest,
+      timeoutMs: Math.min(rest.timeoutMs, operationTimeoutMs),
+      apiKey: rest.apiKey ?? constantSecret(DEVELOPMENT_KEYS.REST_API_KEY),
+      secretKey: rest.secretKey ?? constantSecret(DEVELOPMENT_KEYS.REST_SECRET_KEY),
+    },
+    tracing: tracing.endpoint && { endpoint: tracing.endpoint, serviceName: tracing.serviceName },
+    warnings: misspelledNames(Object.keys(env), SETTINGS),
+  });
+}
+
+/** Freezes plain objects and lists; URLs and secrets are left as they are. */
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null && !(member instanceof URL)) deepFreeze(member);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,68 @@
+import type { AuthConfig } from './auth.ts';
+import { LOOPBACK } from './loopback.ts';
+import { reveal } from './secret.ts';
+import type { SecretSource } from './secret-file.ts';
+import type { Settings } from './settings.ts';
+
+/** The keys in development when none are given; the reference service has the same. Refused in production. */
+export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
+
+const A_TOKEN_SETTING = 'JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET or CLIENT_TOKENS_FILE';
+
+/** What is missing or unsafe in production, a line for each variable. */
+export function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: AuthConfig): string[] {
+  const problems: string[] = [];
+  if (!rest.baseUrl) {
+    problems.push(
+      'REST_BASE_URL: is needed in production; it is the host part of the REST service, for example https://rewards.example.com',
+    );
+  } else if (isPlainHttp(rest.baseUrl)) {
+    problems.push('REST_BASE_URL: must begin with https:// in production, because the keys travel with every call');
+  }
+  for (const [name, key] of [['REST_API_KEY', rest.apiKey] as const, ['REST_SECRET_KEY', rest.secretKey] as const]) {
+    if (!key) problems.push(`${name}: is needed in production (or ${name}_FILE)`);
+    else if (isDevelopmentKey(key)) problems.push(`${name}: must not be the development key in production`);
+  }
+  if (auth.kind === 'open') problems.push(`${A_TOKEN_SETTING}: one is needed in production`);
+  if (corsOrigins.includes('*')) {
+    problems.push('CORS_ORIGINS: must name its origins in production; "*" lets every website in');
+  }
+  if (jwt.jwksUrl && isPlainHttp(jwt.jwksUrl)) problems.push('JWT_JWKS_URL: must begin with https:// in production');
+  return problems;
+}
+
+/** Settings that cannot be used together, a line for each variable. */
+export function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<string>): string[] {
+  const { host, rest, redisUrl, workers, operationTimeoutMs, persistedOperations } = settings;
+  const problems: string[] = [];
+  if (auth.kind === 'open' && !LOOPBACK.test(host)) {
+    problems.push(
+      `HOST: without a token setting the gateway is open to everybody, so it listens on 127.0.0.1 only; set ${A_TOKEN_SETTING} to listen on ${host}`,
+    );
+  }
+  if (given.has('REST_TIMEOUT_MS') && rest.timeoutMs > operationTimeoutMs) {
+    problems.push(
+      `REST_TIMEOUT_MS: must not be longer than OPERATION_TIMEOUT_MS (${operationTimeoutMs}), which bounds the whole operation, not "${rest.timeoutMs}"`,
+    );
+  }
+  if (persistedOperations.mode !== 'off' && !persistedOperations.file) {
+    problems.push(`PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${persistedOperations.mode}`);
+  }
+  if (rest.readCacheTtlMs > 0 && workers !== 1 && !redisUrl) {
+    problems.push(
+      'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
+    );
+  }
+  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl()))) {
+    problems.push('REDIS_URL: must be a URL that begins with redis:// or rediss://');
+  }
+  return problems;
+}
+
+function isPlainHttp({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !LOOPBACK.test(hostname);
+}
+
+function isDevelopmentKey(key: SecretSource): boolean {
+  return Object.values(DEVELOPMENT_KEYS).includes(reveal(key()));
+}

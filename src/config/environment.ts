@@ -1,0 +1,90 @@
+import type * as z from 'zod';
+import { Secret } from './secret.ts';
+import { type SecretSource, secretFromFile } from './secret-file.ts';
+import { type Group, type Setting, settingsOf } from './setting.ts';
+
+/** A configuration that cannot be run with. Its message is the report: one line for each variable. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
+    this.problems = problems;
+    this.name = 'ConfigError';
+  }
+}
+
+export interface Environment<Values> {
+  values: Values;
+  /** The names of the variables that are set. */
+  given: ReadonlySet<string>;
+  /** One line for each variable that cannot be used; it begins with the variable's name. */
+  problems: string[];
+}
+
+/**
+ * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read is reported and takes
+ * its default, so that the rest can be checked too.
+ */
+export function readEnvironment<Settings extends Group>(
+  env: NodeJS.ProcessEnv,
+  group: Settings,
+): Environment<z.output<Settings>> {
+  const given = new Map(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const problems: string[] = [];
+  const input: Tree = {};
+  for (const setting of settingsOf(group)) {
+    const value = setting.isSecret ? readSecret(setting.name, given, problems) : readText(setting, given, problems);
+    put(input, setting.path, value);
+  }
+  return { values: group.parse(input), given: new Set(given.keys()), problems };
+}
+
+interface Tree {
+  [key: string]: Tree | string | SecretSource | undefined;
+}
+
+function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, problems: string[]): string | undefined {
+  const value = given.get(name);
+  if (value === undefined) return undefined;
+  const parsed = form.safeParse(value);
+  if (parsed.success) return value;
+  problems.push(`${name}: ${parsed.error.issues[0]?.message}${shown(value)}`);
+  return undefined;
+}
+
+function readSecret(name: string, given: ReadonlyMap<string, string>, problems: string[]): SecretSource | undefined {
+  const [value, path] = [given.get(name), given.get(`${name}_FILE`)];
+  if (value && path) problems.push(`${name}, ${name}_FILE: set one of them, not both`);
+  if (value) return constantSecret(value);
+  if (!path) return undefined;
+  try {
+    return secretFromFile(path);
+  } catch (error) {
+    problems.push(`${name}_FILE: the file cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    return undefined;
+  }
+}
+
+/** A secret that never changes. */
+export function constantSecret(value: string): SecretSource {
+  const secret = new Secret(value);
+  return () => secret;
+}
+
+function put(tree: Tree, path: readonly string[], value: string | SecretSource | undefined): void {
+  const [key = '', ...rest] = path;
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  const below = tree[key];
+  const group = typeof below === 'object' ? below : {};
+  tree[key] = group;
+  put(group, rest, value);
+}
+
+/** The value that was given, unless it looks like an address that carries a password. */
+function shown(value: string): string {
+  return value.includes('@') ? '' : `, not ${JSON.stringify(value)}`;
+}

@@ -1,0 +1,83 @@
+/* The forms a setting's text can have. Each says in its description what the documentation prints about it. */
+import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
+import * as z from 'zod';
+
+/** Any text. */
+export const text = z.string().describe('text');
+
+/** A whole number between two bounds, both included. */
+export function whole(min: number, max: number) {
+  const message = `must be a whole number between ${min} and ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, message)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, message)
+    .describe(`${min} to ${max}`);
+}
+
+export const port = whole(0, 65_535);
+export const milliseconds = whole(1, 600_000);
+export const rate = whole(1, 1_000_000);
+
+/** One of some words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  const all = words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words[0];
+  return z.enum(words, `must be ${all}`).describe(words.map((word) => `\`${word}\``).join(', '));
+}
+
+export const flag = oneOf(['true', 'false'])
+  .transform((word) => word === 'true')
+  .describe('`true`, `false`');
+
+export const httpUrl = z
+  .string()
+  .refine(
+    (given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol),
+    'must be a URL that begins with http:// or https://',
+  )
+  .transform((given) => new URL(given))
+  .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
+  .describe('URL');
+
+const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
+
+export const origins = list
+  .refine(
+    (all) => all.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+    'must be a comma-separated list of origins such as https://app.example.com, without a path',
+  )
+  .describe('origins, separated by commas');
+
+/** Names that stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
+const ADDRESS_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** Whose `X-Forwarded-For` is believed, as Fastify takes it. */
+export const trustProxy = z
+  .string()
+  .refine(
+    (given) => /^(?:true|false|\d{1,2})$/.test(given) || given.split(',').every(isAddressRange),
+    'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
+  )
+  .transform((given): boolean | string[] | ((address: string, hop: number) => boolean) => {
+    if (given === 'true' || given === 'false') return given === 'true';
+    if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
+    return given.split(',').map((part) => part.trim());
+  })
+  .describe('`true`, `false`, a number of proxies, or addresses and CIDR ranges');
+
+function isAddressRange(part: string): boolean {
+  const [address = '', prefix, ...rest] = part.trim().split('/');
+  if (ADDRESS_RANGES.has(part.trim())) return true;
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return (
+    isIP(address) > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
+  );
+}
+
+export const workers = z
+  .string()
+  .regex(/^(?:auto|[1-9]\d{0,2})$/, 'must be a number of processes, or auto for one per core')
+  .transform((given) => (given === 'auto' ? availableParallelism() : Number(given)))
+  .describe('a number, or `auto` for one per core');

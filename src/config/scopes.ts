@@ -1,0 +1,23 @@
+/** What a token can allow. `any-player` says whom: every player, instead of the token's own player alone. */
+export const SCOPES = [
+  'players:read',
+  'players:write',
+  'players:delete',
+  'figures:write',
+  'coupons:read',
+  'referrals:read',
+  'contacts:read',
+  'events:write',
+  'schema:read',
+  'any-player',
+] as const;
+
+/** `events:write` allows every event, `events:write:<name>` the one of that name, percent-encoded. */
+export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
+
+const ONE_EVENT = /^events:write:(?:[\w.!~*'()-]|%[0-9A-Fa-f]{2}){1,1024}$/;
+
+/** Whether a text from a token or a file is a scope of this gateway. Others are ignored: they allow nothing. */
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text) || ONE_EVENT.test(text);
+}

@@ -1,0 +1,157 @@
+/*
+ * Operations that are requested often are compiled by graphql-jit; jit-safety.ts decides which of them it may have. Compiling
+ * takes milliseconds, so it happens between requests, one operation at a time, and only for operations that proved
+ * themselves. Until then, and for everything else, graphql-js executes.
+ *
+ * The variables were coerced by graphql-js before a compiled operation sees them, so it never meets one that does not fit.
+ * Failures of a compiled operation have the messages and paths of graphql-js; a test executes operations both ways and
+ * compares.
+ */
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  getNullableType,
+  isInputObjectType,
+  isInputType,
+  isNonNullType,
+  Kind,
+  type OperationDefinitionNode,
+  separateOperations,
+  TypeInfo,
+  typeFromAST,
+  valueFromAST,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import type * as GraphQLJit from 'graphql-jit';
+import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
+import { withPlainScalars } from './jit-schema.ts';
+
+/** Executes a compiled operation. Without `data` in the result nothing was executed and graphql-js has to. */
+export type Execute = (
+  root: object,
+  context: object,
+  variables: Readonly<Record<string, unknown>> | undefined,
+) => ExecutionResult | Promise<ExecutionResult>;
+
+/** What the compiler is given, and where it leaves its result. */
+interface Compilable {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  execute: Execute | undefined;
+}
+
+let jit: typeof GraphQLJit | undefined;
+
+/** Loads graphql-jit. That is a good part of the time a gateway needs to start, so a process listens first. */
+export async function loadCompiler(): Promise<void> {
+  jit ??= await import('graphql-jit');
+}
+
+/** Compiles operations of one schema, one at each turn of the event loop. */
+export class Compiler {
+  readonly #schema: GraphQLSchema;
+  readonly #plain: GraphQLSchema;
+  readonly #queue: Compilable[] = [];
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+    this.#plain = withPlainScalars(schema);
+  }
+
+  schedule(operation: Compilable): void {
+    if (this.#queue.push(operation) === 1) void this.#compileQueue();
+  }
+
+  /** Undefined for an operation that graphql-jit may not have, or cannot compile. */
+  compile(document: DocumentNode, operation: OperationDefinitionNode): Execute | undefined {
+    if (!jit || !isSafeToCompile(this.#schema, document, operation)) return undefined;
+    return compileWith(jit, this.#plain, document, operation);
+  }
+
+  async #compileQueue(): Promise<void> {
+    await loadCompiler();
+    for (const operation of this.#queue) {
+      await new Promise((resolve) => setImmediate(resolve));
+      operation.execute = this.compile(operation.document, operation.operation);
+    }
+    this.#queue.length = 0;
+  }
+}
+
+function compileWith(
+  { compileQuery, isCompiledQuery }: typeof GraphQLJit,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Execute | undefined {
+  const own = withOwnFields(document, operation);
+  const compiled = compileQuery(schema, own ?? document, operation.name?.value ?? '', {
+    disablingCapturingStackErrors: true,
+    disableLeafSerialization: true,
+    // Otherwise the fields of a fragment have the conditions of all the places where it is spread.
+    useExperimentalPathBasedSkipInclude: own !== undefined,
+  });
+  if (!isCompiledQuery(compiled)) return undefined;
+  const { query } = compiled;
+  const neverNull = variablesNeverNull(schema, document, operation);
+  const defaults = defaultsOfNonNull(schema, operation);
+  const objects = inputObjectVariables(schema, operation);
+  if (neverNull.length === 0 && objects.length === 0 && !defaults) return query;
+  return (root, context, variables) => {
+    if (neverNull.some((name) => variables?.[name] === null)) return {};
+    if (objects.some((name) => Array.isArray(variables?.[name]))) return {};
+    return query(root, context, defaults ? { ...defaults, ...variables } : variables);
+  };
+}
+
+/**
+ * A copy of the operation and its fragments with field nodes of its own. graphql-jit notes the conditions of a field on its
+ * node, and these may differ between operations. Undefined when nothing has a condition.
+ */
+function withOwnFields(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode | undefined {
+  const one = separateOperations(document)[name?.value ?? ''];
+  return one && hasDirectives(one) ? visit(one, { [Kind.FIELD]: { leave: (node) => ({ ...node }) } }) : undefined;
+}
+
+/** The defaults of non-null variables, which graphql-jit does not apply. */
+function defaultsOfNonNull(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Record<string, unknown> | undefined {
+  const found = variableDefinitions.flatMap(({ variable, type, defaultValue }): [string, unknown][] => {
+    const inputType = type.kind === Kind.NON_NULL_TYPE ? typeFromAST(schema, type) : undefined;
+    return defaultValue && isInputType(inputType) ? [[variable.name.value, valueFromAST(defaultValue, inputType)]] : [];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+/** The variables that hold an input object; graphql-jit takes a list for one. */
+function inputObjectVariables(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
+  return variableDefinitions
+    .filter(({ type }) => isInputObjectType(getNullableType(typeFromAST(schema, type))))
+    .map(({ variable }) => variable.name.value);
+}
+
+/**
+ * Nullable variables in a place that is non-null and has a default. A null there is an error of the field, which graphql-jit
+ * words in its own way, or misses in a directive.
+ */
+function variablesNeverNull(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): string[] {
+  const nullable = variableDefinitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE);
+  const neverNull = new Set<string>();
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
+    [Kind.VARIABLE_DEFINITION]: () => false,
+    [Kind.VARIABLE]: ({ name }) => {
+      if (isNonNullType(types.getInputType())) neverNull.add(name.value);
+    },
+  });
+  visit(document, visitor);
+  return nullable.map(({ variable }) => variable.name.value).filter((name) => neverNull.has(name));
+}

@@ -1,0 +1,41 @@
+import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
+import type { Reading } from './call.ts';
+
+/**
+ * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
+ * same operation is forgotten: a write to one player can change others too (a friend's order turns a referral active).
+ */
+export class Writes {
+  readonly #reading: Reading;
+  readonly #forget: () => void;
+
+  /** @param forget Forgets what the operation has read. */
+  constructor(reading: Reading, forget: () => void) {
+    this.#reading = reading;
+    this.#forget = forget;
+  }
+
+  upsertPlayer(body: PlayerUpsertRequest): Promise<PlayerUpsertResponse> {
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.upsertPlayer(body, call));
+  }
+
+  deletePlayer(playerUniqueId: string): Promise<'deleted' | 'unknown'> {
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.deletePlayer(playerUniqueId, call));
+  }
+
+  trackEvents(body: TrackEventsRequest): Promise<void> {
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.trackEvents(body, call));
+  }
+
+  async #write<Result>(call: () => Promise<Result>): Promise<Result> {
+    this.#reading.budget.take(1);
+    try {
+      return await call();
+    } finally {
+      this.#forget();
+    }
+  }
+}

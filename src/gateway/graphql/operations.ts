@@ -1,0 +1,161 @@
+/*
+ * The operations that this process knows: parsed, within the limits and valid. Clients send the same few texts again and
+ * again, so what was found out about a text is kept and looked up by the text itself.
+ *
+ * A text that is not known costs milliseconds to parse and validate, so callers have a budget for new texts, and limits
+ * that need no validation are checked before it. Apollo Server takes the document from here through `documentStore`
+ * instead of parsing it again. What does not parse or is not valid is left to Apollo Server, which words those errors.
+ */
+import { hash } from 'node:crypto';
+import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { OperationLimiter } from '../limits/operation-limits.ts';
+import { ClientError, requestError, withoutSuggestion } from './errors.ts';
+import type { Compiler, Execute } from './jit.ts';
+
+/** One operation of a valid document. */
+export interface KnownOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** SHA-256 of the document's text, in hexadecimal. */
+  readonly hash: string;
+  /** How often it was requested. */
+  sightings: number;
+  /** Compiled by graphql-jit; undefined while graphql-js executes it. */
+  execute: Execute | undefined;
+}
+
+interface KnownDocument {
+  document: DocumentNode;
+  hash: string;
+  /** By the name the client gives; undefined for a request without one. */
+  operations: Map<string | undefined, KnownOperation>;
+}
+
+export interface OperationsOptions {
+  schema: GraphQLSchema;
+  limiter: OperationLimiter;
+  compiler: Compiler;
+  maxTokens: number;
+  /** How often an operation is requested before it is compiled. */
+  compileAfter: number;
+}
+
+/** How many documents are kept, and how many characters they have together; some 60 MB. The least recently used go first. */
+const MAX_DOCUMENTS = 1_000;
+const MAX_CHARACTERS = 1_000_000;
+/** Longer texts are parsed each time: an application's operations are shorter. */
+const MAX_TEXT_LENGTH = 16_384;
+
+type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
+
+export class Operations {
+  readonly #options: OperationsOptions;
+  readonly #byText = new LRUCache<string, KnownDocument>({
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_document, text) => text.length + 1,
+  });
+  readonly #byHash = new LRUCache<string, DocumentNode>({ max: MAX_DOCUMENTS });
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a text was parsed and validated before. */
+  knows(text: string): boolean {
+    return this.#byText.has(text);
+  }
+
+  /**
+   * The operation that a request means. Undefined for a text that is not valid GraphQL and for a name that is not in it:
+   * Apollo Server has the error for these. Throws OPERATION_TOO_COMPLEX for a document over a limit.
+   */
+  find(text: string, operationName: string | undefined): KnownOperation | undefined {
+    const known = this.#byText.get(text) ?? this.#learn(text);
+    if (!known) return undefined;
+    let operation = known.operations.get(operationName);
+    if (!operation) {
+      const node = getOperationAST(known.document, operationName);
+      if (!node) return undefined;
+      const { document, hash } = known;
+      operation = { document, operation: node, hash, sightings: 0, execute: undefined };
+      known.operations.set(operationName, operation);
+    }
+    operation.sightings += 1;
+    if (operation.sightings === this.#options.compileAfter) this.#options.compiler.schedule(operation);
+    return operation;
+  }
+
+  /** Has the operation of a text compiled soon, between requests. One that would be refused is left as it is. */
+  compileText(text: string): void {
+    try {
+      const operation = this.find(text, undefined);
+      if (operation) this.#options.compiler.schedule(operation);
+    } catch {
+      // Over a limit: a request for it is told so.
+    }
+  }
+
+  /** The valid documents by the hash that Apollo Server asks with. */
+  readonly documentStore: DocumentStore = {
+    get: async (key) => this.#byHash.get(key.slice(-64)),
+    set: async () => undefined,
+    delete: async () => true,
+  };
+
+  #learn(text: string): KnownDocument | undefined {
+    const { schema, limiter, maxTokens } = this.#options;
+    const document = parseOrUndefined(text, maxTokens);
+    if (!document) return undefined;
+    limiter.checkDocument(document);
+    for (const part of document.definitions) {
+      if (part.kind === 'OperationDefinition' && !schema.getRootType(part.operation)) {
+        throw requestError('BAD_REQUEST', 400, `The schema has no ${part.operation}.`);
+      }
+    }
+    if (validate(schema, document, undefined, { maxErrors: 1 }).length > 0) return undefined;
+    const known = { document, hash: hash('sha256', text), operations: new Map() };
+    this.#byHash.set(known.hash, document);
+    if (text.length <= MAX_TEXT_LENGTH) this.#byText.set(text, known);
+    return known;
+  }
+}
+
+function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undefined {
+  try {
+    return parse(text, { maxTokens });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes sure that variables fit their types, for both ways of execution. Coercion stops at the first error: a list can hold
+ * very many. Throws BAD_USER_INPUT with HTTP 400.
+ * @param suggestions Whether the message may suggest names of the schema.
+ */
+export function checkVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>> = {},
+  suggestions = false,
+): void {
+  if (variableDefinitions.length === 0) return;
+  const [error] = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors ?? [];
+  if (!error) return;
+  const extensions = { http: { status: 400, headers: new HeaderMap() } };
+  throw new ClientError('BAD_USER_INPUT', suggestions ? error.message : withoutSuggestion(error.message), {
+    nodes: error.nodes ?? null,
+    extensions,
+  });
+}

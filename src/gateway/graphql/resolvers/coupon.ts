@@ -1,0 +1,35 @@
+import type { CouponFilter, PlayerResolvers } from '../../../generated/graphql.ts';
+import type { Coupon } from '../../../rest/wire.ts';
+
+export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
+  coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
+    await couponReads.take(playerUniqueId, info.path.key);
+    const coupons = await loaders.coupons.load(playerUniqueId);
+    return coupons && filter ? filterCoupons(coupons, filter, new Date()) : coupons;
+  },
+};
+
+/** The coupons that match every member of the filter; a member that is absent or null matches all. */
+export function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, now: Date): Coupon[] {
+  const { isUsed, isExpired, usableNow, couponTypes: types, group } = filter;
+  return coupons.filter(
+    (coupon) =>
+      (isUsed == null || (coupon.isUsed ?? false) === isUsed) &&
+      (isExpired == null || (coupon.isExpired ?? false) === isExpired) &&
+      (usableNow == null || isUsableNow(coupon, now) === usableNow) &&
+      (types == null || types.includes(coupon.couponType)) &&
+      (group == null || coupon.group?.handle === group),
+  );
+}
+
+/** Unused, unexpired, started, and of an active group or none. A date that is absent leaves that side open. */
+function isUsableNow({ isUsed, isExpired, startAt, endAt, group }: Coupon, now: Date): boolean {
+  const today = now.toISOString();
+  return (
+    isUsed !== true &&
+    isExpired !== true &&
+    (startAt === undefined || startAt <= today) &&
+    (endAt === undefined || endAt >= today) &&
+    (group === undefined || group.isActive === true)
+  );
+}

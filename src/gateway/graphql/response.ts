@@ -1,0 +1,94 @@
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { Context } from './context.ts';
+import { formatError, isIntended, withoutSuggestion } from './errors.ts';
+
+/** Told about errors that a client must not see; `requestId` is what the client can quote. */
+export type ReportError = (error: Error, requestId: string) => void;
+
+/** The most bytes of JSON that the errors of a response without data may have. */
+const MAX_ERROR_BYTES = 12_000;
+/** One mistake can be in many places, such as fields that conflict; so many locations of it are told. */
+const MAX_LOCATIONS = 10;
+
+/** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
+export function formatResult(
+  { data, errors }: ExecutionResult,
+  { refusals, call }: Context,
+  report: ReportError,
+): FormattedExecutionResult<Record<string, unknown>> {
+  if (!errors && refusals.size === 0 && data !== undefined) return { data };
+  const all = [...(errors ?? []), ...refusals.errors];
+  for (const error of all) if (!isIntended(error)) report(error, call.requestId);
+  return { errors: all.map(format), ...(data === undefined ? {} : { data }) };
+}
+
+/** An error of graphql-jit has no extensions of its own unless its cause has them. */
+function format(error: GraphQLError): GraphQLFormattedError {
+  const { message, locations, path, extensions } = error;
+  const formatted = {
+    message,
+    ...(locations ? { locations } : {}),
+    ...(path ? { path } : {}),
+    extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR, ...extensions },
+  };
+  return formatError(formatted, error);
+}
+
+export interface CompleteOptions {
+  /** Whether messages may suggest names of the schema. */
+  suggestions: boolean;
+  /** Whether `extensions` shows the cost of the operation and the REST calls it took. */
+  showCalls: boolean;
+}
+
+/** The last step of every response, on the fast path and through Apollo Server: short errors, the record, `extensions`. */
+export function completeResponse(
+  response: FormattedExecutionResult,
+  { record, extensions }: Context,
+  { suggestions, showCalls }: CompleteOptions,
+): void {
+  if (response.errors) {
+    // Next to data every error explains a null, so all of them stay.
+    const told = response.data == null ? mergeRepeated(response.errors) : response.errors;
+    const shortened = told.map((error) => shorten(error, suggestions));
+    response.errors = response.data == null ? withinBytes(shortened) : shortened;
+    record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
+  }
+  if (showCalls) extensions['upstream'] = record.calls.map(showCall);
+  response.extensions = extensions;
+}
+
+/** The same mistake in several places of a document is one error with several locations. */
+function mergeRepeated(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
+  const byMessage = new Map<string, GraphQLFormattedError>();
+  for (const error of errors) {
+    const first = byMessage.get(error.message);
+    const locations = [...(first?.locations ?? []), ...(error.locations ?? [])];
+    byMessage.set(error.message, first ? { ...first, locations } : error);
+  }
+  return [...byMessage.values()];
+}
+
+function shorten(error: GraphQLFormattedError, suggestions: boolean): GraphQLFormattedError {
+  const { message, locations } = error;
+  return {
+    ...error,
+    message: suggestions ? message : withoutSuggestion(message),
+    ...(locations && locations.length > MAX_LOCATIONS ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}),
+  };
+}
+
+/** As many errors as fit, at least one. */
+function withinBytes(errors: readonly GraphQLFormattedError[]): readonly GraphQLFormattedError[] {
+  let bytes = 0;
+  const end = errors.findIndex((error) => {
+    bytes += Buffer.byteLength(JSON.stringify(error));
+    return bytes > MAX_ERROR_BYTES;
+  });
+  return end < 0 ? errors : errors.slice(0, Math.max(end, 1));
+}
+
+function showCall({ method, template, status, ms, shared, cached }: Context['record']['calls'][number]) {
+  return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
+}

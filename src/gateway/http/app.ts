@@ -1,0 +1,190 @@
+import fastifyCompress from '@fastify/compress';
+import fastifyCors from '@fastify/cors';
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import type { SharedState } from '../../process/redis.ts';
+import { withoutSchemas } from '../../process/without-schemas.ts';
+import { batchPerTick } from '../../rest/batch-per-tick.ts';
+import type { RestClient } from '../../rest/client.ts';
+import { createAuthentication } from '../access/authenticate.ts';
+import { Compiler } from '../graphql/jit.ts';
+import { Operations } from '../graphql/operations.ts';
+import { createSchema } from '../graphql/schema.ts';
+import { startApollo } from '../graphql/server.ts';
+import { OperationLimiter } from '../limits/operation-limits.ts';
+import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { Observation } from '../observe/observe.ts';
+import { reportTo } from '../observe/operation-log.ts';
+import type { Tracing } from '../observe/trace.ts';
+import { Admission } from '../persisted-operations/admission.ts';
+import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
+import { BodyReader, leaveBodiesUnread } from './body.ts';
+import { keepConnections, serverOptions } from './connections.ts';
+import { answerErrors, earlyErrors } from './errors.ts';
+import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
+import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
+import { readExamples } from './ide/examples.ts';
+import { serveGraphiQL } from './ide/graphiql.ts';
+import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
+import { limitOverload, overloaded } from './overload.ts';
+
+export interface GatewayOptions {
+  config: Config;
+  /** Where the SDL and the example operations are. */
+  schemaDirectory: URL;
+  rest: RestClient;
+  log: FastifyBaseLogger;
+  /** What replicas share; undefined for a gateway on its own. */
+  shared: SharedState | undefined;
+  metrics: Metrics;
+  tracing: Tracing | undefined;
+  /** How often an operation is requested before it is compiled. Default 50. */
+  compileAfter: number | undefined;
+  /** How many operations that were not seen before a caller may send. */
+  newOperations: NewOperationLimits | undefined;
+}
+
+export interface Gateway {
+  /** Not listening yet. */
+  app: FastifyInstance;
+  /** Whether tokens can be verified. */
+  hasKeys(): boolean;
+}
+
+/** The gateway as an application: it does not listen and reads no environment. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, rest, log, shared, metrics, tracing } = options;
+  const { production, limits } = config;
+  const { schema, rules } = createSchema(options.schemaDirectory);
+  const examples = production ? [] : readExamples(options.schemaDirectory);
+  const rates = new RateLimits({
+    rates: config.rates,
+    workers: config.workers,
+    shared,
+    newOperations: options.newOperations,
+  });
+  const authentication = createAuthentication(config.auth, rates, (message) => log.warn(message));
+  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
+  const compiler = new Compiler(schema);
+  const { compileAfter = 50 } = options;
+  const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
+  const persistedQueries = createPersistedQueryStore(shared);
+  const manifestCheck = { schema, maxTokens: limits.tokens };
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log);
+  const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
+  const apollo = await startApollo({
+    ...responses,
+    schema,
+    operations,
+    persistedQueries,
+    maxTokens: limits.tokens,
+    production,
+    landingPage: production ? undefined : sandbox(examples),
+    log,
+  });
+
+  const app = createApp(config, log);
+  app.addHook('onClose', () => apollo.stop());
+  const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing });
+  const concurrency = await addHooks(app, config);
+  routeGraphQL(app, {
+    schema,
+    authenticate: authentication.authenticate,
+    anonymousTypename: config.anonymousTypename,
+    rates,
+    bodies: new BodyReader(),
+    maxBodyBytes: limits.bodyBytes,
+    admission,
+    operations,
+    limiter,
+    concurrency,
+    observation,
+    operationTimeoutMs: config.operationTimeoutMs,
+    context: { rest, rules, rates, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch },
+    apollo,
+    landingPage: !production,
+    responses,
+    publishCost: !production,
+  });
+  if (!production) {
+    admitHostedSandbox(app);
+    serveGraphiQL(app, GRAPHQL_PATH, examples);
+  }
+  app.addHook('onReady', async () => compileListed(admission, operations));
+  return { app, hasKeys: authentication.isReady };
+}
+
+function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
+  return fastify({
+    loggerInstance: log,
+    // A logger for each request would cost more than its one line; what is logged names the request's id itself.
+    childLoggerFactory: (logger) => logger,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
+    schemaController: withoutSchemas,
+    trustProxy: config.trustProxy,
+    genReqId: requestIdOf,
+    ...earlyErrors,
+    ...serverOptions(config.connections, config.operationTimeoutMs),
+  });
+}
+
+/** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
+async function addHooks(app: FastifyInstance, config: Config) {
+  beginTogether(app);
+  keepConnections(app, config.connections);
+  setHeaders(app);
+  refuseAmbiguousHeaders(app);
+  if (config.auth.kind === 'open') refuseForeignHosts(app);
+  // Before the plugins, whose routes would otherwise fail in words of their own.
+  answerErrors(app);
+  await admitWebsites(app, config);
+  await app.register(fastifyCompress, {
+    threshold: COMPRESS_FROM_BYTES,
+    encodings: ['gzip', 'identity'],
+    globalDecompression: false,
+  });
+  leaveBodiesUnread(app);
+  // After CORS, so that a website can read the refusal.
+  const concurrency = await limitOverload(app, config.overload);
+  app.addHook('onRequest', (request, _reply, done) => {
+    // A refusal before the token is read, while even waiting is full.
+    if (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull) return done(overloaded());
+    done();
+  });
+  return concurrency;
+}
+
+/** Smaller responses fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
+const COMPRESS_FROM_BYTES = 2_048;
+
+/** Requests that arrived together begin together; one whose client is gone by then does not begin. */
+function beginTogether(app: FastifyInstance): void {
+  const begin = batchPerTick((start: () => void) => start(), setImmediate);
+  app.addHook('onRequest', (_request, { raw }, done) =>
+    begin(() => {
+      if (!raw.destroyed) done();
+    }),
+  );
+}
+
+/** CORS, where websites may ask at all: its hook costs every request. */
+async function admitWebsites(app: FastifyInstance, config: Config): Promise<void> {
+  const origin = originsOf(config);
+  if (!origin) return;
+  const exposedHeaders = ['x-request-id', 'retry-after'];
+  // OPTIONS that is no preflight is answered like one; the plugin would otherwise refuse it in words of its own.
+  await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
+}
+
+/** In development Apollo's hosted Sandbox may ask too, and whatever runs on this machine. */
+function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {
+  if (corsOrigins.includes('*')) return true;
+  if (production) return corsOrigins.length > 0 ? corsOrigins : false;
+  return [...corsOrigins, 'https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
+}
+
+/** Has the operations of the manifest compiled, one at a time, once the process is ready. */
+function compileListed(admission: Admission, operations: Operations): void {
+  for (const text of admission.listed) setImmediate(() => operations.compileText(text));
+}

@@ -1,0 +1,198 @@
+/*
+ * Reads the body of a request whose caller was let in. Nothing of a body is kept before that, so a refused request costs no
+ * memory.
+ *
+ * A body is collected into one growing buffer. Fastify's own parser keeps one Buffer for each chunk: a body of 256 KB in
+ * chunks of one byte took 124 MB. The buffers of all unfinished bodies have a bound together; when it is reached, the
+ * address with the most bytes loses its largest body first. Node's `requestTimeout` bounds the time.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type ClientError, requestError } from '../graphql/errors.ts';
+import { isExact } from '../graphql/input/text.ts';
+import { clientOf } from '../limits/address.ts';
+import { overloaded } from './overload.ts';
+
+/** The one content type that is accepted. Any other parameter than the charset leaves room for two readings. */
+const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
+const MAX_CONTENT_TYPE_LENGTH = 100;
+
+const FIRST_BYTES = 4_096;
+/** The memory of all unfinished bodies of a process, in bytes. */
+const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
+/** How many bytes a body may take on the wire beyond twice its size: the framing of tiny chunks is work without content. */
+const MAX_FRAMING_BYTES = 16_384;
+/** How many bytes of a refused body are discarded so that the client can read the refusal; then the connection is closed. */
+const MAX_DISCARDED_BYTES = 65_536;
+const MAX_DISCARD_MS = 2_000;
+/** The longest list anywhere in a body. */
+const MAX_LIST_LENGTH = 500;
+
+/** A body that is being read. */
+interface Unfinished {
+  readonly address: string;
+  bytes: number;
+  abort(error: Error): void;
+}
+
+export class BodyReader {
+  readonly #unfinished = new Set<Unfinished>();
+  #totalBytes = 0;
+
+  /**
+   * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
+   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory.
+   */
+  async read(request: FastifyRequest, maxBytes: number): Promise<unknown> {
+    if (request.method !== 'POST') return undefined;
+    refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
+    if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
+    const body = parseJson(await this.#collect(request, maxBytes));
+    checkMembers(body);
+    return body;
+  }
+
+  #collect({ raw, ip }: FastifyRequest, maxBytes: number): Promise<Buffer> {
+    const { socket } = raw;
+    const before = socket.bytesRead;
+    let buffer = Buffer.alloc(0);
+    let length = 0;
+    return new Promise((resolve, reject) => {
+      const entry: Unfinished = { address: ip, bytes: 0, abort };
+      const onData = (chunk: Buffer) => {
+        const needed = length + chunk.length;
+        if (needed > maxBytes) return abort(tooLarge());
+        if (socket.bytesRead - before > 2 * needed + MAX_FRAMING_BYTES) {
+          return abort(requestError('BAD_REQUEST', 400, 'The body comes in chunks that are too small.'));
+        }
+        if (needed > buffer.length) {
+          const larger = Math.min(Math.max(needed, 2 * buffer.length, FIRST_BYTES), maxBytes);
+          if (!this.#reserve(entry, larger)) return abort(overloaded());
+          const grown = Buffer.allocUnsafe(larger);
+          buffer.copy(grown, 0, 0, length);
+          buffer = grown;
+        }
+        chunk.copy(buffer, length);
+        length = needed;
+      };
+      const onEnd = () => {
+        settle();
+        resolve(buffer.subarray(0, length));
+      };
+      const onClose = () => abort(requestError('CANCELLED', 499, 'The client went away.'));
+      const settle = () => {
+        this.#unfinished.delete(entry);
+        this.#totalBytes -= entry.bytes;
+        raw.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      };
+      function abort(error: Error): void {
+        settle();
+        raw.pause();
+        reject(error);
+      }
+      this.#unfinished.add(entry);
+      raw.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    });
+  }
+
+  /** Whether a body may grow to so many bytes, after larger consumers of memory had to give way. */
+  #reserve(entry: Unfinished, bytes: number): boolean {
+    const growth = bytes - entry.bytes;
+    while (this.#totalBytes + growth > MAX_TOTAL_BYTES) {
+      const largest = this.#largestOfLargestAddress();
+      if (!largest || largest === entry) return false;
+      largest.abort(overloaded());
+    }
+    this.#totalBytes += growth;
+    entry.bytes = bytes;
+    return true;
+  }
+
+  #largestOfLargestAddress(): Unfinished | undefined {
+    const byAddress = new Map<string, number>();
+    for (const { address, bytes } of this.#unfinished) {
+      const client = clientOf(address);
+      byAddress.set(client, (byAddress.get(client) ?? 0) + bytes);
+    }
+    const most = Math.max(...byAddress.values());
+    let largest: Unfinished | undefined;
+    for (const one of this.#unfinished) {
+      if (byAddress.get(clientOf(one.address)) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
+    }
+    return largest;
+  }
+}
+
+/**
+ * Leaves bodies on the wire: Fastify must not read them, `BodyReader` does. What a response leaves unread is discarded up to
+ * a bound.
+ */
+export function leaveBodiesUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onSend', ({ raw }, _reply, payload, done) => {
+    if (!raw.complete && hasBody(raw)) discard(raw);
+    done(null, payload);
+  });
+}
+
+function hasBody({ headers }: FastifyRequest['raw']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function discard(raw: FastifyRequest['raw']): void {
+  const { socket } = raw;
+  const until = socket.bytesRead + MAX_DISCARDED_BYTES;
+  const close = () => socket.destroy();
+  const timer = setTimeout(close, MAX_DISCARD_MS);
+  raw.on('data', () => {
+    if (socket.bytesRead > until) close();
+  });
+  raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
+  raw.resume();
+}
+
+function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): void {
+  if (contentType.length > MAX_CONTENT_TYPE_LENGTH || !JSON_IN_UTF8.test(contentType)) {
+    throw requestError('BAD_REQUEST', 415, 'The body must be JSON in UTF-8, with the content type application/json.');
+  }
+  if (contentEncoding.trim().toLowerCase() !== 'identity') {
+    throw requestError('BAD_REQUEST', 415, 'The body must not be compressed.');
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw requestError('BAD_REQUEST', 400, 'The body is not valid UTF-8.');
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw requestError('BAD_REQUEST', 400, 'The body is not valid JSON.');
+  }
+}
+
+/**
+ * Refuses numbers that were changed by being read (9007199254740993, as a player's identifier, would name another player)
+ * and lists that are too long. A body can be nested deeper than functions can call themselves, so there is no recursion.
+ */
+function checkMembers(body: unknown): void {
+  const open: object[] = [{ body }];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    for (const [name, member] of Object.entries(container)) {
+      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) throw listTooLong(name, member.length);
+      if (typeof member === 'object' && member !== null) open.push(member);
+      else if (typeof member === 'number' && !isExact(member)) {
+        const message = 'The body holds a number that is too large to be exact; write it as a string.';
+        throw requestError('BAD_REQUEST', 400, message);
+      }
+    }
+  }
+}
+
+function listTooLong(name: string, length: number): ClientError {
+  const message = `The list "${name.slice(0, 60)}" has ${length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+  return requestError('BAD_USER_INPUT', 400, message);
+}
+
+function tooLarge(): ClientError {
+  return requestError('BAD_REQUEST', 413, 'The body is larger than this gateway takes.');
+}

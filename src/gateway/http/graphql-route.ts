@@ -1,0 +1,181 @@
+import type { ApolloServer, HTTPGraphQLResponse } from '@apollo/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { batchPerTick } from '../../rest/batch-per-tick.ts';
+import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
+import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
+import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { requestError } from '../graphql/errors.ts';
+import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
+import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
+import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
+import type { Measured, OperationLimiter } from '../limits/operation-limits.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import type { Observation } from '../observe/observe.ts';
+import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
+import { toApolloRequest } from './apollo-request.ts';
+import type { BodyReader } from './body.ts';
+import type { ConcurrencyLimiter } from './concurrency.ts';
+import { cancellationOf } from './connections.ts';
+import { JSON_TYPE } from './headers.ts';
+
+/** Where operations are sent. */
+export const GRAPHQL_PATH = '/graphql';
+
+/** The largest body of a request without a token: enough for `{"query":"{ __typename }"}`. */
+const MAX_ANONYMOUS_BODY_BYTES = 200;
+
+export interface GraphQLRoute {
+  schema: GraphQLSchema;
+  authenticate: Authenticate;
+  /** Whether `{ __typename }` needs no token. */
+  anonymousTypename: boolean;
+  rates: RateLimits;
+  bodies: BodyReader;
+  maxBodyBytes: number;
+  admission: Admission;
+  operations: Operations;
+  limiter: OperationLimiter;
+  concurrency: ConcurrencyLimiter;
+  observation: Observation;
+  operationTimeoutMs: number;
+  context: ContextOptions;
+  apollo: ApolloServer<Context>;
+  /** Whether browsers get a page. */
+  landingPage: boolean;
+  responses: FastPathOptions;
+  /** Whether responses show what the operation cost. */
+  publishCost: boolean;
+}
+
+/** The road of a request: everything that happens to it, in its order. */
+export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
+  app.route({
+    method: ['GET', 'POST'],
+    url: GRAPHQL_PATH,
+    async handler(request, reply) {
+      if (route.landingPage && prefersHtml(request)) return await answerWithPage(route, request, reply);
+      const cancellation = cancellationOf(reply);
+      const caller = await authenticate(route, request);
+      route.rates.refuseDebtor(caller);
+      const body = await route.bodies.read(request, maxBodyBytes(route, caller));
+      const graphql = readGraphQLRequest(request, body);
+      if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
+      const resolved = await route.admission.resolve(graphql, caller);
+      const known = findOperation(route, resolved, graphql, caller);
+      const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
+      await route.rates.charge(caller, measured?.cost ?? 1);
+      if (known && measured) check(route, known, measured, graphql, caller);
+      await route.concurrency.acquire();
+      try {
+        if (cancellation.happened) throw requestError('CANCELLED', 499, 'The client went away.');
+        const deadline = performance.now() + route.operationTimeoutMs;
+        const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
+        const context = createContext(route.context, { caller, known, ...observed });
+        if (route.publishCost && measured) context.extensions['cost'] = costOf(measured);
+        const response = await execute(route, request, reply, { graphql, body, resolved, context });
+        route.rates.settle(caller, context.record.calls.length);
+        return response;
+      } finally {
+        route.concurrency.release();
+      }
+    },
+  });
+}
+
+/** Remembers who is asking for the log as soon as it is known. */
+async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
+  const { authorization } = request.headers;
+  const anonymous = anonymousTypename && authorization === undefined;
+  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, request.ip);
+  if (request.record) request.record.caller = caller;
+  return caller;
+}
+
+function maxBodyBytes({ maxBodyBytes }: GraphQLRoute, caller: Caller): number {
+  return caller === ANONYMOUS_CALLER ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
+}
+
+/** A text that is not known costs the caller one of its new operations; a listed one does not. */
+function findOperation(
+  { operations, rates }: GraphQLRoute,
+  { text, trusted }: ResolvedOperation,
+  { operationName }: GraphQLRequest,
+  caller: Caller,
+): KnownOperation | undefined {
+  if (text === undefined) return undefined;
+  if (!trusted && !operations.knows(text)) rates.chargeNewOperation(caller);
+  return operations.find(text, operationName);
+}
+
+/** Everything that can be refused before an operation is executed. */
+function check(
+  { limiter, schema, responses }: GraphQLRoute,
+  { operation }: KnownOperation,
+  measured: Measured,
+  { variables }: GraphQLRequest,
+  caller: Caller,
+): void {
+  limiter.check(measured, caller);
+  checkVariables(schema, operation, variables, responses.suggestions);
+}
+
+interface Execution {
+  graphql: GraphQLRequest;
+  body: unknown;
+  resolved: ResolvedOperation;
+  context: Context;
+}
+
+async function execute(
+  { responses, apollo }: GraphQLRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { graphql, body, resolved, context }: Execution,
+): Promise<string | FastifyReply> {
+  const { known } = context;
+  if (known && isFast(graphql, known)) {
+    const text = await executeFast(known, graphql.variables, context, responses);
+    if (text !== undefined) {
+      void reply.header('content-type', JSON_TYPE);
+      await new Promise<void>(respondTogether);
+      return text;
+    }
+  }
+  const httpGraphQLRequest = toApolloRequest(request, body, graphql, resolved.textOfId);
+  return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context }), reply);
+}
+
+/** Responses that are ready at the same time are sent together; see batch-per-tick.ts. */
+const respondTogether = batchPerTick((respond: () => void) => respond(), process.nextTick);
+
+function costOf({ complexity, depth, cost }: Measured) {
+  return { complexity, depth, operations: cost };
+}
+
+function prefersHtml({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && headers.accept?.includes('text/html') === true && !headers.accept.includes('json');
+}
+
+/** The page for browsers, which Apollo Server has. */
+async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest, reply: FastifyReply) {
+  const httpGraphQLRequest = toApolloRequest(request, undefined, readGraphQLRequest(request, undefined), undefined);
+  const context = async () => {
+    throw unauthenticated();
+  };
+  return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
+}
+
+function send({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): FastifyReply {
+  if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
+  void reply.code(status);
+  for (const [name, value] of headers) void reply.header(name, value);
+  return reply.send(status >= 400 ? withRequestId(body.string, reply.request.id) : body.string);
+}
+
+/** Apollo Server answers what never became an operation without our extensions; they are added here. */
+function withRequestId(body: string, requestId: string): string {
+  const response: unknown = JSON.parse(body);
+  if (typeof response !== 'object' || response === null || 'extensions' in response) return body;
+  return `${JSON.stringify({ ...response, extensions: { requestId } })}\n`;
+}

@@ -1,0 +1,82 @@
+import { performance } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { type ClientError, requestError } from '../graphql/errors.ts';
+import { ConcurrencyLimiter } from './concurrency.ts';
+
+export interface OverloadLimits {
+  /** How many operations are executed at once at most; as many again may wait a little. */
+  concurrentOperations: number;
+  /** How late the event loop may be on average, in milliseconds. */
+  eventLoopDelayMs: number;
+  /** How full the heap may be, as a percentage of what V8 allows. */
+  heapPercent: number;
+}
+
+/**
+ * How often the delay of the event loop and the heap are sampled, in milliseconds. Not more often: a second without a
+ * measurement, which the first requests of a process can cause, counts as an infinite delay.
+ */
+const PRESSURE_SAMPLE_MS = 1_000;
+
+/** How often the utilization of the event loop is sampled, in milliseconds: soon enough that no burst is admitted whole. */
+const SATURATION_SAMPLE_MS = 100;
+/** An event loop that was busy for this share of the time has no time left. */
+const SATURATED = 0.9;
+/** How many operations are executed at once then: more would only make all of them wait. */
+const SATURATED_OPERATIONS = 100;
+/** How long an operation waits to be executed, in milliseconds. */
+const MAX_WAIT_MS = 500;
+/** What a client is told to wait, in milliseconds. */
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * Bounds the operations that are executed at once, and answers 503 before the process drowns.
+ *
+ * The limit is high, since operations that wait for a slow REST service cost nothing, and a hundred while the event loop has
+ * no time left. The samples of event loop and heap refuse everybody for a whole second; they are for what counting
+ * operations cannot see.
+ */
+export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<ConcurrencyLimiter> {
+  await app.register(underPressure, {
+    sampleInterval: PRESSURE_SAMPLE_MS,
+    maxEventLoopDelay: limits.eventLoopDelayMs,
+    maxHeapUsedBytes: (getHeapStatistics().heap_size_limit * limits.heapPercent) / 100,
+    pressureHandler() {
+      throw overloaded();
+    },
+  });
+  const { concurrentOperations } = limits;
+  const whenSaturated = Math.min(SATURATED_OPERATIONS, concurrentOperations);
+  let saturated = false;
+  const limiter = new ConcurrencyLimiter({
+    limit: () => (saturated ? whenSaturated : concurrentOperations),
+    maxWaiting: concurrentOperations,
+    maxWaitMs: MAX_WAIT_MS,
+    refuse: overloaded,
+  });
+  let last = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    saturated = performance.eventLoopUtilization(now, last).utilization > SATURATED;
+    last = now;
+    // The limit may just have risen.
+    limiter.admitWaiting();
+  }, SATURATION_SAMPLE_MS).unref();
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(timer);
+    done();
+  });
+  return limiter;
+}
+
+const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
+/** One error for all: making one is the most expensive part of a refusal. */
+const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: RETRY_AFTER_MS }, [
+  ['retry-after', String(RETRY_AFTER_MS / 1_000)],
+]);
+
+export function overloaded(): ClientError {
+  return OVERLOADED;
+}

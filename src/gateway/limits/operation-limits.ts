@@ -1,0 +1,105 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { Kind } from 'graphql';
+import type { Caller } from '../access/caller.ts';
+import { requestError } from '../graphql/errors.ts';
+import { MemoizeLast } from '../graphql/selection.ts';
+import { type Measure, measureOperation } from './measure.ts';
+
+/** How large an operation may be. The sizes of the body and of the token list are limited before it is parsed. */
+export interface OperationLimits {
+  depth: number;
+  aliases: number;
+  /** The longest alias: it stands in the response once for each member of a list. */
+  aliasLength: number;
+  rootFields: number;
+  directives: number;
+  complexity: number;
+}
+
+type Limit = keyof OperationLimits;
+
+export interface Measured extends Measure {
+  /** What the operation is charged against the caller's rate, in ordinary operations. */
+  cost: number;
+  /** The first limit that it exceeds. */
+  exceeds: Limit | undefined;
+}
+
+export interface LimitsOptions {
+  schema: GraphQLSchema;
+  limits: OperationLimits;
+  /** Whether introspection needs no scope; otherwise it needs `schema:read`. */
+  openIntrospection: boolean;
+}
+
+/** How much complexity an ordinary operation has; each further multiple of it is charged as one more operation. */
+const COMPLEXITY_PER_COST = 500;
+
+/** What each limit counts, for the message to developers. */
+const COUNTED: Record<Limit, string> = {
+  depth: 'levels of fields',
+  aliases: 'aliases',
+  aliasLength: 'characters in one alias',
+  rootFields: 'fields at the top',
+  directives: 'directives',
+  complexity: 'fields, those of lists counted for each member',
+};
+
+const LIMITS = Object.keys(COUNTED) as Limit[];
+
+/** Limits that need no variables: they hold for every operation of a document before it is validated. */
+const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
+
+/** Measures operations and refuses those that are too large, before anything is executed. */
+export class OperationLimiter {
+  readonly #options: LimitsOptions;
+  /** The size changes only with the variables that give the lengths of lists. */
+  readonly #last = new MemoizeLast<OperationDefinitionNode, Measured>();
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws OPERATION_TOO_COMPLEX for a parsed document with an operation that no variables could make small enough. */
+  checkDocument(document: DocumentNode): void {
+    for (const definition of document.definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      const measure = measureOperation(this.#options.schema, document, definition, {});
+      this.#refuse(this.#firstExceeded(measure, BEFORE_VALIDATION));
+    }
+  }
+
+  measure(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Readonly<Record<string, unknown>> = {},
+  ): Measured {
+    const last = this.#last.get(operation, variables);
+    if (last) return last;
+    const measure = measureOperation(this.#options.schema, document, operation, variables);
+    const exceeds = this.#firstExceeded(measure, LIMITS);
+    const cost = exceeds ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
+    const measured = { ...measure, exceeds, cost };
+    this.#last.set(operation, measure.variables, variables, measured);
+    return measured;
+  }
+
+  /** Throws OPERATION_TOO_COMPLEX for an operation that exceeds a limit, and FORBIDDEN for introspection without its scope. */
+  check({ introspects, exceeds }: Measured, caller: Caller): void {
+    if (introspects && !this.#options.openIntrospection && !caller.scopes.has('schema:read')) {
+      throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
+    }
+    this.#refuse(exceeds);
+  }
+
+  #firstExceeded(measure: Measure, limits: readonly Limit[]): Limit | undefined {
+    return limits.find((limit) => measure[limit] > this.#options.limits[limit]);
+  }
+
+  #refuse(limit: Limit | undefined): void {
+    if (!limit) return;
+    const max = this.#options.limits[limit];
+    const message = `The operation has more than ${max} ${COUNTED[limit]}. Ask for less at once.`;
+    throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
+  }
+}

@@ -1,0 +1,177 @@
+import type { SharedState } from '../../process/redis.ts';
+import type { Caller } from '../access/caller.ts';
+import { ClientError, requestError } from '../graphql/errors.ts';
+import { clientOf } from './address.ts';
+import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
+import { createSharedBuckets } from './shared-buckets.ts';
+
+/**
+ * How often callers may ask. A caller with the scope `any-player` is a server that stands for many people; everybody else is
+ * a person with an app.
+ */
+export interface RateConfig {
+  /** In ordinary operations; a larger operation counts as several. */
+  operations: Limit;
+  couponReads: Limit;
+  serverOperations: Limit;
+  serverCouponReads: Limit;
+  /** By address: tokens that could not be verified. Valid ones do not count, so that many may share an address. */
+  failedAuthentications: Limit;
+}
+
+interface RateLimitsOptions {
+  rates: RateConfig;
+  /** How many processes of this machine share the limits where no Redis does. */
+  workers: number;
+  shared: SharedState | undefined;
+  newOperations?: NewOperationLimits | undefined;
+}
+
+/** Operations that were not seen before, in this process: each takes milliseconds to parse and validate. */
+export interface NewOperationLimits {
+  player: Limit;
+  server: Limit;
+}
+
+const NEW_OPERATIONS: NewOperationLimits = {
+  player: { perSecond: 10, burst: 50 },
+  server: { perSecond: 200, burst: 1_000 },
+};
+
+/** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
+const INCLUDED_CALLS = 5;
+const CALLS_PER_OPERATION = 5;
+
+/** The rate limits of a gateway: in Redis where there is one, else in memory, where each worker has its part of them. */
+export class RateLimits {
+  readonly #failures: Buckets;
+  readonly #operations: Buckets;
+  readonly #serverOperations: Buckets;
+  readonly #couponReads: Buckets;
+  readonly #serverCouponReads: Buckets;
+  readonly #newOperations: LocalBuckets;
+  readonly #serverNewOperations: LocalBuckets;
+
+  constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
+    this.#newOperations = createBuckets(newOperations.player);
+    this.#serverNewOperations = createBuckets(newOperations.server);
+    const buckets = (name: string, limit: Limit): Buckets => {
+      const local = createBuckets(partOf(limit, workers));
+      return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
+    };
+    this.#failures = buckets('address', rates.failedAuthentications);
+    this.#operations = buckets('operations', rates.operations);
+    this.#serverOperations = buckets('server-operations', rates.serverOperations);
+    this.#couponReads = buckets('coupons', rates.couponReads);
+    this.#serverCouponReads = buckets('server-coupons', rates.serverCouponReads);
+  }
+
+  /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
+  refuseGuesser(address: string): void {
+    const wait = this.#failures.wait(clientOf(address));
+    if (wait > 0) throw tooMany('Too many operations without a valid token came from this address.', wait);
+  }
+
+  /** Counts a failed authentication. */
+  async countFailure(address: string): Promise<void> {
+    await this.#failures.take(clientOf(address));
+  }
+
+  /** Throws RATE_LIMITED with HTTP 429 for a caller who has nothing left, as far as this process knows. */
+  refuseDebtor(caller: Caller): void {
+    refuseFor(this.#operationsOf(caller).wait(keyOf(caller)));
+  }
+
+  /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too little left. */
+  async charge(caller: Caller, cost: number): Promise<void> {
+    refuseFor(await this.#operationsOf(caller).take(keyOf(caller), cost));
+  }
+
+  /** Charges the REST calls of an operation afterwards, as a debt for the next one. */
+  settle(caller: Caller, calls: number): void {
+    const cost = Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION);
+    if (cost > 0) this.#operationsOf(caller).debt(keyOf(caller), cost);
+  }
+
+  /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
+  chargeNewOperation(caller: Caller): void {
+    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(keyOf(caller));
+    if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
+  }
+
+  /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */
+  async takeCouponRead(caller: Caller): Promise<number> {
+    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(keyOf(caller));
+  }
+
+  #operationsOf(caller: Caller): Buckets {
+    return isServer(caller) ? this.#serverOperations : this.#operations;
+  }
+}
+
+function partOf({ perSecond, burst }: Limit, workers: number): Limit {
+  return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
+}
+
+function isServer({ scopes }: Caller): boolean {
+  return scopes.has('any-player');
+}
+
+/** A player and a client may have the same name; they are still two. */
+function keyOf({ sub, name }: Caller): string {
+  return sub === undefined ? `client:${name}` : `player:${name}`;
+}
+
+function refuseFor(waitMs: number): void {
+  if (waitMs > 0) throw tooMany('Too many operations in a short time.', waitMs);
+}
+
+function tooMany(message: string, retryAfterMs: number): ClientError {
+  return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs }, [
+    ['retry-after', String(Math.ceil(retryAfterMs / 1_000))],
+  ]);
+}
+
+/** What decides about reads of coupons. */
+export type CouponRates = Pick<RateLimits, 'takeCouponRead'>;
+
+/** In how many milliseconds a read is allowed; 0 for now. */
+type Wait = Promise<number>;
+
+/** The coupon reads of one operation. A caller who guesses ids guesses once for each field, under whatever alias. */
+export class CouponReads {
+  readonly #rates: CouponRates;
+  readonly #caller: Caller;
+  #ahead: Map<string, Wait> | undefined;
+
+  constructor(rates: CouponRates, caller: Caller) {
+    this.#rates = rates;
+    this.#caller = caller;
+  }
+
+  /** Takes the allowance of a field that will be resolved later, once for each player and response key. */
+  takeAhead(playerUniqueId: string, responseKey: string): Wait {
+    const key = fieldKey(playerUniqueId, responseKey);
+    this.#ahead ??= new Map();
+    const wait = this.#ahead.get(key) ?? this.#rates.takeCouponRead(this.#caller);
+    this.#ahead.set(key, wait);
+    return wait;
+  }
+
+  /** Takes the allowance of a field unless that was done ahead. Throws RATE_LIMITED when there is none left. */
+  async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
+    const key = fieldKey(playerUniqueId, responseKey);
+    const ahead = this.#ahead?.get(key);
+    this.#ahead?.delete(key);
+    const retryAfterMs = await (ahead ?? this.#rates.takeCouponRead(this.#caller));
+    if (retryAfterMs === 0) return;
+    throw new ClientError('RATE_LIMITED', 'Too many reads of coupons in a short time. Try again later.', {
+      extensions: { retryable: true, retryAfterMs },
+    });
+  }
+}
+
+/** A response key is a GraphQL name and has no space, so the first space ends it. */
+function fieldKey(playerUniqueId: string, responseKey: string | number): string {
+  return `${responseKey} ${playerUniqueId}`;
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { SharedState } from '../../process/redis.ts';
+import { type Buckets, createCallers, type Limit, ROUNDING_MS } from './buckets.ts';
+
+interface SharedOptions {
+  /** Distinguishes the buckets of one purpose from others. */
+  name: string;
+  limit: Limit;
+  shared: SharedState;
+  /** Decides while Redis is away or does not answer. */
+  local: Buckets;
+}
+
+/**
+ * KEYS[1] holds the time at which the bucket will be full again, in milliseconds of Redis's clock, so that the machines'
+ * clocks need not agree. ARGV: milliseconds per token, tokens of a full bucket, cost, 1 to take even beyond empty.
+ * Answers in how many milliseconds the cost can be paid, 0 when it was, and in how many there will be one token.
+ */
+const TAKE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local each, capacity = tonumber(ARGV[1]), ARGV[1] * ARGV[2]
+local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local after = full + ARGV[3] * each
+local wait = after - now - capacity
+if ARGV[4] == '1' or wait <= ${ROUNDING_MS} then
+  redis.call('SET', KEYS[1], string.format('%.3f', after), 'PX', math.ceil(after - now))
+  full, wait = after, 0
+end
+return {math.ceil(wait), math.ceil(math.max(full + each - now - capacity - ${ROUNDING_MS}, 0))}
+`;
+
+/**
+ * Buckets that all replicas and workers share in Redis: one atomic call for each operation, so together they never give out
+ * more than the limit. A bucket that Redis called empty is not asked for again until it has a token.
+ */
+export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
+  const empty = createCallers<{ until: number }>();
+
+  function emptyFor(key: string): number {
+    const until = empty.get(key)?.until;
+    return until === undefined ? 0 : Math.max(0, Math.ceil(until - performance.now()));
+  }
+
+  async function takeShared(key: string, cost: number, force: boolean): Promise<number> {
+    const args = [1_000 / limit.perSecond, limit.burst, cost, force ? 1 : 0];
+    const [wait, nextToken] = numbersOf(await shared.evaluate(TAKE, [redisKey(name, key)], args));
+    if (nextToken > 0) empty.set(key, { until: performance.now() + nextToken });
+    else empty.delete(key);
+    return wait;
+  }
+
+  return {
+    take(key, cost = 1) {
+      if (!shared.available()) return local.take(key, cost);
+      const wait = emptyFor(key);
+      if (wait > 0) return wait;
+      return takeShared(key, Math.min(cost, limit.burst), false).catch(() => local.take(key, cost));
+    },
+    debt(key, cost) {
+      if (!shared.available()) return local.debt(key, cost);
+      takeShared(key, cost, true).catch(() => local.debt(key, cost));
+    },
+    wait: (key) => emptyFor(key) || local.wait(key),
+  };
+}
+
+/** Callers' names can be personal data, and addresses are: Redis gets a hash. */
+function redisKey(name: string, key: string): string {
+  return `gateway:rate:${name}:${createHash('sha256').update(key).digest('base64url')}`;
+}
+
+function numbersOf(reply: unknown): [waitMs: number, nextTokenMs: number] {
+  const [wait, nextToken]: unknown[] = Array.isArray(reply) ? reply : [];
+  if (typeof wait === 'number' && typeof nextToken === 'number') return [wait, nextToken];
+  throw new TypeError('Redis answered with something other than two numbers.');
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { unwrapResolverError } from '@apollo/server/errors';
+import type { FastifyBaseLogger } from 'fastify';
+import { UpstreamError } from '../../rest/errors.ts';
+import type { ReportError } from '../graphql/response.ts';
+import type { OperationRecord } from './operation-record.ts';
+
+/** A longer name of an operation is cut. */
+const MAX_NAME_LENGTH = 100;
+
+/** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
+export function logOperation(
+  log: FastifyBaseLogger,
+  { name, type, caller, calls, codes }: OperationRecord,
+  { requestId, status, bytes, ms }: { requestId: string; status: number; bytes: number; ms: number },
+): void {
+  const line = {
+    requestId,
+    operation: name?.slice(0, MAX_NAME_LENGTH),
+    type,
+    caller: caller && pseudonym(caller.name),
+    ms: Math.round(ms * 10) / 10,
+    upstreamCalls: calls.length,
+    bytes,
+    status,
+    outcome: codes.length > 0 ? codes : 'OK',
+  };
+  if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
+  else log.info(line, 'operation');
+}
+
+/** A player may be known by an e-mail address or a telephone number; the log then names it by a hash, always the same. */
+const PERSONAL = /@|^\+\d/;
+
+function pseudonym(name: string): string {
+  return PERSONAL.test(name) ? `sha256:${createHash('sha256').update(name).digest('hex').slice(0, 16)}` : name;
+}
+
+/**
+ * Tells the log about errors a client must not see, under the id the client can quote. Failures of the REST service take
+ * a short line. What it answered can hold anything, keys and personal data included: its form alone is told, at debug.
+ */
+export function reportTo(log: FastifyBaseLogger): ReportError {
+  return (error, requestId) => {
+    const cause = unwrapResolverError(error);
+    if (!(cause instanceof UpstreamError)) {
+      log.error({ err: cause, requestId }, 'field failed');
+      return;
+    }
+    const { code, status, message, excerpt } = cause;
+    // Clients go away every day, and the operation's own line says so.
+    const level = code === 'CANCELLED' ? 'debug' : 'warn';
+    log[level]({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
+    if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
+  };
+}
+
+/** The form of a JSON text: names of members, short numbers, and a mark where there was a text. */
+function formOf(json: string): string {
+  if (!/^\s*[{[]/.test(json)) return '[no JSON]';
+  return json
+    .replace(/"(?:[^"\\]|\\.)*(?:"|$)(\s*:)?/g, (text, colon = '') =>
+      colon && !text.includes('@') ? text : `"…"${colon}`,
+    )
+    .replace(/\d{7,}/g, '…');
+}

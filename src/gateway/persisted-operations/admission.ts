@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Scope } from '../../config/scopes.ts';
+import { isJson } from '../../rest/decode/members.ts';
+import type { Caller } from '../access/caller.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
+import type { GraphQLRequest } from '../graphql/request.ts';
+import type { PersistedQueryStore } from './automatic.ts';
+import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
+
+export interface PersistedOperationsConfig {
+  /** `off` has no manifest; `log` runs everything and logs what `enforce` would refuse. */
+  mode: 'off' | 'log' | 'enforce';
+  /** Path of the manifest; needed unless the mode is `off`. */
+  file?: string | undefined;
+  /** Callers with this scope may run what is not listed. */
+  exemptScope?: Scope | undefined;
+}
+
+/** What a request stands for. */
+export interface ResolvedOperation {
+  /** The text of the operation; undefined where nobody knows it: Apollo Server then has the error. */
+  text: string | undefined;
+  /** Whether the manifest lists it. */
+  trusted: boolean;
+  /** The text that Apollo Server is to see in place of an id. */
+  textOfId: string | undefined;
+}
+
+/** The longest id, in characters. */
+const MAX_ID_LENGTH = 256;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/**
+ * Finds out which operation a request stands for, before anything is parsed: a text, the id of a listed operation, or the
+ * hash of a registered one. With `enforce`, everything that is not listed to the letter is refused with
+ * OPERATION_NOT_ALLOWED. Being listed exempts from nothing else.
+ */
+export class Admission {
+  readonly #config: PersistedOperationsConfig;
+  readonly #manifest: (() => Manifest) | undefined;
+  readonly #registered: PersistedQueryStore;
+  readonly #log: FastifyBaseLogger;
+
+  /** Throws a ConfigError for a manifest that cannot be used. */
+  constructor(
+    config: PersistedOperationsConfig,
+    check: ManifestCheck,
+    registered: PersistedQueryStore,
+    log: FastifyBaseLogger,
+  ) {
+    this.#config = config;
+    this.#registered = registered;
+    this.#log = log;
+    const { mode, file } = config;
+    const warn = (message: string) => log.warn({ file }, message);
+    this.#manifest = mode === 'off' || !file ? undefined : watchManifest(file, check, warn);
+  }
+
+  /** The texts of all listed operations. */
+  get listed(): Iterable<string> {
+    return this.#manifest?.().texts ?? [];
+  }
+
+  async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
+    const { query: text } = request;
+    const { id, isApollos } = readId(request);
+    const manifest = this.#manifest?.();
+    const byId = id === undefined ? undefined : manifest?.textOf(id);
+    if (text !== undefined && id !== undefined && byId !== text && sha256(text) !== id) {
+      throw badRequest('The query is not the one its hash or id stands for.');
+    }
+    const listed = text === undefined ? byId : manifest?.lists(text) ? text : undefined;
+    if (listed !== undefined) return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
+    this.#refuseUnlisted(caller, text, id);
+    if (id === undefined || !isApollos) return { text, trusted: false, textOfId: undefined };
+    if (!SHA256.test(id)) {
+      throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
+    }
+    return { text: text ?? (await this.#registered.get(`apq:${id}`)), trusted: false, textOfId: undefined };
+  }
+
+  #refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
+    const { mode, exemptScope } = this.#config;
+    if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
+    if (mode === 'enforce') {
+      throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
+    }
+    // The text itself may hold what belongs in no log.
+    const operation = text === undefined ? { id } : { sha256: sha256(text) };
+    this.#log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
+  }
+}
+
+/**
+ * The id in `extensions.persistedQuery` (`version` 1 and `sha256Hash`, Apollo's form) or `documentId` (the persisted
+ * documents appendix to GraphQL over HTTP, with the prefix `sha256:` or without). Throws BAD_REQUEST for anything else.
+ */
+function readId({ documentId, extensions }: GraphQLRequest): { id: string | undefined; isApollos: boolean } {
+  if (documentId != null) {
+    if (!isId(documentId)) throw badRequest(`documentId must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
+    return { id: documentId.replace(/^sha256:/, ''), isApollos: false };
+  }
+  const persistedQuery = extensions?.['persistedQuery'];
+  if (persistedQuery == null) return { id: undefined, isApollos: false };
+  if (!isJson(persistedQuery) || persistedQuery['version'] !== 1 || !isId(persistedQuery['sha256Hash'])) {
+    throw badRequest(
+      'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.',
+    );
+  }
+  return { id: persistedQuery['sha256Hash'], isApollos: true };
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
+}
+
+function badRequest(message: string): ClientError {
+  return requestError('BAD_REQUEST', 400, message);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { SharedState } from './redis.ts';
+
+/** Metrics of a process: Node's own, the build it runs, and whether its Redis is up. */
+export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedState, 'isUp'> | undefined): void {
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'gateway_build_info',
+    help: 'Always 1; the labels tell the version of the gateway.',
+    labelNames: ['version'],
+    aggregator: 'first',
+    registers,
+  }).set({ version: VERSION }, 1);
+  if (!shared) return;
+  new Gauge({
+    name: 'gateway_redis_up',
+    help: 'Whether Redis is connected and answered the last time; of several workers, the least.',
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(shared.isUp() ? 1 : 0);
+    },
+  });
+}
+
+/** `version` of package.json, which stands beside dist/. */
+const VERSION = readVersion();
+
+function readVersion(): string {
+  for (const path of ['../package.json', '../../package.json']) {
+    try {
+      const read: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+      if (typeof read === 'object' && read && 'version' in read) return String(read.version);
+    } catch {
+      // This module is one directory deeper in src/ than in its bundle.
+    }
+  }
+  return 'unknown';
+}

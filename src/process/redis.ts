@@ -1,0 +1,213 @@
+/* The only file that imports ioredis. It is imported lazily, so that a gateway without Redis does without. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { FastifyBaseLogger } from 'fastify';
+import { Redis } from 'ioredis';
+import { reveal } from '../config/secret.ts';
+import type { SecretSource } from '../config/secret-file.ts';
+import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
+
+/** State that replicas and workers share. The gateway works without it for as long as Redis is away. */
+export interface SharedState {
+  /**
+   * Whether Redis should be asked now. False without a connection, and for a second after it did not answer; after that
+   * second one caller at a time is told to try, until Redis answers again.
+   */
+  available(): boolean;
+  /** The value of a key. Rejects without an answer within 25 ms. */
+  get(key: string): Promise<string | null>;
+  /** Runs a Lua script, which Redis does atomically. Rejects without an answer within 25 ms. */
+  evaluate(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** Whether Redis is connected and answered the last time. */
+  isUp(): boolean;
+  /** Tells the other processes of writes, and this one of theirs. Opens a second connection. */
+  createInvalidation(): Invalidation;
+  close(): Promise<void>;
+}
+
+/** How long an answer may take, in milliseconds. A request may be waiting for it. */
+const ANSWER_WITHIN_MS = 25;
+/** How long Redis is not asked after it did not answer, in milliseconds. */
+const PAUSE_MS = 1_000;
+/** How long the start of the gateway waits for the connection, in milliseconds; then it goes on without. */
+const CONNECT_WITHIN_MS = 1_000;
+/** How long ioredis may take to end a connection, in milliseconds; it takes as long for one that has ended already. */
+const DISCONNECT_WITHIN_MS = 100;
+/** The longest wait before the next attempt to connect, in milliseconds. */
+const MAX_RETRY_MS = 2_000;
+/** After how many silent milliseconds a connection is given up and made anew: its server may be gone for good. */
+const GIVE_UP_MS = 10_000;
+/**
+ * How often the path of invalidations is tried, and how long after the last message it counts as broken, in milliseconds.
+ * Together they bound how long a stale read can be served while Redis hangs.
+ */
+const HEARTBEAT_MS = 500;
+const HEARD_WITHIN_MS = 1_500;
+
+/** Connects to `REDIS_URL`. Never fails when there is no Redis: it logs that and goes on trying. */
+export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): Promise<SharedState> {
+  const redis = connect(url);
+  const subscribers: Redis[] = [];
+  let closing = false;
+  logChanges(redis, log, () => closing);
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
+
+  let answers = true;
+  let trying = false;
+  let pausedUntil = 0;
+  const available = () => redis.status === 'ready' && (answers || (!trying && performance.now() >= pausedUntil));
+
+  async function ask<Reply>(question: () => Promise<Reply>): Promise<Reply> {
+    trying = !answers;
+    try {
+      const reply = await withinTime(question());
+      if (!answers) log.info('Redis answers again');
+      answers = true;
+      return reply;
+    } catch (error) {
+      if (answers) log.warn({ reason: messageOf(error) }, 'Redis did not answer');
+      answers = false;
+      pausedUntil = performance.now() + PAUSE_MS;
+      throw error;
+    } finally {
+      trying = false;
+    }
+  }
+
+  return {
+    available,
+    get: (key) => ask(() => redis.get(key)),
+    evaluate: (script, keys, args) => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
+    isUp: () => redis.status === 'ready' && answers,
+    createInvalidation() {
+      const subscriber = connect(url);
+      subscribers.push(subscriber);
+      return createInvalidation(redis, subscriber);
+    },
+    async close() {
+      closing = true;
+      for (const connection of [redis, ...subscribers]) connection.disconnect();
+    },
+  };
+}
+
+function connect(url: SecretSource): Redis {
+  const redis = new Redis(reveal(url()), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResubscribe: false,
+    connectTimeout: CONNECT_WITHIN_MS,
+    socketTimeout: GIVE_UP_MS,
+    disconnectTimeout: DISCONNECT_WITHIN_MS,
+    retryStrategy(attempt) {
+      Object.assign(redis.options, credentials(reveal(url())));
+      return Math.min(100 * attempt, MAX_RETRY_MS);
+    },
+  });
+  // Without a listener ioredis prints errors. What is logged is the state of the connection; see logChanges.
+  redis.on('error', () => undefined);
+  return redis;
+}
+
+/** The password in a file may have changed since the last connection. */
+function credentials(url: string): { username?: string; password?: string } {
+  const { username, password } = new URL(url);
+  return password ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {};
+}
+
+/** One line when the connection is lost and one when it is back, however often it is tried in between. */
+function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boolean): void {
+  let away = false;
+  let reason = 'the connection was closed';
+  redis.on('error', (error: Error) => {
+    reason = messageOf(error);
+  });
+  redis.on('close', () => {
+    if (!away && !isClosing()) log.warn({ reason }, 'Redis is away: replicas share nothing until it is back');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) log.info('Redis is back');
+    away = false;
+  });
+}
+
+/**
+ * Rejects when an answer takes too long. A timer that fires late because this process was busy says nothing about Redis:
+ * what has arrived by then is read first.
+ */
+function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const tooLate = () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+    const timer = setTimeout(() => setImmediate(tooLate), ANSWER_WITHIN_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+const WRITTEN = 'referral-gateway:written';
+/** A process could not tell of its writes for a while: everything that others keep may be stale. */
+const WRITES_MISSED = 'referral-gateway:writes-missed';
+
+/**
+ * Invalidation by publish and subscribe. A heartbeat takes the same path as an invalidation, from the publisher through
+ * Redis to the subscriber. Messages arrive in order, so a heartbeat that arrives proves that all earlier ones did.
+ */
+function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
+  const heartbeat = `referral-gateway:heartbeat:${randomUUID()}`;
+  let listener: InvalidationListener | undefined;
+  let missed = false;
+  let heardAt = Number.NEGATIVE_INFINITY;
+  let heard = false;
+
+  function setHeard(now: boolean): void {
+    if (heard === now) return;
+    heard = now;
+    listener?.connected(now);
+  }
+  function publish(channel: string, message: string): void {
+    publisher.publish(channel, message).catch(() => {
+      if (channel !== heartbeat) missed = true;
+    });
+  }
+  const timer = setInterval(() => {
+    const silentMs = performance.now() - heardAt;
+    if (silentMs > HEARD_WITHIN_MS) setHeard(false);
+    if (silentMs > GIVE_UP_MS && subscriber.status === 'ready') subscriber.disconnect(true);
+    if (publisher.status !== 'ready') return;
+    if (missed) publish(WRITES_MISSED, '');
+    missed = false;
+    publish(heartbeat, '');
+  }, HEARTBEAT_MS).unref();
+
+  subscriber.on('ready', () => {
+    heardAt = performance.now();
+    subscriber.subscribe(WRITTEN, WRITES_MISSED, heartbeat).then(
+      () => publish(heartbeat, ''),
+      () => undefined,
+    );
+  });
+  subscriber.on('close', () => setHeard(false));
+  subscriber.on('message', (channel: string, message: string) => {
+    if (channel === WRITTEN) listener?.written(message);
+    if (channel === WRITES_MISSED) setHeard(false);
+    if (channel !== heartbeat) return;
+    heardAt = performance.now();
+    setHeard(true);
+  });
+
+  return {
+    publish: (playerUniqueId) => publish(WRITTEN, playerUniqueId),
+    subscribe(toBeTold) {
+      listener = toBeTold;
+      if (heard) listener.connected(true);
+    },
+    async close() {
+      clearInterval(timer);
+      subscriber.disconnect();
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

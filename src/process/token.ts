@@ -1,0 +1,101 @@
+/* `npm run token`: prints a token for development. */
+import { createHash, randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { SignJWT } from 'jose';
+import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
+import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
+import { reveal } from '../config/secret.ts';
+import { playerIdProblem } from '../gateway/graphql/input/text.ts';
+
+/** A command that cannot be carried out. Its message says why, and how the command is used. */
+class UsageError extends Error {}
+
+/** The scopes that each kind of client needs; docs/security.md explains them. */
+const RECIPES: Partial<Record<string, readonly Scope[]>> = {
+  'phone-app': ['players:read', 'players:write', 'coupons:read', 'referrals:read'],
+  backend: ['players:read', 'players:write', 'players:delete', 'figures:write', 'events:write', 'any-player'],
+  support: ['players:read', 'coupons:read', 'referrals:read', 'contacts:read', 'any-player'],
+  analytics: ['players:read', 'referrals:read', 'any-player'],
+};
+
+const USAGE = `
+  npm run token -- --sub alice --scopes "players:read coupons:read" [--minutes 60]
+      a token of the player alice, signed with JWT_SECRET for JWT_ISSUER and JWT_AUDIENCE
+  npm run token -- --client shop --scopes "players:read any-player"
+      a new client token, and its entry for CLIENT_TOKENS_FILE
+  npm run token -- --sub alice --recipe phone-app [--events "open_app,share_link"]
+      the scopes of a recipe in place of --scopes: ${Object.keys(RECIPES).join(', ')}
+
+Scopes: ${SCOPES.join(' ')}`;
+
+const MAX_MINUTES = 60 * 24 * 30;
+
+/** The token that command-line arguments ask for. Throws UsageError. */
+async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
+  if (production) throw new UsageError('This makes tokens for development; with NODE_ENV=production it makes none.');
+  const { sub, client, minutes = '60', ...wanted } = read(args);
+  const scopes =
+    wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);
+  if (client !== undefined && sub === undefined) return clientToken(client, scopes);
+  if (sub === undefined || client !== undefined) throw usage('Give either --sub or --client.');
+  const problem = playerIdProblem(sub);
+  if (problem) throw usage(`--sub ${problem.message}.`);
+  if (!/^\d{1,6}$/.test(minutes) || Number(minutes) < 1 || Number(minutes) > MAX_MINUTES) {
+    throw usage(`--minutes must be a whole number between 1 and ${MAX_MINUTES}.`);
+  }
+  const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
+  if (jwt?.key.kind !== 'secret') {
+    throw usage('Set JWT_SECRET (at least 32 bytes), JWT_ISSUER and JWT_AUDIENCE, the same as for the gateway.');
+  }
+  return await new SignJWT({ scope: scopes.join(' ') })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(jwt.issuer)
+    .setAudience(jwt.audience)
+    .setSubject(sub)
+    .setIssuedAt()
+    .setExpirationTime(`${minutes}m`)
+    .sign(Buffer.from(reveal(jwt.key.secret())));
+}
+
+function read(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    const options = { sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw usage(`${error instanceof Error ? error.message : error}.`);
+  }
+}
+
+function readRecipe(recipe: string, events = ''): string[] {
+  const scopes = RECIPES[recipe];
+  if (!scopes) throw usage(`There is no recipe "${recipe}".`);
+  const names = events.split(',').filter((name) => name.trim() !== '');
+  return [...scopes, ...names.map((name) => `events:write:${encodeURIComponent(name.trim())}`)];
+}
+
+function readScopes(words: string): string[] {
+  const scopes = words.split(/[\s,]+/).filter(Boolean);
+  const unknown = scopes.find((scope) => !isScope(scope));
+  if (unknown !== undefined) throw usage(`There is no scope "${unknown}".`);
+  return scopes;
+}
+
+/** A random token. The file holds only its SHA-256, so the token is shown once. */
+function clientToken(name: string, scopes: readonly string[]): string {
+  const token = randomBytes(32).toString('base64url');
+  const sha256 = createHash('sha256').update(token).digest('hex');
+  return `${token}\n${JSON.stringify({ name, sha256, scopes })}`;
+}
+
+function usage(problem: string): UsageError {
+  return new UsageError(`${problem}\n${USAGE}`);
+}
+
+try {
+  process.stdout.write(`${await mint(process.argv.slice(2), loadConfig())}\n`);
+} catch (error) {
+  console.error(error instanceof UsageError || error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
+}

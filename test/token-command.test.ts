@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startGateway } from './kit/gateway.ts';
+import { secretSigner } from './kit/tokens.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* The command that makes tokens for development makes tokens that the gateway accepts. */
+
+const { env } = secretSigner();
+/** What the command prints; rejects with what it says when it fails. */
+async function mint(args: string[], settings: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['dist/process/token.js', ...args], { env: settings });
+  return stdout.trimEnd();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mint-'));
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a player's token lets that player in, with the scopes asked for", async () => {
+  const token = await mint(['--sub', 'p1', '--scopes', 'players:read coupons:read', '--minutes', '5'], env);
+  const gateway = await startGateway(upstream.url, env);
+  const { data, errors } = await gateway.query(
+    '{ me { id coupons { code } referredFriends { total } } }',
+    {},
+    { authorization: `Bearer ${token}` },
+  );
+  expect(data).toMatchObject({ me: { id: 'p1', referredFriends: null } });
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['FORBIDDEN']);
+  await gateway.close();
+});
+
+test("a client's token lets it in by the entry printed beside it", async () => {
+  const [token, entry] = (await mint(['--client', 'shop', '--scopes', 'players:read,any-player'])).split('\n');
+  const path = join(folder, 'clients.json');
+  writeFileSync(path, `[${entry}]`);
+  const gateway = await startGateway(upstream.url, { CLIENT_TOKENS_FILE: path });
+  const { data } = await gateway.query(
+    '{ player(playerUniqueId: "p2") { id } }',
+    {},
+    { authorization: `Bearer ${token}` },
+  );
+  expect(data).toEqual({ player: { id: 'p2' } });
+  await gateway.close();
+});
+
+const production = {
+  ...env,
+  NODE_ENV: 'production',
+  REST_BASE_URL: 'https://r.example',
+  REST_API_KEY: 'a',
+  REST_SECRET_KEY: 'b',
+};
+
+test.each<[name: string, args: string[], env: Record<string, string>, message: RegExp]>([
+  ['nothing', [], env, /^Give either --sub or --client\.\n/],
+  ['both kinds', ['--sub', 'a', '--client', 'b'], env, /^Give either --sub or --client\.\n/],
+  ['an unknown option', ['--admin'], env, /Unknown option '--admin'/],
+  ['an unknown scope', ['--sub', 'a', '--scopes', 'admin'], env, /^There is no scope "admin"\.\n/],
+  ['an impossible player', ['--sub', '..'], env, /^--sub must not be "\." or "\.\."\.\n/],
+  ['no time', ['--sub', 'a', '--minutes', '0'], env, /^--minutes must be a whole number between 1 and 43200\.\n/],
+  ['no secret', ['--sub', 'a'], {}, /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/],
+  ['production', ['--sub', 'a'], production, /with NODE_ENV=production it makes none/],
+])('%s is refused, with how it is used', async (_name, args, settings, message) => {
+  await expect(mint(args, settings)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+});
+
+test('a recipe gives the scopes of a kind of client, and a player never the bare scope for events', async () => {
+  const scopesOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).scope.split(' ');
+  const phone = await mint(['--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app, café'], env);
+  expect(scopesOf(phone)).toEqual(
+    expect.arrayContaining(['players:read', 'events:write:open_app', 'events:write:caf%C3%A9']),
+  );
+  expect(scopesOf(phone)).not.toContain('events:write');
+  expect(scopesOf(phone)).not.toContain('figures:write');
+  await expect(mint(['--sub', 'p1', '--recipe', 'nothing'], env)).rejects.toThrow(/There is no recipe "nothing"/);
+});
