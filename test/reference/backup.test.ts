@@ -6,7 +6,7 @@ import { openStore } from '../../src/reference/store/open.ts';
 import { startReference } from '../kit/reference.ts';
 import { clientOf } from './client.ts';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
-import { libsqlPlace, STORES } from './stores.ts';
+import { libsqlPlace, POSTGRES } from './stores.ts';
 
 afterEach(killLeftovers);
 
@@ -47,13 +47,15 @@ test('a backup made under load has every write acknowledged before it, and the s
   await at.remove();
 });
 
-test.each(STORES.filter(({ name }) => name === 'PostgreSQL'))('$name has a tool of its own', async ({ place }) => {
-  const at = await place();
-  const reference = await startReference({ store: await openStore(at) });
-  expect(await clientOf(reference).operator('backup', {})).toMatchObject({
-    status: 409,
-    body: { message: 'PostgreSQL has its own tool: use pg_dump' },
+for (const { name, place } of POSTGRES) {
+  test(`${name} has a tool of its own`, async () => {
+    const at = await place();
+    const reference = await startReference({ store: await openStore(at) });
+    expect(await clientOf(reference).operator('backup', {})).toMatchObject({
+      status: 409,
+      body: { message: 'PostgreSQL has its own tool: use pg_dump' },
+    });
+    await reference.close();
+    await at.remove();
   });
-  await reference.close();
-  await at.remove();
-});
+}

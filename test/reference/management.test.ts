@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLibsql } from '../../src/reference/store/libsql.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
 import { environmentOf, forkReference, killLeftovers, type RunningProcess, startAlone } from './process.ts';
-import { onEachStore, STORES } from './stores.ts';
+import { onEachStore, POSTGRES } from './stores.ts';
 
 onEachStore('the management port', (service) => {
   const get = async (path: string) => {
@@ -60,33 +60,34 @@ const readiness = async ({ managementUrl }: RunningProcess) => {
 };
 
 describe('the process', () => {
-  const postgres = STORES.filter(({ name }) => name === 'PostgreSQL');
-  test.each(postgres)('is not ready while $name hangs, and is ready again without a restart', async ({ place }) => {
-    const at = await place();
-    const url = new URL(at.databaseUrl ?? '');
-    const proxy = await startProxy(Number(url.port), url.hostname);
-    url.host = proxy.host;
-    const service = await forkReference({
-      ...environmentOf({ databaseUrl: url.href, dataDir }),
-      REFERENCE_DATABASE_HEALTH_TIMEOUT_MS: '200',
-      REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: '100',
+  for (const { name, place } of POSTGRES) {
+    test(`is not ready while ${name} hangs, and is ready again without a restart`, async () => {
+      const at = await place();
+      const url = new URL(at.databaseUrl ?? '');
+      const proxy = await startProxy(Number(url.port), url.hostname);
+      url.host = proxy.host;
+      const service = await forkReference({
+        ...environmentOf({ databaseUrl: url.href, dataDir }),
+        REFERENCE_DATABASE_HEALTH_TIMEOUT_MS: '200',
+        REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: '100',
+      });
+      expect(await readiness(service)).toEqual([200, { ready: true }]);
+      proxy.hang();
+      expect(await readiness(service)).toEqual([503, { ready: false, reasons: ['store'] }]);
+      expect((await fetch(`${service.managementUrl}/healthz`)).status).toBe(200);
+      proxy.cut();
+      const refused = await service.client.upsert('meanwhile');
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(refused.body.message).toBe('The database cannot be reached; nothing of this request was stored');
+      proxy.resume();
+      while ((await readiness(service))[0] !== 200);
+      expect((await service.client.upsert('after')).status).toBe(200);
+      expect((await service.client.player('meanwhile')).status).toBe(404);
+      expect(await service.end('SIGTERM')).toBe(0);
+      await proxy.close();
+      await at.remove();
     });
-    expect(await readiness(service)).toEqual([200, { ready: true }]);
-    proxy.hang();
-    expect(await readiness(service)).toEqual([503, { ready: false, reasons: ['store'] }]);
-    expect((await fetch(`${service.managementUrl}/healthz`)).status).toBe(200);
-    proxy.cut();
-    const refused = await service.client.upsert('meanwhile');
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(refused.body.message).toBe('The database cannot be reached; nothing of this request was stored');
-    proxy.resume();
-    while ((await readiness(service))[0] !== 200);
-    expect((await service.client.upsert('after')).status).toBe(200);
-    expect((await service.client.player('meanwhile')).status).toBe(404);
-    expect(await service.end('SIGTERM')).toBe(0);
-    await proxy.close();
-    await at.remove();
-  });
+  }
 
   test('reports draining for SHUTDOWN_DELAY_MS, answers meanwhile and closes connections, then ends with 0', async () => {
     const env = { ...environmentOf({ databaseUrl: undefined, dataDir }), SHUTDOWN_DELAY_MS: '500' };

@@ -25,6 +25,9 @@ export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'lib
 if (await isReachable(POSTGRES_URL)) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
 
+/** PostgreSQL if it is reachable, else nothing: for loops, since `test.each` refuses an empty list. */
+export const POSTGRES = STORES.filter(({ name }) => name === 'PostgreSQL');
+
 /** A running service, and a client that calls it. */
 export interface Service {
   reference: RunningReference;

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
-import { STORES } from './stores.ts';
+import { POSTGRES } from './stores.ts';
 
 afterEach(killLeftovers);
 
@@ -10,7 +10,7 @@ const TERMINATIONS = 3;
 /** Acknowledged writes before each termination, and after the last. */
 const WRITES = 150;
 
-for (const { name, place } of STORES.filter(({ name }) => name === 'PostgreSQL')) {
+for (const { name, place } of POSTGRES) {
   test(`${name} ends all connections ${TERMINATIONS} times under load: alive, few errors, no acknowledged write lost`, async () => {
     const at = await place();
     const service = await forkReference(environmentOf(at));
