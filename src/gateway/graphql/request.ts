@@ -1,11 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Cancellation } from '../../rest/cancellation.ts';
 import { isJson } from '../../rest/decode/members.ts';
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here; Apollo Server, which is given the
@@ -25,8 +18,15 @@ export interface GraphQLRequest {
   readonly registers: boolean;
 }
 
+/** What is read of an HTTP request. */
+interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { readonly accept?: string | undefined };
+}
+
 /** Reads the parameters of a GET request, or the parsed body of a POST request. */
-export function readGraphQLRequest({ method, headers, url }: FastifyRequest, body: unknown): GraphQLRequest {
+export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: unknown): GraphQLRequest {
   const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
   const { query, operationName, variables, extensions, documentId } = members;
   return {
@@ -65,52 +65,10 @@ function parseJson(text: string | null): unknown {
   }
 }
 
-function searchOf(url: string): string {
+/** The query of a URL with its question mark; empty without one. */
+export function searchOf(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start);
-}
-
-/** The request as Apollo Server reads it: as it came, or with the text that stands for a persisted operation's id. */
-export function toApolloRequest(
-  { method, headers, url }: FastifyRequest,
-  body: unknown,
-  { operationName, variables, extensions }: GraphQLRequest,
-  textOfId: string | undefined,
-): HTTPGraphQLRequest {
-  const apolloHeaders = new HeaderMap();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) apolloHeaders.set(name, Array.isArray(value) ? value.join(', ') : value);
-  }
-  const request = { method, headers: apolloHeaders, search: searchOf(url), body };
-  if (textOfId === undefined) return request;
-  const { persistedQuery: _, ...others } = extensions ?? {};
-  if (method === 'POST') {
-    const members = { operationName: operationName ?? null, variables: variables ?? null };
-    return { ...request, body: { query: textOfId, ...members, extensions: others } };
-  }
-  const parameters = new URLSearchParams(request.search);
-  parameters.set('query', textOfId);
-  parameters.delete('documentId');
-  parameters.delete('extensions');
-  return { ...request, search: `?${parameters}` };
-}
-
-/** Cancelled when the client closes the connection before it has its response. `close` can come twice; see connections.ts. */
-export function cancellationOf({ raw }: FastifyReply): Cancellation {
-  const cancellation = new Cancellation();
-  raw.on('close', () => {
-    if (!raw.writableFinished) cancellation.cancel();
-  });
-  return cancellation;
-}
-
-/** What an `x-request-id` from outside must look like to be used: safe in logs, headers and file names. */
-const REQUEST_ID = /^[\w.:-]{8,128}$/;
-
-/** The id of a request: its `x-request-id` where that is well-formed, else a new one. */
-export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /** `{ __typename }` and nothing else. */
