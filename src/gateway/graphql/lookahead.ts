@@ -27,7 +27,7 @@ const RELATED = new Map<
 
 /** Starts the other reads that the operation selects below a player whose own read was started. Never throws. */
 export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): void {
-  for (const node of selectedFields(info.fieldNodes, info)) {
+  for (const node of selectedFields(info.fieldNodes, 'Player', info)) {
     const start = RELATED.get(node.name.value);
     const rule = context.rules.get('Player')?.get(node.name.value);
     if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;

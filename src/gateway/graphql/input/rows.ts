@@ -26,7 +26,7 @@ export function rowsOfPage(
 ): RowRange {
   checkPage(page, limit);
   const from = (page - 1) * limit;
-  return { from, to: selectsAny(nodes, ROWS_OF_PAGE, selecting) ? from + limit : from };
+  return { from, to: selectsAny(nodes, 'ReferredFriendPage', ROWS_OF_PAGE, selecting) ? from + limit : from };
 }
 
 /** The rows a connection asks for; none where only the total is selected. Throws BAD_USER_INPUT likewise. */
@@ -37,5 +37,8 @@ export function rowsOfConnection(
 ): RowRange {
   checkSize('first', first);
   const from = rowAfter(after);
-  return { from, to: selectsAny(nodes, ROWS_OF_CONNECTION, selecting) ? from + first : from };
+  return {
+    from,
+    to: selectsAny(nodes, 'ReferredFriendConnection', ROWS_OF_CONNECTION, selecting) ? from + first : from,
+  };
 }
