@@ -52,10 +52,7 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
 
 function enforceOn(schema: GraphQLSchema, type: GraphQLObjectType, field: Field, rules: AccessRules): void {
   const rule = rules.get(type.name)?.get(field.name);
-  if (rule && isMember(field, rule)) {
-    if (field.resolve) throw new Error(`${type.name}.${field.name} is removed with its object, so it has no resolver.`);
-    return;
-  }
+  if (rule && isMember(field, rule)) return;
   const entering = typesEnteringAt(field, schema);
   const members = membersOf(entering, rule, rules);
   if (members.size > 0) removeMembersAt(field, members);
@@ -67,9 +64,9 @@ function enforceOn(schema: GraphQLSchema, type: GraphQLObjectType, field: Field,
   if (rule) gateAt(field, rule, inputs, rules);
 }
 
-/** A member is a leaf whose rule asks for a scope alone. */
+/** A member is a leaf without a resolver whose rule asks for a scope alone. */
 function isMember(field: Field, rule: AccessRule): boolean {
-  return isLeafType(getNamedType(field.type)) && rule.whom === undefined;
+  return isLeafType(getNamedType(field.type)) && rule.whom === undefined && !field.resolve;
 }
 
 /** The object types that a field can return. */

@@ -6,7 +6,7 @@ import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { couponFields } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
-import { playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
+import { playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
 import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
 import { DateScalar, DateTime } from './scalars/dates.ts';
 import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
@@ -15,7 +15,9 @@ import { LanguageCode, URLScalar } from './scalars/texts.ts';
 const resolvers: Resolvers = {
   Query: playerQueries,
   Mutation: { ...playerMutations, ...eventMutations },
-  Player: { ...couponFields, ...referralFields },
+  // Only players can be fetched by their id.
+  Node: { __resolveType: () => 'Player' },
+  Player: { ...playerFields, ...couponFields, ...referralFields },
   UpsertPlayerPayload: writtenPlayer,
   TrackEventsPayload: writtenPlayer,
   ReferredFriend: friendFields,

@@ -78,8 +78,8 @@ export function selectsAny(
 }
 
 function fieldsOf(set: SelectionSetNode, typeName: string, selecting: Selecting): readonly FieldNode[] {
-  let ofType = flattened.get(typeName);
-  if (!ofType) flattened.set(typeName, (ofType = new MemoizeLast()));
+  const ofType = flattened.get(typeName) ?? new MemoizeLast();
+  flattened.set(typeName, ofType);
   const known = ofType.get(set, selecting.variableValues);
   if (known) return known;
   const fields: FieldNode[] = [];
