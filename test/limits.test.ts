@@ -75,6 +75,18 @@ describe.each(rows)('%s: %d', (limit, max, at, over) => {
   });
 });
 
+test('a fragment on a type behind an interface is measured as that type', async () => {
+  const cost = async (query: string) => (await ask(query)).extensions['cost'];
+  const inner = `referredFriends(limit: 200) { nodes { ${repeat(10, () => 'status')} } }`;
+  const through = [
+    `{ node(id: "p1") { ... on Player { ${inner} } } }`,
+    `{ node(id: "p1") { ...F } } fragment F on Player { ${inner} }`,
+    `{ node(id: "p1") { ... on Node { ... on Player { ${inner} } } } }`,
+  ];
+  const direct = await cost(`{ player(playerUniqueId: "p1") { ${inner} } }`);
+  for (const query of through) expect(await cost(query)).toEqual(direct);
+});
+
 test('complexity counts fields, those of a list once for each member that may come', async () => {
   const cost = async (query: string, variables?: Record<string, unknown>) => {
     const { operations, ...size } = Object((await ask(query, variables)).extensions['cost']);

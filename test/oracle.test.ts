@@ -24,7 +24,16 @@ const vocabulary = {
   values: {
     ID: IDS,
     Int: [1, 2, 3, 5, 200, 0, -1, 201],
-    String: ['welcome', cursor('row:1'), ...[[1, 'odd', 7], [4, 'gone'], [6, 'p1', 9]].map((one) => cursor(JSON.stringify(one))), 'no cursor'],
+    String: [
+      'welcome',
+      cursor('row:1'),
+      ...[
+        [1, 'odd', 7],
+        [4, 'gone'],
+        [6, 'p1', 9],
+      ].map((one) => cursor(JSON.stringify(one))),
+      'no cursor',
+    ],
     Boolean: [true, false],
     LanguageCode: ['en', 'pt-BR'],
   },

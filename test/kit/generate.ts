@@ -16,8 +16,8 @@ import {
   isAbstractType,
   isCompositeType,
   isEnumType,
-  isUnionType,
   isRequiredArgument,
+  isUnionType,
   parse,
   validate,
 } from 'graphql';
