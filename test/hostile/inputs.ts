@@ -26,7 +26,7 @@ const badIds: [name: string, id: string][] = [
   ['a C1 control character', 'p\x851'],
   ['the first half of a surrogate pair', 'p\ud800'],
   ['the second half of a surrogate pair', '\udc00p'],
-  ['257 characters', 'p'.repeat(257)],
+  ['1,025 bytes', 'p'.repeat(1_025)],
   ['100,000 characters', 'p'.repeat(100_000)],
 ];
 
