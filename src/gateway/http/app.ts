@@ -23,12 +23,11 @@ import { BodyReader, leaveBodiesUnread } from './body.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { answerErrors, earlyErrors } from './errors.ts';
 import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
-import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
+import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
 import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { limitOverload, overloaded } from './overload.ts';
-import { requestIdOf } from './request.ts';
 
 export interface GatewayOptions {
   config: Config;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, RawServerDefault } from 'fastify';
+import { Cancellation } from '../../rest/cancellation.ts';
 
 export interface ConnectionLimits {
   /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
@@ -84,4 +85,13 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   };
   socket.setMaxListeners(0).once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/** Happens when the client closes the connection before it has its response. `close` can come twice. */
+export function cancellationOf({ raw }: FastifyReply): Cancellation {
+  const cancellation = new Cancellation();
+  raw.on('close', () => {
+    if (!raw.writableFinished) cancellation.cancel();
+  });
+  return cancellation;
 }
