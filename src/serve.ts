@@ -5,6 +5,7 @@ import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
 import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
+import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { Visible } from './process/management.ts';
 import { registerProcessMetrics } from './process/metrics.ts';
@@ -19,9 +20,10 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
-/** What tests change; a deployment does not. */
 export interface ServeOptions {
-  /** How often an operation is requested before it is compiled. Default 50. */
+  /** Aborts when clients should go elsewhere: responses then close their connections. */
+  draining?: AbortSignal;
+  /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
   newOperations?: NewOperationLimits;
@@ -32,15 +34,15 @@ export async function serve(
   config: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  { compileAfter, newOperations }: ServeOptions = {},
+  { draining, compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
   const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });
   registerProcessMetrics(metrics.registry, shared);
-  metrics.showHealth(() => rest.health());
+  showHealth(() => rest.health(), metrics.registry);
   const gateway = await createGateway({
     config,
     schemaDirectory: SCHEMA_DIRECTORY,
@@ -49,6 +51,7 @@ export async function serve(
     shared,
     metrics,
     tracing,
+    draining,
     compileAfter,
     newOperations,
   });
@@ -64,10 +67,13 @@ export async function serve(
     url,
     registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
-    reasons: async () => [
-      ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-      ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
-    ],
+    status: async () => ({
+      reasons: gateway.hasKeys() ? [] : ['no-keys'],
+      conditions: [
+        ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
+        ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
+      ],
+    }),
     async stop(hurry) {
       const cut = () => app.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });

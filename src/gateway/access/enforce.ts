@@ -32,8 +32,7 @@ import {
 import type { Context } from '../graphql/context.ts';
 import { selectedFields } from '../graphql/selection.ts';
 import type { Caller } from './caller.ts';
-import type { Path } from './refusals.ts';
-import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
+import { type AccessRule, type AccessRules, type Path, readAccessRules, refusal } from './rules.ts';
 
 type Field = GraphQLField<unknown, Context>;
 

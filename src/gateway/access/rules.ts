@@ -1,5 +1,7 @@
 import {
   type DirectiveNode,
+  type FieldNode,
+  type GraphQLError,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLSchema,
@@ -8,7 +10,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { isScope, type Scope } from '../../config/scopes.ts';
-import { type Caller, mayActOn } from './caller.ts';
+import { ClientError } from '../graphql/errors.ts';
+import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {
@@ -51,6 +54,11 @@ export function refusal(rule: AccessRule, caller: Caller, parent: unknown, args:
   const whom = rule.whom(parent, args);
   const allowed = Array.isArray(whom) ? whom.every((one) => mayActOn(caller, one)) : mayActOn(caller, whom);
   return allowed ? undefined : 'This is about another player, which needs the scope "any-player".';
+}
+
+/** Whether a caller may act on a player: its own, or anybody's with `any-player`. */
+function mayActOn(caller: Caller, playerUniqueId: unknown): boolean {
+  return caller.scopes.has('any-player') || (caller.sub !== undefined && caller.sub === playerUniqueId);
 }
 
 function missingScope(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
@@ -111,4 +119,34 @@ function follow(value: unknown, path: readonly string[]): unknown {
   if (key === undefined) return value;
   if (Array.isArray(value)) return value.flatMap((member) => follow(member, path));
   return typeof value === 'object' && value !== null ? follow(Reflect.get(value, key), rest) : undefined;
+}
+
+/** Where a field stands in the response, with response keys and the positions in lists. */
+export type Path = readonly (string | number)[];
+
+/** How many refusals of one operation are told one by one. */
+const MAX_TOLD = 100;
+
+/** What access rules refused in one operation: a FORBIDDEN error at the path of each field, and at most one that counts more. */
+export class Refusals {
+  readonly #told = new Map<string, GraphQLError>();
+  #more = 0;
+
+  get size(): number {
+    return this.#told.size;
+  }
+
+  add(nodes: readonly FieldNode[], path: Path, reason: string): void {
+    if (this.#told.size >= MAX_TOLD) {
+      this.#more += 1;
+      return;
+    }
+    this.#told.set(JSON.stringify([path, reason]), new ClientError('FORBIDDEN', reason, { nodes, path: [...path] }));
+  }
+
+  get errors(): GraphQLError[] {
+    const told = [...this.#told.values()];
+    if (this.#more === 0) return told;
+    return [...told, new ClientError('FORBIDDEN', `${this.#more} more fields were refused for lack of a scope.`)];
+  }
 }

@@ -26,6 +26,7 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
+  OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
   CANCELLED: 'The client went away.',
 };
 
@@ -111,10 +112,15 @@ const INTERNAL = {
 };
 
 function upstreamFace(error: UpstreamError) {
-  const { code, retryable, retryAfterMs } = error;
+  const { code, retryable, retryAfterMs, outcome } = error;
   return {
     message: UPSTREAM_MESSAGES[code],
-    extensions: { code, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    extensions: {
+      code,
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(outcome === undefined ? {} : { outcome }),
+    },
   };
 }
 
@@ -133,4 +139,12 @@ function clientFace({ message, extensions }: GraphQLFormattedError) {
   return /contains more that \d+ tokens/.test(message)
     ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }
     : { message: short, extensions: shown };
+}
+
+/** What graphql-js adds to a message for a name that is nearly right. */
+const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
+
+/** A message that tells no names of the schema. */
+export function withoutSuggestion(message: string): string {
+  return message.replace(SUGGESTION, '');
 }

@@ -23,12 +23,11 @@ import { BodyReader, leaveBodiesUnread } from './body.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { answerErrors, earlyErrors } from './errors.ts';
 import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
-import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
+import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
 import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { limitOverload, overloaded } from './overload.ts';
-import { requestIdOf } from './request.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -40,6 +39,8 @@ export interface GatewayOptions {
   shared: SharedState | undefined;
   metrics: Metrics;
   tracing: Tracing | undefined;
+  /** Aborts when clients should go elsewhere: answers then close their connections. */
+  draining: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50. */
   compileAfter: number | undefined;
   /** How many operations that were not seen before a caller may send. */
@@ -88,7 +89,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const app = createApp(config, log);
   app.addHook('onClose', () => apollo.stop());
   const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing });
-  const concurrency = await addHooks(app, config);
+  const concurrency = await addHooks(app, config, options.draining);
   routeGraphQL(app, {
     schema,
     authenticate: authentication.authenticate,
@@ -131,9 +132,9 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 }
 
 /** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
-async function addHooks(app: FastifyInstance, config: Config) {
+async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
   beginTogether(app);
-  keepConnections(app, config.connections);
+  keepConnections(app, config.connections, draining);
   setHeaders(app);
   refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);

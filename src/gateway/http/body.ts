@@ -9,7 +9,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { isExact } from '../graphql/input/numbers.ts';
+import { isExact } from '../graphql/input/text.ts';
 import { clientOf } from '../limits/address.ts';
 import { overloaded } from './overload.ts';
 
@@ -58,7 +58,7 @@ export class BodyReader {
     let buffer = Buffer.alloc(0);
     let length = 0;
     return new Promise((resolve, reject) => {
-      const entry: Unfinished = { address: clientOf(ip), bytes: 0, abort };
+      const entry: Unfinished = { address: ip, bytes: 0, abort };
       const onData = (chunk: Buffer) => {
         const needed = length + chunk.length;
         if (needed > maxBytes) return abort(tooLarge());
@@ -110,11 +110,14 @@ export class BodyReader {
 
   #largestOfLargestAddress(): Unfinished | undefined {
     const byAddress = new Map<string, number>();
-    for (const { address, bytes } of this.#unfinished) byAddress.set(address, (byAddress.get(address) ?? 0) + bytes);
+    for (const { address, bytes } of this.#unfinished) {
+      const client = clientOf(address);
+      byAddress.set(client, (byAddress.get(client) ?? 0) + bytes);
+    }
     const most = Math.max(...byAddress.values());
     let largest: Unfinished | undefined;
     for (const one of this.#unfinished) {
-      if (byAddress.get(one.address) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
+      if (byAddress.get(clientOf(one.address)) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
     }
     return largest;
   }

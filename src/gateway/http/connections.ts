@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, RawServerDefault } from 'fastify';
+import { Cancellation } from '../../rest/cancellation.ts';
 
 export interface ConnectionLimits {
   /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
@@ -46,10 +47,10 @@ export function serverOptions(
 }
 
 /**
- * Bounds the connections, and lets go of them when the gateway closes: what is answered from then on ends its connection,
- * and connections nothing was ever sent on are closed, which Node's server would wait for.
+ * Bounds the connections, and closes them when the gateway does: answers from then on, or since `draining` aborted, end their
+ * connection, and connections on which nothing was ever sent are closed, which Node's server would wait for.
  */
-export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits): void {
+export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
   const open = new Set<Socket>();
   let closing = false;
   app.server.maxConnections = max;
@@ -67,7 +68,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits)
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('connection', 'close');
+    if (closing || draining?.aborted) void reply.header('connection', 'close');
     done(null, payload);
   });
 }
@@ -84,4 +85,13 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   };
   socket.setMaxListeners(0).once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/** Happens when the client closes the connection before it has its response. `close` can come twice. */
+export function cancellationOf({ raw }: FastifyReply): Cancellation {
+  const cancellation = new Cancellation();
+  raw.on('close', () => {
+    if (!raw.writableFinished) cancellation.cancel();
+  });
+  return cancellation;
 }

@@ -7,16 +7,17 @@ import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
-import { checkVariables } from '../graphql/input/variables.ts';
-import type { KnownOperation, Operations } from '../graphql/operations.ts';
+import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
 import type { Measured, OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
+import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
 import type { ConcurrencyLimiter } from './concurrency.ts';
-import { cancellationOf, JSON_TYPE, toApolloRequest } from './request.ts';
+import { cancellationOf } from './connections.ts';
+import { JSON_TYPE } from './headers.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -67,7 +68,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
-        if (cancellation.happened) throw requestError('CANCELLED', 499, 'The client went away.');
+        if (cancellation.cancelled) throw requestError('CANCELLED', 499, 'The client went away.');
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });

@@ -47,14 +47,14 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
   upsertPlayer: async (_parent, { input }, context) => {
     const { playerUniqueId } = input;
     const outcome = await rejectedAsUserErrors(upsertProblems(input), () =>
-      context.writes.upsertPlayer(upsertBody(input)),
+      context.loaders.writes.upsertPlayer(upsertBody(input)),
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, context) => {
     const problems = deleteProblems({ playerUniqueId });
     const { result, userErrors } = await rejectedAsUserErrors(problems, () =>
-      context.writes.deletePlayer(playerUniqueId),
+      context.loaders.writes.deletePlayer(playerUniqueId),
     );
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
