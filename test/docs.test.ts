@@ -42,7 +42,9 @@ describe.each(books)('$path', ({ path, text }) => {
   });
 
   test('every npm script that it names exists', () => {
-    const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    );
     expect(matches(text, /npm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
   });
 
