@@ -12,6 +12,7 @@ import { type ClientError, requestError } from '../graphql/errors.ts';
 import { isExact } from '../graphql/input/numbers.ts';
 import { clientOf } from '../limits/address.ts';
 import { overloaded } from './overload.ts';
+import { addressOf, clientGone } from './request.ts';
 
 /** The one content type that is accepted. Any other parameter than the charset leaves room for two readings. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
@@ -45,20 +46,22 @@ export class BodyReader {
    */
   async read(request: FastifyRequest, maxBytes: number): Promise<unknown> {
     if (request.method !== 'POST') return undefined;
+    // Then 'close' was emitted already: nothing would end the wait for the body.
+    if (request.raw.destroyed) throw clientGone();
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
-    const body = parseJson(await this.#collect(request, maxBytes));
+    const body = parseJson(await this.#collect(request, addressOf(request), maxBytes));
     checkMembers(body);
     return body;
   }
 
-  #collect({ raw, ip }: FastifyRequest, maxBytes: number): Promise<Buffer> {
+  #collect({ raw }: FastifyRequest, address: string, maxBytes: number): Promise<Buffer> {
     const { socket } = raw;
     const before = socket.bytesRead;
     let buffer = Buffer.alloc(0);
     let length = 0;
     return new Promise((resolve, reject) => {
-      const entry: Unfinished = { address: clientOf(ip), bytes: 0, abort };
+      const entry: Unfinished = { address: clientOf(address), bytes: 0, abort };
       const onData = (chunk: Buffer) => {
         const needed = length + chunk.length;
         if (needed > maxBytes) return abort(tooLarge());
@@ -79,7 +82,7 @@ export class BodyReader {
         settle();
         resolve(buffer.subarray(0, length));
       };
-      const onClose = () => abort(requestError('CANCELLED', 499, 'The client went away.'));
+      const onClose = () => abort(clientGone());
       const settle = () => {
         this.#unfinished.delete(entry);
         this.#totalBytes -= entry.bytes;

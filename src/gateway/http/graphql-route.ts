@@ -5,7 +5,6 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables } from '../graphql/input/variables.ts';
 import type { KnownOperation, Operations } from '../graphql/operations.ts';
@@ -16,7 +15,9 @@ import type { Admission, ResolvedOperation } from '../persisted-operations/admis
 import type { BodyReader } from './body.ts';
 import type { ConcurrencyLimiter } from './concurrency.ts';
 import {
+  addressOf,
   cancellationOf,
+  clientGone,
   type GraphQLRequest,
   isHealthCheck,
   JSON_TYPE,
@@ -73,7 +74,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
-        if (cancellation.happened) throw requestError('CANCELLED', 499, 'The client went away.');
+        if (cancellation.happened) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
@@ -92,7 +93,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
 async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
   const { authorization } = request.headers;
   const anonymous = anonymousTypename && authorization === undefined;
-  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, request.ip);
+  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, addressOf(request));
   if (request.record) request.record.caller = caller;
   return caller;
 }

@@ -4,6 +4,7 @@ import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cancellation } from '../../rest/cancellation.ts';
 import { isJson } from '../../rest/decode/members.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -102,6 +103,18 @@ export function cancellationOf({ raw }: FastifyReply): Cancellation {
     if (!raw.writableFinished) cancellation.happen();
   });
   return cancellation;
+}
+
+/** The address of the client. Throws for a connection that was reset: it has none any more, whatever the type says. */
+export function addressOf(request: FastifyRequest): string {
+  const address: string | undefined = request.ip;
+  if (address === undefined || request.raw.socket.destroyed) throw clientGone();
+  return address;
+}
+
+/** Nobody will read this error; log and metrics count the request under its code. */
+export function clientGone(): ClientError {
+  return requestError('CANCELLED', 499, 'The client went away.');
 }
 
 /** What an `x-request-id` from outside must look like to be used: safe in logs, headers and file names. */
