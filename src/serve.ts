@@ -5,6 +5,7 @@ import { loadCompiler } from './gateway/graphql/jit.ts';
 import { createGateway } from './gateway/http/app.ts';
 import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
+import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { Visible } from './process/management.ts';
 import { registerProcessMetrics } from './process/metrics.ts';
@@ -38,9 +39,9 @@ export async function serve(
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
   const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: metrics.observer, invalidation });
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });
   registerProcessMetrics(metrics.registry, shared);
-  metrics.showHealth(() => rest.health());
+  showHealth(() => rest.health(), metrics.registry);
   const gateway = await createGateway({
     config,
     schemaDirectory: SCHEMA_DIRECTORY,

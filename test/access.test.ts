@@ -161,10 +161,15 @@ function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
 }
 
 /** Where the refusal of a step is told: at the innermost list around it, else at the field itself. */
-function pathOf(way: Step[], refused: number): string[] {
-  const names = way.slice(0, refused + 1).map(({ field }) => field.name);
-  const list = way.slice(0, refused).findLastIndex(isList);
-  return list < 0 ? names : names.slice(0, list + 1);
+function pathOf(way: Step[], refused: number): (string | number)[] {
+  return way.slice(0, refused + 1).flatMap((step, index) => {
+    return index < refused && isList(step) ? [step.field.name, 0] : [step.field.name];
+  });
+}
+
+/** What stands in the data where an error says that it belongs. */
+function valueAtPath(data: unknown, path: readonly (string | number)[] = []): unknown {
+  return path.reduce((at, key) => Reflect.get(Object(at), key), data);
 }
 
 /** The value at the end of a way; the first entry of lists. */
@@ -317,7 +322,7 @@ const aroundContacts: [name: string, operation: string, path: string[]][] = [
   [
     'somebody else under an alias',
     '{ me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } }',
-    ['me', 'attributes', 'mobile'],
+    ['me', 'attributes', 'firstName'],
   ],
   ['a list of players', '{ players(playerUniqueIds: ["p2", "p3"]) { attributes { email } } }', ['players']],
   ['a list with the caller in it', '{ players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } }', ['players']],
@@ -344,21 +349,34 @@ const CONTACTS = /(?:[pf](?!1@)\d+@example\.com)|\+1555\d+/;
 test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, operation, path) => {
   // Twice: what comes again is compiled, and the compiled form must refuse the same.
   for (let time = 0; time < 2; time += 1) {
-    const { text, errors } = await all.as(noContacts, operation);
+    const { data, text, errors } = await all.as(noContacts, operation);
     expect(text).not.toMatch(CONTACTS);
-    const [first] = codes(errors);
-    expect(first).toEqual([path.map((key) => (/^\d$/.test(key) ? Number(key) : key)), 'FORBIDDEN']);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const { path: at, extensions } of errors) {
+      expect(extensions['code']).toBe('FORBIDDEN');
+      const names = (keys: readonly unknown[] = []) => keys.filter((key) => !/^\d+$/.test(String(key)));
+      expect(names(at).slice(0, names(path).length)).toEqual(names(path));
+      expect(valueAtPath(data, at)).toBeNull();
+    }
     const { text: open, errors: none } = await all.as(player('p1', ...WHAT, 'any-player'), operation);
     expect(none).toEqual([]);
     expect(open).toMatch(/@example\.com|\+1555|\+44/);
   }
 });
 
-test('one error stands for all friends, and the rest of each friend arrives', async () => {
+test('each refused field has an error at its own path, at most a hundred, and the rest of each friend arrives', async () => {
   const operation =
     '{ me { referredFriends(limit: 50) { total nodes { playerUniqueId displayName email mobileNumber status } } } }';
   const { data, errors } = await all.as(noContacts, operation);
-  expect(codes(errors)).toEqual([[['me', 'referredFriends', 'nodes'], 'FORBIDDEN']]);
+  const paths = ['email', 'mobileNumber'].flatMap((key) =>
+    Array.from({ length: 50 }, (_, index) => ['me', 'referredFriends', 'nodes', index, key]),
+  );
+  expect(errors.map(({ path }) => path)).toEqual(paths);
+  const more = await all.as(noContacts, operation.replace('50', '60').replace('email', 'a: email b: email'));
+  expect(more.errors.slice(0, 100).map(({ path }) => path?.at(-1))).toEqual(Array(50).fill(['a', 'b']).flat());
+  expect(more.errors.slice(100)).toEqual([
+    { message: '80 more fields were refused for lack of a scope.', extensions: { code: 'FORBIDDEN' } },
+  ]);
   expect(data.me.referredFriends.nodes).toHaveLength(50);
   expect(data.me.referredFriends.nodes[49]).toEqual({
     playerUniqueId: 'f50',
@@ -422,10 +440,12 @@ test.each(aroundWhom)('%s does not lead to what the token does not allow', async
   }
 });
 
-test('friends as players need any-player, and say so once', async () => {
+test('friends as players need any-player, and say so at each friend', async () => {
   const operation = '{ me { referredFriends(limit: 5) { nodes { displayName player { id coupons { code } } } } } }';
   const { data, errors } = await all.as(noOthers, operation);
-  expect(codes(errors)).toEqual([[['me', 'referredFriends', 'nodes'], 'FORBIDDEN']]);
+  expect(codes(errors)).toEqual(
+    [0, 1, 2, 3, 4].map((index) => [['me', 'referredFriends', 'nodes', index, 'player'], 'FORBIDDEN']),
+  );
   expect(data.me.referredFriends.nodes[4]).toEqual({ displayName: 'Friend 5', player: null });
   expect(callsSeen().sort()).toEqual(['GET /player p1', 'GET /referrals p1']);
 });
@@ -439,6 +459,66 @@ test('a write does not bring what its caller may not read', async () => {
   expect(data).toEqual({ upsertPlayer: { userErrors: [], player: null } });
   expect(codes(errors)).toEqual([[['upsertPlayer', 'player'], 'FORBIDDEN']]);
   expect(callsSeen()).toEqual(['POST /player p1']);
+});
+
+describe('input that needs a scope of its own', () => {
+  const upsert = (attributes: string) =>
+    `mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: ${attributes} }) { serviceId } }`;
+  const writer = player('p1', 'players:write');
+
+  test.each([
+    'totalSpent: 10',
+    'totalOrders: 1',
+    'avgOrderAmount: 1',
+    'lastOrderDate: "2025-05-01"',
+    'joinDate: "2025-05-01"',
+    'tags: ["vip"]',
+    'custom: { tier: "gold" }',
+    'city: "Ulm", totalSpent: null',
+  ])('{ %s } is refused as a whole without figures:write', async (attributes) => {
+    const { data, errors } = await all.as(writer, upsert(`{ ${attributes} }`));
+    expect({ data, codes: codes(errors) }).toEqual({
+      data: { upsertPlayer: null },
+      codes: [[['upsertPlayer'], 'FORBIDDEN']],
+    });
+    expect(errors[0]?.message).toMatch(/"input\.attributes\.\w+" needs the scope "figures:write"/);
+    expect(callsSeen()).toEqual([]);
+    const allowed = await all.as(player('p1', 'players:write', 'figures:write'), upsert(`{ ${attributes} }`));
+    expect([allowed.errors, callsSeen()]).toEqual([[], ['POST /player p1']]);
+  });
+
+  test('in a variable too, and everything else needs players:write alone', async () => {
+    const operation = 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }';
+    const input = { playerUniqueId: 'p1', attributes: { city: 'Ulm', tags: null } };
+    expect(codes((await all.as(writer, operation, { input })).errors)).toEqual([[['upsertPlayer'], 'FORBIDDEN']]);
+    expect((await all.as(writer, upsert('{ city: "Ulm" }'))).errors).toEqual([]);
+    expect(callsSeen()).toEqual(['POST /player p1']);
+  });
+});
+
+describe('a token for single events', () => {
+  const shopper = player('p1', 'events:write:open_app', 'events:write:caf%C3%A9%20%2B');
+  const track = (...names: string[]) =>
+    `trackEvents(input: { playerUniqueId: "p1", events: [${names.map((name) => `{ name: "${name}" }`)}] }) { eventNames }`;
+
+  test.each([[['open_app']], [['open_app', 'café +']]])('sends %j', async (names) => {
+    expect((await all.as(shopper, `mutation { ${track(...names)} }`)).errors).toEqual([]);
+    expect(callsSeen()).toEqual(['POST /event p1']);
+  });
+
+  test.each([
+    ['an event that is not named', `mutation { ${track('place_order')} }`],
+    ['one beside one that is', `mutation { ${track('open_app', 'place_order')} }`],
+    ['one whose name begins like one that is', `mutation { ${track('open_app2')} }`],
+    ['one that is encoded like one that is', `mutation { ${track('caf%C3%A9%20%2B')} }`],
+    ['none', `mutation { ${track()} }`],
+    ['one in another field of the operation', `mutation { a: ${track('open_app')} b: ${track('place_order')} }`],
+    ['one of another player', `mutation { ${track('open_app').replace('p1', 'p2')} }`],
+  ])('does not send %s, and nothing beside it', async (_what, operation) => {
+    const { errors } = await all.as(shopper, operation);
+    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['FORBIDDEN']));
+    expect(callsSeen()).toEqual([]);
+  });
 });
 
 describe('a schema', () => {
@@ -456,7 +536,7 @@ describe('a schema', () => {
     [
       'a path to no argument',
       'extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") }',
-      'Query.x: @access(whom: "playerUniqueId") names no argument of the field.',
+      'Query.x: @access: "playerUniqueId" names no argument of the field.',
     ],
     [
       'an interface',

@@ -13,6 +13,9 @@ import { type GeneratedOperation, generateOperations } from './kit/generate.ts';
 import { examples } from './kit/schema.ts';
 import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
 
+/** How many parts of fifty generated operations: all of them in the long tests. */
+const PARTS = process.env['TEST_TIER'] === 'long' ? 20 : 2;
+
 /** Another one makes other operations. */
 const SEED = Number(process.env['ORACLE_SEED'] ?? 20_250_501);
 
@@ -89,8 +92,8 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
     became.generated += 1;
     return compile(source) !== undefined;
   };
-  // A thousand, in parts, so that each stays well within a test's time.
-  test.each(Array.from({ length: 20 }, (_, part) => part))('generated operations, part %d', async (part) => {
+  // In parts, so that each stays well within a test's time.
+  test.each(Array.from({ length: PARTS }, (_, part) => part))('generated operations, part %d', async (part) => {
     for (const [index, operation] of generated(SEED + part, 50, isCompiled).entries()) {
       became.compiled += 1;
       if (SHARES.test(operation.source)) became.sharing += 1;
@@ -98,13 +101,13 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
     }
   });
 
-  test('a thousand, a large share of all that were generated, and of every kind', () => {
-    expect(became.compiled).toBe(1_000);
+  test('as many as planned, a large share of all that were generated, and of every kind', () => {
+    expect(became.compiled).toBe(50 * PARTS);
     expect(became.compiled / became.generated).toBeGreaterThan(0.2);
-    expect(became.sharing).toBeGreaterThan(10);
-    expect(became.complete).toBeGreaterThan(300);
-    expect(became['with errors']).toBeGreaterThan(200);
-    expect(became.declined).toBeGreaterThan(20);
+    expect(became.sharing).toBeGreaterThanOrEqual(PARTS / 2);
+    expect(became.complete).toBeGreaterThan(15 * PARTS);
+    expect(became['with errors']).toBeGreaterThan(10 * PARTS);
+    expect(became.declined).toBeGreaterThan(PARTS - 1);
   });
 });
 

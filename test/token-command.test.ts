@@ -74,3 +74,15 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {
   await expect(mint(args, settings)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
 });
+
+test('a recipe gives the scopes of a kind of client, and a player never the bare scope for events', async () => {
+  const scopesOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).scope.split(' ');
+  const phone = await mint(['--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app, café'], env);
+  expect(scopesOf(phone)).toEqual(
+    expect.arrayContaining(['players:read', 'events:write:open_app', 'events:write:caf%C3%A9']),
+  );
+  expect(scopesOf(phone)).not.toContain('events:write');
+  expect(scopesOf(phone)).not.toContain('figures:write');
+  await expect(mint(['--sub', 'p1', '--recipe', 'nothing'], env)).rejects.toThrow(/There is no recipe "nothing"/);
+});

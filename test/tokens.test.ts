@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { VerifiedTokens } from '../src/gateway/access/verified-tokens.ts';
+import { VerifiedTokens } from '../src/gateway/access/authenticate.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
-import { SCOPES } from './scopes.ts';
+import { isScope, type Scope } from './scopes.ts';
 import { reveal } from './secret.ts';
 import type { SecretSource } from './secret-file.ts';
 import type { Settings } from './settings.ts';
@@ -71,7 +71,9 @@ const TOKENS_FILE = z
     z.strictObject({
       name: z.string().min(1).max(100),
       sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
-      scopes: z.array(z.enum(SCOPES)),
+      scopes: z.array(
+        z.custom<Scope>((text) => typeof text === 'string' && isScope(text), 'is no scope of this gateway'),
+      ),
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),
   )

@@ -1,8 +1,9 @@
-/** What a token can allow. `any-player` says whom: anybody, instead of the token's own player alone. */
+/** What a token can allow. `any-player` says whom: every player, instead of the token's own player alone. */
 export const SCOPES = [
   'players:read',
   'players:write',
   'players:delete',
+  'figures:write',
   'coupons:read',
   'referrals:read',
   'contacts:read',
@@ -11,9 +12,12 @@ export const SCOPES = [
   'any-player',
 ] as const;
 
-export type Scope = (typeof SCOPES)[number];
+/** `events:write` allows every event, `events:write:<name>` the one of that name, percent-encoded. */
+export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
 
-/** Whether a text from a token or a file is a scope this gateway knows. Others are ignored: they allow nothing. */
+const ONE_EVENT = /^events:write:(?:[\w.!~*'()-]|%[0-9A-Fa-f]{2}){1,1024}$/;
+
+/** Whether a text from a token or a file is a scope of this gateway. Others are ignored: they allow nothing. */
 export function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text);
+  return (SCOPES as readonly string[]).includes(text) || ONE_EVENT.test(text);
 }

@@ -1,7 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection, ReferredFriend as WireReferredFriend } from '../rest/wire.ts';
-import type { ReferralPageParent, ReferralConnectionParent } from '../gateway/graphql/resolvers/referral.ts';
-import type { UpsertPlayerOutcome, TrackEventsOutcome } from '../gateway/graphql/resolvers/payloads.ts';
+import type { ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../gateway/graphql/resolvers/parents.ts';
 import type { Context } from '../gateway/graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -646,10 +645,10 @@ export type ResolversTypes = {
   ReferredFriendPage: ResolverTypeWrapper<ReferralPageParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   TrackEventsInput: TrackEventsInput;
-  TrackEventsPayload: ResolverTypeWrapper<TrackEventsOutcome>;
+  TrackEventsPayload: ResolverTypeWrapper<TrackEventsParent>;
   URL: ResolverTypeWrapper<Scalars['URL']['output']>;
   UpsertPlayerInput: UpsertPlayerInput;
-  UpsertPlayerPayload: ResolverTypeWrapper<UpsertPlayerOutcome>;
+  UpsertPlayerPayload: ResolverTypeWrapper<UpsertPlayerParent>;
   UserError: ResolverTypeWrapper<UserError>;
   UserErrorCode: UserErrorCode;
 };
@@ -688,15 +687,16 @@ export type ResolversParentTypes = {
   ReferredFriendPage: ReferralPageParent;
   String: Scalars['String']['output'];
   TrackEventsInput: TrackEventsInput;
-  TrackEventsPayload: TrackEventsOutcome;
+  TrackEventsPayload: TrackEventsParent;
   URL: Scalars['URL']['output'];
   UpsertPlayerInput: UpsertPlayerInput;
-  UpsertPlayerPayload: UpsertPlayerOutcome;
+  UpsertPlayerPayload: UpsertPlayerParent;
   UserError: UserError;
 };
 
 export type AccessDirectiveArgs = {
   exceptOwn?: Scalars['Boolean']['input'];
+  names?: Maybe<Scalars['String']['input']>;
   scope: Scalars['String']['input'];
   whom?: Maybe<Scalars['String']['input']>;
 };

@@ -4,18 +4,28 @@ import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
-import { isScope, SCOPES } from '../config/scopes.ts';
+import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
 import { reveal } from '../config/secret.ts';
 import { playerIdProblem } from '../gateway/graphql/input/text.ts';
 
 /** A command that cannot be carried out. Its message says why, and how the command is used. */
 class UsageError extends Error {}
 
+/** The scopes that each kind of client needs; docs/security.md explains them. */
+const RECIPES: Partial<Record<string, readonly Scope[]>> = {
+  'phone-app': ['players:read', 'players:write', 'coupons:read', 'referrals:read'],
+  backend: ['players:read', 'players:write', 'players:delete', 'figures:write', 'events:write', 'any-player'],
+  support: ['players:read', 'coupons:read', 'referrals:read', 'contacts:read', 'any-player'],
+  analytics: ['players:read', 'referrals:read', 'any-player'],
+};
+
 const USAGE = `
   npm run token -- --sub alice --scopes "players:read coupons:read" [--minutes 60]
       a token of the player alice, signed with JWT_SECRET for JWT_ISSUER and JWT_AUDIENCE
   npm run token -- --client shop --scopes "players:read any-player"
       a new client token, and its entry for CLIENT_TOKENS_FILE
+  npm run token -- --sub alice --recipe phone-app [--events "open_app,share_link"]
+      the scopes of a recipe in place of --scopes: ${Object.keys(RECIPES).join(', ')}
 
 Scopes: ${SCOPES.join(' ')}`;
 
@@ -24,8 +34,9 @@ const MAX_MINUTES = 60 * 24 * 30;
 /** The token that command-line arguments ask for. Throws UsageError. */
 async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
   if (production) throw new UsageError('This makes tokens for development; with NODE_ENV=production it makes none.');
-  const { sub, client, scopes: words = '', minutes = '60' } = read(args);
-  const scopes = readScopes(words);
+  const { sub, client, minutes = '60', ...wanted } = read(args);
+  const scopes =
+    wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);
   if (client !== undefined && sub === undefined) return clientToken(client, scopes);
   if (sub === undefined || client !== undefined) throw usage('Give either --sub or --client.');
   const problem = playerIdProblem(sub);
@@ -50,10 +61,18 @@ async function mint(args: readonly string[], { production, auth }: Config): Prom
 function read(args: readonly string[]) {
   const text = { type: 'string' } as const;
   try {
-    return parseArgs({ args: [...args], options: { sub: text, client: text, scopes: text, minutes: text } }).values;
+    const options = { sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
+    return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw usage(`${error instanceof Error ? error.message : error}.`);
   }
+}
+
+function readRecipe(recipe: string, events = ''): string[] {
+  const scopes = RECIPES[recipe];
+  if (!scopes) throw usage(`There is no recipe "${recipe}".`);
+  const names = events.split(',').filter((name) => name.trim() !== '');
+  return [...scopes, ...names.map((name) => `events:write:${encodeURIComponent(name.trim())}`)];
 }
 
 function readScopes(words: string): string[] {

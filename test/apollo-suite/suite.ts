@@ -8,7 +8,7 @@ import { OPEN_CALLER } from '../../src/gateway/access/caller.ts';
 import { BodyReader, leaveBodiesUnread } from '../../src/gateway/http/body.ts';
 import { answerErrors } from '../../src/gateway/http/errors.ts';
 import { type GraphQLRoute, routeGraphQL } from '../../src/gateway/http/graphql-route.ts';
-import { createOperationRecord } from '../../src/gateway/observe/operation-record.ts';
+import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
 import { Cancellation } from '../../src/rest/cancellation.ts';
 
 /*

@@ -50,14 +50,16 @@ async function start(file, { env, where = 'alone', flags = [], ready = (port) =>
     if (child.exitCode !== null) throw new Error(`${file} did not start`);
   }
   const readyMs = performance.now() - began;
+  async function ask(message) {
+    child.send(message);
+    return (await once(child, 'message'))[0];
+  }
   return {
     name: basename(file),
     url: `http://127.0.0.1:${port}`,
     readyMs,
-    async usage() {
-      child.send('usage');
-      return (await once(child, 'message'))[0];
-    },
+    usage: () => ask('usage'),
+    ask,
     async stop() {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -77,7 +79,7 @@ export const startPeer = (name, upstream) =>
   start(here(`./peers/${name}.mjs`), { env: { REST_BASE_URL: upstream.url } });
 
 /** The gateway in production form: access control on, every limit at its default, started as `npm start` does. */
-export const startOurs = (upstream, env = {}, where = 'alone') =>
+export const startOurs = (upstream, env = {}, where = 'alone', flags = []) =>
   start(MAIN, {
     env: {
       REST_BASE_URL: upstream.url,
@@ -89,7 +91,7 @@ export const startOurs = (upstream, env = {}, where = 'alone') =>
       ...env,
     },
     where,
-    flags: FLAGS,
+    flags: [...FLAGS, ...flags],
     ready: (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
   });
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
 import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
 import { formatResult } from '../../src/gateway/graphql/response.ts';
-import { createOperationRecord } from '../../src/gateway/observe/operation-record.ts';
+import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
 import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';

@@ -97,15 +97,22 @@ export async function newDocuments(target) {
 export async function newValidDocuments(target) {
   const send = client(target);
   await pace(50, (number) => {
-    const fields = Array.from({ length: 28 }, (_, index) => `a${index}x${number}: attributes { displayName firstName email }`);
+    const fields = Array.from(
+      { length: 28 },
+      (_, index) => `a${index}x${number}: attributes { displayName firstName email }`,
+    );
     return send({ query: `query N${number} { me { id ${fields.join(' ')} } }` });
   });
 }
 
 /** One known operation close to the limit of complexity. */
 export async function largeOperation(target) {
-  const friend = 'id playerUniqueId displayName email joinDate status player { id referralLink attributes { displayName firstName email } }';
-  const pages = Array.from({ length: 9 }, (_, page) => `p${page}: referredFriends(page: ${page + 1}, limit: 200) { nodes { ${friend} } }`);
+  const friend =
+    'id playerUniqueId displayName email joinDate status player { id referralLink attributes { displayName firstName email } }';
+  const pages = Array.from(
+    { length: 9 },
+    (_, page) => `p${page}: referredFriends(page: ${page + 1}, limit: 200) { nodes { ${friend} } }`,
+  );
   const send = client(target);
   await pace(50, () => send({ query: `query Large { me { ${pages.join(' ')} } }` }));
 }
@@ -120,9 +127,33 @@ export async function largeOperationOfFewCalls(target) {
 
 /** 32 REST calls in one operation. */
 export async function manyCalls(target) {
-  const languages = ['ar', 'da', 'de', 'el', 'en', 'es', 'fi', 'fr', 'he', 'hi', 'hu', 'id', 'it', 'ja', 'ko', 'nb', 'nl', 'pl', 'pt', 'ro'];
+  const languages = [
+    'ar',
+    'da',
+    'de',
+    'el',
+    'en',
+    'es',
+    'fi',
+    'fr',
+    'he',
+    'hi',
+    'hu',
+    'id',
+    'it',
+    'ja',
+    'ko',
+    'nb',
+    'nl',
+    'pl',
+    'pt',
+    'ro',
+  ];
   const players = languages.slice(0, 19).map((lang) => `l${lang}: me(lang: "${lang}") { referralLink }`);
-  const pages = Array.from({ length: 10 }, (_, page) => `p${page}: referredFriends(page: ${1 + page * 40}, limit: 3) { total }`);
+  const pages = Array.from(
+    { length: 10 },
+    (_, page) => `p${page}: referredFriends(page: ${1 + page * 40}, limit: 3) { total }`,
+  );
   const query = `query Calls { ${players.join(' ')} me { ${pages.join(' ')} } }`;
   const send = client(target, 200);
   await pace(50, () => send({ query }));
@@ -131,7 +162,9 @@ export async function manyCalls(target) {
 /** Tokens that are not valid, from the address of the victim. */
 export async function badTokens(target) {
   const send = client({ ...target, authorization: undefined });
-  await pace(100, (number) => send('{"query":"{me{id}}"}', { authorization: `Bearer ${'x'.repeat(40)}.${number}.bad` }));
+  await pace(100, (number) =>
+    send('{"query":"{me{id}}"}', { authorization: `Bearer ${'x'.repeat(40)}.${number}.bad` }),
+  );
 }
 
 /** A client that resets its connection as soon as it has asked. */
@@ -139,8 +172,14 @@ export async function resets(target) {
   await pace(200, (number) => {
     const socket = open(target);
     socket.once('connect', () => {
-      const body = JSON.stringify({ query: `query R($id: ID!) { player(playerUniqueId: $id) { id } }`, variables: { id: `r${number}` } });
-      const headers = [`Authorization: ${target.authorization}`, `Content-Length: ${body.length + (number % 4 === 0 ? 10 : 0)}`];
+      const body = JSON.stringify({
+        query: `query R($id: ID!) { player(playerUniqueId: $id) { id } }`,
+        variables: { id: `r${number}` },
+      });
+      const headers = [
+        `Authorization: ${target.authorization}`,
+        `Content-Length: ${body.length + (number % 4 === 0 ? 10 : 0)}`,
+      ];
       socket.write(head({ headers }) + body);
       setTimeout(() => socket.resetAndDestroy(), number % 3);
     });

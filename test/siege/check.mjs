@@ -1,7 +1,8 @@
 /* Rows that are no duel: something is done to the gateway and something must be true. */
-import { createServer } from 'node:http';
+
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAttack } from './duel.mjs';
 import { claims, serverToken, startGateway, token } from './programs.mjs';
@@ -33,11 +34,15 @@ export async function inventedNames(upstream) {
       if (index >= 45) await sleep(100);
       await attacker({ query: `query Invented${index} { me { id } }` });
     }
-    for (const sub of ['p1', 'p2', 'p3', 'p4']) await asking(gateway, `Bearer ${token(sub)}`)({ query: 'query RealName { me { id } }' });
+    for (const sub of ['p1', 'p2', 'p3', 'p4'])
+      await asking(gateway, `Bearer ${token(sub)}`)({ query: 'query RealName { me { id } }' });
     const metrics = await gateway.metrics();
     const own = metrics.includes('operation="RealName"');
     const invented = metrics.includes('operation="Invented');
-    return { ok: own && !invented, seen: `a name of 3 players counted as ${own ? 'itself' : 'other'}; invented names ${invented ? 'counted' : 'other'}` };
+    return {
+      ok: own && !invented,
+      seen: `a name of 3 players counted as ${own ? 'itself' : 'other'}; invented names ${invented ? 'counted' : 'other'}`,
+    };
   });
 }
 
@@ -65,7 +70,8 @@ async function startKeyServer() {
   const state = { mode: 'works', fetches: 0 };
   const server = createServer((_request, response) => {
     state.fetches += 1;
-    if (state.mode === 'works') response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }));
+    if (state.mode === 'works')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }));
     if (state.mode === 'fails') response.writeHead(500).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -122,11 +128,16 @@ export async function keyServerLostLater(upstream) {
       keys.state.mode = 'fails';
       const before = keys.state.fetches;
       const results = await Promise.all(
-        Array.from({ length: 100 }, (_, n) => asking(gateway, `Bearer ${keys.token(`p${n}`)}`)({ query: '{ me { id } }' })),
+        Array.from({ length: 100 }, (_, n) =>
+          asking(gateway, `Bearer ${keys.token(`p${n}`)}`)({ query: '{ me { id } }' }),
+        ),
       );
       const good = countOf(results, ({ status }) => status === 200);
       const fetches = keys.state.fetches - before;
-      return { ok: good === 100 && fetches <= 5, seen: `${good} of 100 new tokens answered with the keys that were there, ${fetches} fetches` };
+      return {
+        ok: good === 100 && fetches <= 5,
+        seen: `${good} of 100 new tokens answered with the keys that were there, ${fetches} fetches`,
+      };
     });
   } finally {
     await keys.stop();
@@ -175,7 +186,10 @@ export async function prototypeNames(upstream) {
   return await withGateway(upstream, {}, async (gateway) => {
     const ask = asking(gateway, `Bearer ${serverToken()}`);
     const bodies = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'].flatMap((name) => [
-      { query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }`, variables: { [name]: null } },
+      {
+        query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }`,
+        variables: { [name]: null },
+      },
       { query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }` },
     ]);
     let wrong = 0;
@@ -184,7 +198,10 @@ export async function prototypeNames(upstream) {
       for (let times = 0; times < 55; times += 1) results.push(await ask(body));
       wrong += countOf(results, ({ status, text }) => status !== 400 || text.includes('"data"'));
     }
-    return { ok: wrong === 0, seen: `${bodies.length * 55 - wrong} of ${bodies.length * 55} are 400, as graphql-js says` };
+    return {
+      ok: wrong === 0,
+      seen: `${bodies.length * 55 - wrong} of ${bodies.length * 55} are 400, as graphql-js says`,
+    };
   });
 }
 
@@ -198,10 +215,19 @@ export async function resetsInTheLog(upstream) {
     await sleep(300);
     const metrics = await gateway.metrics();
     const counted = (code) =>
-      [...metrics.matchAll(new RegExp(`gateway_operations_total\\{[^}]*outcome="${code}"\\} (\\d+)`, 'g'))].reduce((sum, [, n]) => sum + Number(n), 0);
+      [...metrics.matchAll(new RegExp(`gateway_operations_total\\{[^}]*outcome="${code}"\\} (\\d+)`, 'g'))].reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
     const internal = counted('INTERNAL_SERVER_ERROR');
-    const errors = gateway.output().split('\n').filter((line) => /"level":(50|60)/.test(line)).length;
-    return { ok: internal === 0 && errors === 0, seen: `${errors} lines at error, ${internal} INTERNAL_SERVER_ERROR, ${counted('CANCELLED')} CANCELLED` };
+    const errors = gateway
+      .output()
+      .split('\n')
+      .filter((line) => /"level":(50|60)/.test(line)).length;
+    return {
+      ok: internal === 0 && errors === 0,
+      seen: `${errors} lines at error, ${internal} INTERNAL_SERVER_ERROR, ${counted('CANCELLED')} CANCELLED`,
+    };
   });
 }
 
@@ -213,7 +239,12 @@ export async function slowUpstreamBurst(upstream) {
     const seen = [];
     for (let round = 0; round < 3; round += 1) {
       const results = await Promise.all(
-        Array.from({ length: 300 }, (_, n) => ask({ query: 'query Slow($id: ID!) { player(playerUniqueId: $id) { id referralLink } }', variables: { id: `s${round}-${n}` } })),
+        Array.from({ length: 300 }, (_, n) =>
+          ask({
+            query: 'query Slow($id: ID!) { player(playerUniqueId: $id) { id referralLink } }',
+            variables: { id: `s${round}-${n}` },
+          }),
+        ),
       );
       seen.push(countOf(results, ({ status }) => status === 503));
     }

@@ -69,7 +69,10 @@ export async function duel(upstream, { attack, env, victim: options, delayMs = 5
       grownMb: peakMb - calmMb,
       alive: gateway.isAlive(),
       counts,
-      errors: gateway.output().split('\n').filter((line) => line.includes('"level":50') || line.includes('"error"')).length,
+      errors: gateway
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"level":50') || line.includes('"error"')).length,
     };
   } finally {
     clearInterval(memory);

@@ -35,7 +35,9 @@ export const serverToken = (sub = 'a shop') => token(sub, `${WHAT} any-player`);
 const KEY = { JWT_SECRET: secret, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
 
 export async function startUpstream() {
-  const child = fork(fileURLToPath(new URL('upstream.mjs', import.meta.url)), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(fileURLToPath(new URL('upstream.mjs', import.meta.url)), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const [{ port }] = await once(child, 'message');
   return {
     url: `http://127.0.0.1:${port}`,

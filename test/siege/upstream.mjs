@@ -31,12 +31,25 @@ const coupon = (_, n) => ({
 });
 
 const answers = {
-  player: (id) => (id === 'nobody' ? undefined : { playerUniqueId: id, playerAttributes: attributes, referralLink: `https://refer.example/r/${encodeURIComponent(id)}` }),
+  player: (id) =>
+    id === 'nobody'
+      ? undefined
+      : {
+          playerUniqueId: id,
+          playerAttributes: attributes,
+          referralLink: `https://refer.example/r/${encodeURIComponent(id)}`,
+        },
   transactions: () => ({ coupons: Array.from({ length: 6 }, coupon) }),
   players(_id, search) {
     const [page, limit] = ['page', 'limit'].map((name) => Number(search.get(name)));
     const rows = Math.max(0, Math.min(limit, 240 - (page - 1) * limit));
-    return { referredFriends: Array.from({ length: rows }, friend), count: rows, total: 240, totalPending: 60, totalActive: 180 };
+    return {
+      referredFriends: Array.from({ length: rows }, friend),
+      count: rows,
+      total: 240,
+      totalPending: 60,
+      totalActive: 180,
+    };
   },
 };
 

@@ -5,7 +5,9 @@ import { Pool } from 'undici';
 
 /** The head of a POST request. */
 export function head({ path = '/graphql', headers = [] } = {}) {
-  return [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
+  return [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers, '', ''].join(
+    '\r\n',
+  );
 }
 
 /** A connection of one's own. Its failures are counted; `onStatus` is told the first status. */
@@ -50,7 +52,12 @@ export function client({ url, authorization, count }, connections = 50) {
   return async (body, more = {}) => {
     try {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const response = await pool.request({ method: 'POST', path: '/graphql', headers: { ...headers, ...more }, body: text });
+      const response = await pool.request({
+        method: 'POST',
+        path: '/graphql',
+        headers: { ...headers, ...more },
+        body: text,
+      });
       const answer = await response.body.text();
       count(`${response.statusCode}`);
       return { status: response.statusCode, text: answer };

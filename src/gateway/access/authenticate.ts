@@ -3,8 +3,7 @@ import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
-import { createJwtVerifier, type JwtVerifier } from './jwt.ts';
-import { VerifiedTokens } from './verified-tokens.ts';
+import { createJwtVerifier, type JwtVerifier, type Verified } from './jwt.ts';
 
 /** The caller by the value of the `Authorization` header and the address; throws UNAUTHENTICATED for anybody else. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
@@ -38,7 +37,7 @@ export function createAuthentication(
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
   return {
     authenticate: createTokenAuthentication(clientTokens, jwt, limit),
-    isReady: () => clientTokens !== undefined || jwt?.isReady() !== false,
+    isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
   };
 }
 
@@ -52,12 +51,12 @@ function createTokenAuthentication(
     const token = tokenOf(authorization);
     if (token === undefined) return await refuse(address);
     const digest = hash('sha256', token, 'base64');
-    const known = jwt && verifiedTokens.get(digest, jwt.generation());
+    const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
     if (known) return known;
     const client = clientTokens?.find(Buffer.from(digest, 'base64'));
     if (client) return client;
     limit.refuseGuesser(address);
-    const generation = jwt?.generation();
+    const generation = jwt?.keys.generation;
     const verified = await jwt?.verify(token);
     if (!verified) return await refuse(address);
     verifiedTokens.set(digest, generation, verified);
@@ -83,4 +82,34 @@ function tokenOf(authorization = ''): string | undefined {
 export function unauthenticated(): ClientError {
   const message = 'A valid bearer token is needed in the Authorization header.';
   return requestError('UNAUTHENTICATED', 401, message, {}, [['www-authenticate', 'Bearer']]);
+}
+
+interface Entry extends Verified {
+  generation: unknown;
+}
+
+/** How many tokens are kept; the oldest go first. */
+const MAX_TOKENS = 10_000;
+
+/**
+ * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The key is a
+ * hash of the whole token, signature included. `generation` stands for the keys it was verified with: when they change,
+ * nothing that was kept holds.
+ */
+export class VerifiedTokens {
+  readonly #entries = new Map<string, Entry>();
+
+  get(digest: string, generation: unknown): Caller | undefined {
+    const entry = this.#entries.get(digest);
+    if (!entry) return undefined;
+    if (entry.expiresAt > Date.now() && entry.generation === generation) return entry.caller;
+    this.#entries.delete(digest);
+    return undefined;
+  }
+
+  set(digest: string, generation: unknown, { caller, expiresAt }: Verified): void {
+    this.#entries.set(digest, { caller, expiresAt, generation });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_TOKENS && oldest !== undefined) this.#entries.delete(oldest);
+  }
 }

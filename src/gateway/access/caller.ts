@@ -9,11 +9,6 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
 }
 
-/** Whether a caller may act on a player: its own, or anybody's with `any-player`. */
-export function mayActOn(caller: Caller, playerUniqueId: unknown): boolean {
-  return caller.scopes.has('any-player') || (caller.sub !== undefined && caller.sub === playerUniqueId);
-}
-
 /** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */
 export const ANONYMOUS_CALLER: Caller = { name: 'anonymous', scopes: new Set() };
 

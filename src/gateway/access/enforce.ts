@@ -1,34 +1,38 @@
 /*
- * Access is decided in one place, when a field is about to be resolved, so that no alias, fragment or nested edge
- * leads around it. Two kinds of fields carry an `@access` rule:
+ * Access is decided in one place, when a field is about to be resolved, so that no alias, fragment or nested edge leads
+ * around it. Three kinds of fields can have an `@access` rule:
  *
- * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or says whom it is about. Its resolver is wrapped:
- *   a caller whom the rule refuses gets null, and nothing is fetched.
- * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at every friend of a list would
- *   cost more than all the rest, so members are withheld where their object enters the answer: the field that returns
- *   the object drops the members a caller may not see. A caller with the scope pays one check for the whole list.
+ * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or says whom it is about. Its resolver is wrapped: a
+ *   caller whom the rule refuses gets null, and nothing is fetched.
+ * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at each friend of a list would cost
+ *   more than all the rest, so members are removed where their object enters the response: the field that returns the
+ *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list.
+ * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it: a caller without
+ *   the scope who sends it, even as null, has the whole write refused.
  *
- * A refusal is one FORBIDDEN error. Inside a list it stands once at the list's path, not once for every entry.
+ * A refusal is a FORBIDDEN error at the path of each refused field. Events are refused together: when one event of an
+ * operation is not allowed, none of the operation's events is sent.
  */
 import {
   defaultFieldResolver,
-  type GraphQLError,
+  type FieldNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
   getNamedType,
   isAbstractType,
+  isInputObjectType,
   isLeafType,
-  isListType,
-  isNonNullType,
   isObjectType,
   responsePathAsArray,
 } from 'graphql';
 import type { Context } from '../graphql/context.ts';
-import { ClientError } from '../graphql/errors.ts';
-import { selectsAny } from '../graphql/selection.ts';
-import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
+import { selectedFields } from '../graphql/selection.ts';
+import type { Caller } from './caller.ts';
+import { type AccessRule, type AccessRules, type Path, readAccessRules, refusal } from './rules.ts';
 
 type Field = GraphQLField<unknown, Context>;
 
@@ -36,8 +40,9 @@ type Field = GraphQLField<unknown, Context>;
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isAbstractType(type))
+    if (isAbstractType(type)) {
       throw new Error(`${type.name}: access rules are not enforced through interfaces and unions.`);
+    }
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) enforceOn(type, field, rules);
   }
@@ -47,13 +52,15 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
 function enforceOn(type: GraphQLObjectType, field: Field, rules: AccessRules): void {
   const rule = rules.get(type.name)?.get(field.name);
   if (rule && isMember(field, rule)) {
-    if (field.resolve)
-      throw new Error(`${type.name}.${field.name} is withheld with its object, so it has no resolver.`);
+    if (field.resolve) throw new Error(`${type.name}.${field.name} is removed with its object, so it has no resolver.`);
     return;
   }
   const members = membersEnteringAt(field, rule, rules);
-  if (members.length > 0) withholdAt(field, members);
-  if (rule) gateAt(field, rule);
+  if (members.length > 0) removeMembersAt(field, members);
+  const inputs = guardedInputs(field, rules);
+  if (inputs.length > 0 && !rule)
+    throw new Error(`${type.name}.${field.name} takes guarded input and has no @access rule.`);
+  if (rule) gateAt(field, rule, inputs, rules);
 }
 
 /** A member is a leaf whose rule asks for a scope alone. */
@@ -61,7 +68,7 @@ function isMember(field: Field, rule: AccessRule): boolean {
   return isLeafType(getNamedType(field.type)) && rule.whom === undefined;
 }
 
-/** The guarded members of what a field returns, less those the field's own rule already answers for. */
+/** The guarded members of what a field returns, less those that the field's own rule answers for. */
 function membersEnteringAt(field: Field, rule: AccessRule | undefined, rules: AccessRules): [string, AccessRule][] {
   const entering = getNamedType(field.type);
   if (!isObjectType(entering)) return [];
@@ -71,42 +78,107 @@ function membersEnteringAt(field: Field, rule: AccessRule | undefined, rules: Ac
   });
 }
 
-function gateAt(field: Field, rule: AccessRule): void {
+/** A guarded field of an input type, and where the arguments of a field have it. */
+interface GuardedInput {
+  path: readonly string[];
+  scope: AccessRule['scope'];
+}
+
+function guardedInputs(field: Field, rules: AccessRules): GuardedInput[] {
+  return field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
+}
+
+function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: AccessRules): GuardedInput[] {
+  const named = getNamedType(type);
+  if (!isInputObjectType(named)) return [];
+  if (path.length > 10) throw new Error(`${named.name} contains itself; access rules cannot be enforced in it.`);
+  return Object.values(named.getFields()).flatMap((field) => {
+    const rule = rules.get(named.name)?.get(field.name);
+    const inner = [...path, field.name];
+    return [...(rule ? [{ path: inner, scope: rule.scope }] : []), ...inputsBelow(field.type, inner, rules)];
+  });
+}
+
+function gateAt(field: Field, rule: AccessRule, inputs: readonly GuardedInput[], rules: AccessRules): void {
   const resolve = field.resolve ?? defaultFieldResolver;
   field.resolve = (parent, args, context, info) => {
-    const reason = refusal(rule, context.caller, parent, args);
+    const { caller, refusals } = context;
+    const reason =
+      refusal(rule, caller, parent, args) ??
+      refusedInput(inputs, caller, args) ??
+      (rule.names && refusedBeside(caller, info, rules));
     if (reason === undefined) return resolve(parent, args, context, info);
-    refuse(context, info, nearestList(info), reason);
+    refusals.add(info.fieldNodes, responsePathAsArray(info.path), reason);
     return null;
   };
 }
 
-function withholdAt(field: Field, members: readonly [string, AccessRule][]): void {
+/** Why a caller may not send these arguments. */
+function refusedInput(inputs: readonly GuardedInput[], caller: Caller, args: unknown): string | undefined {
+  const refused = inputs.find(({ path, scope }) => !caller.scopes.has(scope) && has(args, path));
+  return refused && `The input "${refused.path.join('.')}" needs the scope "${refused.scope}".`;
+}
+
+/** Whether a path leads to a member, null included. */
+function has(value: unknown, path: readonly string[]): boolean {
+  const [key, ...rest] = path;
+  if (Array.isArray(value)) return value.some((member) => has(member, path));
+  if (key === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
+  return rest.length === 0 || has(Reflect.get(value, key), rest);
+}
+
+/** Why events may not be sent because of others in the same operation, which fields at the top would send one by one. */
+function refusedBeside(caller: Caller, info: GraphQLResolveInfo, rules: AccessRules): string | undefined {
+  const { operation, parentType, variableValues } = info;
+  const refused = selectedFields([operation], info).some((node) => {
+    const field = parentType.getFields()[node.name.value];
+    const rule = rules.get(parentType.name)?.get(node.name.value);
+    return field && rule?.names && refusal(rule, caller, undefined, getArgumentValues(field, node, variableValues));
+  });
+  return refused ? 'Another event of this operation is not allowed, so none is sent.' : undefined;
+}
+
+function removeMembersAt(field: Field, members: readonly [string, AccessRule][]): void {
   const resolve = field.resolve ?? defaultFieldResolver;
-  const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
   field.resolve = (parent, args, context, info) => {
     const value: unknown = resolve(parent, args, context, info);
     const { caller } = context;
     const isOwn = caller.sub !== undefined && caller.sub === ownerOf(parent);
     const hidden = members.filter(([, rule]) => !caller.scopes.has(rule.scope) && !(rule.exceptOwn && isOwn));
     if (hidden.length === 0) return value;
-    reportHidden(hidden, isList, context, info);
-    const names = new Set(hidden.map(([name]) => name));
-    return value instanceof Promise ? value.then((settled) => without(settled, names)) : without(value, names);
+    const remove = (settled: unknown) => {
+      reportHidden(hidden, settled, context, info);
+      return without(settled, new Set(hidden.map(([name]) => name)));
+    };
+    return value instanceof Promise ? value.then(remove) : remove(value);
   };
 }
 
-/** One error for a list, or one for each member of a single object; none for members nobody asked for. */
+/** An error for each hidden member that was selected, at each entry of a list. */
 function reportHidden(
   hidden: readonly [string, AccessRule][],
-  isList: boolean,
-  context: Context,
+  value: unknown,
+  { refusals }: Context,
   info: GraphQLResolveInfo,
 ): void {
-  const asked = hidden.filter(([name]) => selectsAny(info.fieldNodes, new Set([name]), info));
-  const list = isList ? responsePathAsArray(info.path) : nearestList(info);
-  for (const [name, rule] of asked) {
-    refuse(context, info, list ?? [...responsePathAsArray(info.path), name], `This needs the scope "${rule.scope}".`);
+  const at = responsePathAsArray(info.path);
+  const selected = selectedFields(info.fieldNodes, info);
+  for (const [name, { scope }] of hidden) {
+    const nodes = selected.filter((node) => node.name.value === name);
+    for (const path of Array.isArray(value)
+      ? value.flatMap((one, index) => (one == null ? [] : [[...at, index]]))
+      : [at]) {
+      if (value != null) refuseAt(path, nodes, `This needs the scope "${scope}".`, refusals);
+    }
+  }
+}
+
+/** Fields of one response key are one field of the response. */
+function refuseAt(path: Path, nodes: readonly FieldNode[], reason: string, refusals: Context['refusals']): void {
+  const keys = new Set(nodes.map(({ alias, name }) => (alias ?? name).value));
+  for (const key of keys) {
+    const ofKey = nodes.filter(({ alias, name }) => (alias ?? name).value === key);
+    refusals.add(ofKey, [...path, key], reason);
   }
 }
 
@@ -119,25 +191,3 @@ function without(value: unknown, names: ReadonlySet<string>): unknown {
 function ownerOf(parent: unknown): unknown {
   return typeof parent === 'object' && parent !== null ? Reflect.get(parent, 'playerUniqueId') : undefined;
 }
-
-/** The path of the innermost list a field stands in, or undefined outside of lists. */
-function nearestList(info: GraphQLResolveInfo): (string | number)[] | undefined {
-  const path = responsePathAsArray(info.path);
-  const index = path.findLastIndex((key) => typeof key === 'number');
-  return index < 0 ? undefined : path.slice(0, index);
-}
-
-/** Notes a refusal once for each path and reason. */
-function refuse(
-  context: Context,
-  info: GraphQLResolveInfo,
-  path: readonly (string | number)[] = responsePathAsArray(info.path),
-  reason: string,
-): void {
-  const key = JSON.stringify([path, reason]);
-  if (context.refusals.has(key)) return;
-  context.refusals.set(key, new ClientError('FORBIDDEN', reason, { nodes: info.fieldNodes, path: [...path] }));
-}
-
-/** What the rules refused in one operation, to be told beside the data. */
-export type Refusals = Map<string, GraphQLError>;

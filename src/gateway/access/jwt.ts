@@ -1,18 +1,23 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
-import type { JwtConfig } from '../../config/auth.ts';
+import type { JwtConfig, JwtKey } from '../../config/auth.ts';
+import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
 import { isScope } from '../../config/scopes.ts';
 import { requestError } from '../graphql/errors.ts';
 import { playerIdProblem } from '../graphql/input/text.ts';
-import { createKeys, KeysUnavailable } from './keys.ts';
-import type { Verified } from './verified-tokens.ts';
+import type { Caller } from './caller.ts';
+import { type Keys, KeysUnavailable, LocalKeys } from './keys.ts';
+import { RemoteKeys } from './remote-keys.ts';
 
 export interface JwtVerifier {
   /** The caller of a token, or undefined for a token that is not valid. Throws with HTTP 503 when there are no keys. */
   verify(token: string): Promise<Verified | undefined>;
-  /** Changes whenever the keys change, so that nothing verified with earlier ones is trusted longer. */
-  generation(): unknown;
-  /** False while there never was a key. */
-  isReady(): boolean;
+  readonly keys: Keys;
+}
+
+/** A caller whose token was verified, and until when that holds, in milliseconds since 1970. */
+export interface Verified {
+  caller: Caller;
+  expiresAt: number;
 }
 
 /** How far clocks may be apart, in seconds. */
@@ -35,8 +40,7 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
     requiredClaims: ['exp', 'sub'],
   };
   return {
-    generation: () => keys.generation,
-    isReady: () => keys.isReady,
+    keys,
     async verify(token) {
       try {
         if (!isAcceptable(decodeProtectedHeader(token), config.type)) return undefined;
@@ -54,6 +58,20 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
       }
     },
   };
+}
+
+/** The keys that a configuration names. `warn` is told of keys that cannot be read or fetched. */
+function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
+  switch (key.kind) {
+    case 'jwks':
+      return new RemoteKeys(key.url, warn);
+    case 'public-key':
+      return new LocalKeys(key.pem, readPublicKey, warn);
+    case 'secret':
+      return new LocalKeys(key.secret, readSharedSecret, warn);
+    default:
+      return key satisfies never;
+  }
 }
 
 function isAcceptable(header: object, configured: string | undefined): boolean {

@@ -1,9 +1,7 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
-import type { JwtKey } from '../../config/auth.ts';
-import { type LocalKey, readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
+import type { LocalKey } from '../../config/jwt-keys.ts';
 import { reveal } from '../../config/secret.ts';
 import type { SecretSource } from '../../config/secret-file.ts';
-import { RemoteKeys } from './remote-keys.ts';
 
 /** What signatures are checked with. */
 export interface Keys {
@@ -31,22 +29,8 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** The keys that a configuration names. `warn` is told of keys that cannot be read or fetched. */
-export function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
-  switch (key.kind) {
-    case 'jwks':
-      return new RemoteKeys(key.url, warn);
-    case 'public-key':
-      return new LocalKeys(key.pem, readPublicKey, warn);
-    case 'secret':
-      return new LocalKeys(key.secret, readSharedSecret, warn);
-    default:
-      return key satisfies never;
-  }
-}
-
 /** One key from the configuration, read again whenever its source has another value. */
-class LocalKeys implements Keys {
+export class LocalKeys implements Keys {
   readonly isReady = true;
   readonly trustedUntil = Number.POSITIVE_INFINITY;
   readonly #source: SecretSource;

@@ -1,14 +1,11 @@
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Refusals } from '../access/enforce.ts';
-import type { AccessRules } from '../access/rules.ts';
-import { CouponReads } from '../limits/coupon-reads.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
+import { type AccessRules, Refusals } from '../access/rules.ts';
+import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
-import { CallBudget } from './loaders/budget.ts';
+import { CallBudget } from './loaders/call.ts';
 import { Loaders } from './loaders/loaders.ts';
-import { Writes } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -22,7 +19,6 @@ export interface Context {
   /** What REST calls need of the operation: its id, its deadline, its cancellation. */
   call: CallContext;
   loaders: Loaders;
-  writes: Writes;
   /** The allowance for reading coupons. */
   couponReads: CouponReads;
   /** What access rules refused so far. */
@@ -38,7 +34,7 @@ export interface Context {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: Pick<RateLimits, 'takeCouponRead'>;
+  rates: CouponRates;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
   /** Told how many keys a loader put into one batch. */
@@ -55,8 +51,7 @@ export function createContext(
 ): Context {
   const reading = { rest, call, budget: new CallBudget(maxUpstreamCalls), onBatch };
   const loaders = new Loaders(reading);
-  const writes = new Writes(reading, loaders);
   const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: call.requestId };
-  return { caller, known, call, loaders, writes, couponReads, refusals: new Map(), rules, record, extensions };
+  return { caller, known, call, loaders, couponReads, refusals: new Refusals(), rules, record, extensions };
 }

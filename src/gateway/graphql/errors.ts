@@ -1,10 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
-import type { UserError } from '../../generated/graphql.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../../rest/errors.ts';
-
-export type { UserError };
 
 /** Every code of our own that can stand in `extensions.code`; Apollo Server's own codes complete the set. */
 export type GatewayErrorCode =
@@ -136,4 +133,12 @@ function clientFace({ message, extensions }: GraphQLFormattedError) {
   return /contains more that \d+ tokens/.test(message)
     ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }
     : { message: short, extensions: shown };
+}
+
+/** What graphql-js adds to a message for a name that is nearly right. */
+const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
+
+/** A message that tells no names of the schema. */
+export function withoutSuggestion(message: string): string {
+  return message.replace(SUGGESTION, '');
 }

@@ -9,9 +9,9 @@
  * limits and the coercion of variables happen before, the same for both paths, and the last step of the response is the same
  * function. So a client cannot tell which path its response took.
  */
-import type { GraphQLRequest } from '../http/request.ts';
 import type { Context } from './context.ts';
 import type { KnownOperation } from './operations.ts';
+import type { GraphQLRequest } from './request.ts';
 import { type CompleteOptions, completeResponse, formatResult, type ReportError } from './response.ts';
 
 /** Values of `accept` that plain JSON satisfies. */

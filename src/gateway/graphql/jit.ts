@@ -25,14 +25,13 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
-import type { Context } from './context.ts';
 import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
 import { withPlainScalars } from './jit-schema.ts';
 
 /** Executes a compiled operation. Without `data` in the result nothing was executed and graphql-js has to. */
 export type Execute = (
   root: object,
-  context: Context,
+  context: object,
   variables: Readonly<Record<string, unknown>> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
@@ -62,7 +61,7 @@ export class Compiler {
   }
 
   schedule(operation: Compilable): void {
-    if (this.#queue.push(operation) === 1) setImmediate(this.#next);
+    if (this.#queue.push(operation) === 1) void this.#compileQueue();
   }
 
   /** Undefined for an operation that graphql-jit may not have, or cannot compile. */
@@ -71,13 +70,14 @@ export class Compiler {
     return compileWith(jit, this.#plain, document, operation);
   }
 
-  readonly #next = (): void => {
-    const [operation] = this.#queue;
-    if (!operation) return;
-    operation.execute = this.compile(operation.document, operation.operation);
-    this.#queue.shift();
-    if (this.#queue.length > 0) setImmediate(this.#next);
-  };
+  async #compileQueue(): Promise<void> {
+    await loadCompiler();
+    for (const operation of this.#queue) {
+      await new Promise((resolve) => setImmediate(resolve));
+      operation.execute = this.compile(operation.document, operation.operation);
+    }
+    this.#queue.length = 0;
+  }
 }
 
 function compileWith(

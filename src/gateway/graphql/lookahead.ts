@@ -11,8 +11,7 @@ import { refusal } from '../access/rules.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
 import type { RowRange } from './loaders/pages.ts';
-import { LastFound } from './memoize-last.ts';
-import { selectedFields } from './selection.ts';
+import { MemoizeLast, selectedFields } from './selection.ts';
 
 type Arguments = Record<string, unknown>;
 
@@ -63,7 +62,7 @@ function connectionRows(node: FieldNode, info: GraphQLResolveInfo): RowRange | u
 }
 
 /** Arguments of fields by their nodes, which live as long as their document does. */
-const known = new LastFound<FieldNode, Arguments>();
+const known = new MemoizeLast<FieldNode, Arguments>();
 
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
   const last = known.get(node, variableValues);

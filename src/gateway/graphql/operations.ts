@@ -7,18 +7,19 @@
  * instead of parsing it again. What does not parse or is not valid is left to Apollo Server, which words those errors.
  */
 import { hash } from 'node:crypto';
-import type { ApolloServerOptions, BaseContext } from '@apollo/server';
+import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
 import {
   type DocumentNode,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   type OperationDefinitionNode,
   parse,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import { requestError } from './errors.ts';
+import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
 
 /** One operation of a valid document. */
@@ -136,4 +137,25 @@ function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undef
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Makes sure that variables fit their types, for both ways of execution. Coercion stops at the first error: a list can hold
+ * very many. Throws BAD_USER_INPUT with HTTP 400.
+ * @param suggestions Whether the message may suggest names of the schema.
+ */
+export function checkVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>> = {},
+  suggestions = false,
+): void {
+  if (variableDefinitions.length === 0) return;
+  const [error] = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors ?? [];
+  if (!error) return;
+  const extensions = { http: { status: 400, headers: new HeaderMap() } };
+  throw new ClientError('BAD_USER_INPUT', suggestions ? error.message : withoutSuggestion(error.message), {
+    nodes: error.nodes ?? null,
+    extensions,
+  });
 }

@@ -1,7 +1,7 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { Context } from './context.ts';
-import { formatError, isIntended } from './errors.ts';
+import { formatError, isIntended, withoutSuggestion } from './errors.ts';
 
 /** Told about errors that a client must not see; `requestId` is what the client can quote. */
 export type ReportError = (error: Error, requestId: string) => void;
@@ -10,8 +10,6 @@ export type ReportError = (error: Error, requestId: string) => void;
 const MAX_ERROR_BYTES = 12_000;
 /** One mistake can be in many places, such as fields that conflict; so many locations of it are told. */
 const MAX_LOCATIONS = 10;
-/** What graphql-js adds to a message for a name that is nearly right. */
-const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
 
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
 export function formatResult(
@@ -20,7 +18,7 @@ export function formatResult(
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (!errors && refusals.size === 0 && data !== undefined) return { data };
-  const all = [...(errors ?? []), ...refusals.values()];
+  const all = [...(errors ?? []), ...refusals.errors];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
   return { errors: all.map(format), ...(data === undefined ? {} : { data }) };
 }
@@ -79,10 +77,6 @@ function shorten(error: GraphQLFormattedError, suggestions: boolean): GraphQLFor
     message: suggestions ? message : withoutSuggestion(message),
     ...(locations && locations.length > MAX_LOCATIONS ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}),
   };
-}
-
-export function withoutSuggestion(message: string): string {
-  return message.replace(SUGGESTION, '');
 }
 
 /** As many errors as fit, at least one. */

@@ -9,7 +9,6 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { LastFound } from './memoize-last.ts';
 
 /** What is needed to read a selection: an operation's fragments and the values of its variables. */
 export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>;
@@ -17,8 +16,35 @@ export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>
 /** What has a selection, or may have one. */
 export type Selected = Pick<FieldNode, 'selectionSet'>;
 
+/**
+ * Memoizes the last result for a node of a document and the values of certain variables. Clients repeat an operation with
+ * other ids and the same sizes, so a result that depends on sizes alone is mostly there.
+ *
+ * Only numbers, booleans, null and missing values are kept. Strings and lists differ each time, can be as long as a request,
+ * and belong to the client that sent them.
+ */
+export class MemoizeLast<Node extends object, Found> {
+  readonly #last = new WeakMap<Node, { variables: readonly string[]; values: readonly unknown[]; found: Found }>();
+
+  /** What was found with these values; undefined when another value was last. A missing variable is not a null one. */
+  get(node: Node, values: Readonly<Record<string, unknown>>): Found | undefined {
+    const last = this.#last.get(node);
+    return last?.variables.every((name, index) => values[name] === last.values[index]) ? last.found : undefined;
+  }
+
+  /** @param variables Names of the variables that `found` depends on. */
+  set(node: Node, variables: readonly string[], values: Readonly<Record<string, unknown>>, found: Found): void {
+    const decided = variables.map((name) => values[name]);
+    if (decided.every(isSmall)) this.#last.set(node, { variables, values: decided, found });
+  }
+}
+
+function isSmall(value: unknown): boolean {
+  return value == null || typeof value === 'number' || typeof value === 'boolean';
+}
+
 /** Selections, flattened. Documents are parsed once and kept, so their nodes are keys that live as long as they do. */
-const flattened = new LastFound<SelectionSetNode, readonly FieldNode[]>();
+const flattened = new MemoizeLast<SelectionSetNode, readonly FieldNode[]>();
 
 /**
  * The fields asked for below one or several nodes, fragments spread and `@skip`/`@include` decided.

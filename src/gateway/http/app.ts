@@ -20,15 +20,15 @@ import type { Tracing } from '../observe/trace.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { BodyReader, leaveBodiesUnread } from './body.ts';
+import { limitChunks } from './chunks.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { answerErrors, earlyErrors } from './errors.ts';
 import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
-import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
+import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
 import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { limitOverload, overloaded } from './overload.ts';
-import { requestIdOf } from './request.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -134,6 +134,7 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 async function addHooks(app: FastifyInstance, config: Config) {
   beginTogether(app);
   keepConnections(app, config.connections);
+  limitChunks(app.server);
   setHeaders(app);
   refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);

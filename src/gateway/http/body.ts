@@ -9,10 +9,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { isExact } from '../graphql/input/numbers.ts';
+import { isExact } from '../graphql/input/text.ts';
 import { clientOf } from '../limits/address.ts';
+import { addressOf, clientGone } from './connections.ts';
 import { overloaded } from './overload.ts';
-import { addressOf, clientGone } from './request.ts';
 
 /** The one content type that is accepted. Any other parameter than the charset leaves room for two readings. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
@@ -21,8 +21,6 @@ const MAX_CONTENT_TYPE_LENGTH = 100;
 const FIRST_BYTES = 4_096;
 /** The memory of all unfinished bodies of a process, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
-/** How many bytes a body may take on the wire beyond twice its size: the framing of tiny chunks is work without content. */
-const MAX_FRAMING_BYTES = 16_384;
 /** How many bytes of a refused body are discarded so that the client can read the refusal; then the connection is closed. */
 const MAX_DISCARDED_BYTES = 65_536;
 const MAX_DISCARD_MS = 2_000;
@@ -56,18 +54,13 @@ export class BodyReader {
   }
 
   #collect({ raw }: FastifyRequest, address: string, maxBytes: number): Promise<Buffer> {
-    const { socket } = raw;
-    const before = socket.bytesRead;
     let buffer = Buffer.alloc(0);
     let length = 0;
     return new Promise((resolve, reject) => {
-      const entry: Unfinished = { address: clientOf(address), bytes: 0, abort };
+      const entry: Unfinished = { address, bytes: 0, abort };
       const onData = (chunk: Buffer) => {
         const needed = length + chunk.length;
         if (needed > maxBytes) return abort(tooLarge());
-        if (socket.bytesRead - before > 2 * needed + MAX_FRAMING_BYTES) {
-          return abort(requestError('BAD_REQUEST', 400, 'The body comes in chunks that are too small.'));
-        }
         if (needed > buffer.length) {
           const larger = Math.min(Math.max(needed, 2 * buffer.length, FIRST_BYTES), maxBytes);
           if (!this.#reserve(entry, larger)) return abort(overloaded());
@@ -113,11 +106,14 @@ export class BodyReader {
 
   #largestOfLargestAddress(): Unfinished | undefined {
     const byAddress = new Map<string, number>();
-    for (const { address, bytes } of this.#unfinished) byAddress.set(address, (byAddress.get(address) ?? 0) + bytes);
+    for (const { address, bytes } of this.#unfinished) {
+      const client = clientOf(address);
+      byAddress.set(client, (byAddress.get(client) ?? 0) + bytes);
+    }
     const most = Math.max(...byAddress.values());
     let largest: Unfinished | undefined;
     for (const one of this.#unfinished) {
-      if (byAddress.get(one.address) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
+      if (byAddress.get(clientOf(one.address)) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
     }
     return largest;
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import { Cancellation } from '../../rest/cancellation.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export interface ConnectionLimits {
   /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
@@ -84,4 +86,25 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   };
   socket.setMaxListeners(0).once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/** The address of the client. Throws for a connection that was reset: it has none any more, whatever the type says. */
+export function addressOf(request: FastifyRequest): string {
+  const address: string | undefined = request.ip;
+  if (address === undefined || request.raw.socket.destroyed) throw clientGone();
+  return address;
+}
+
+/** Nobody will read this error; log and metrics count the request under its code. */
+export function clientGone(): ClientError {
+  return requestError('CANCELLED', 499, 'The client went away.');
+}
+
+/** Happens when the client closes the connection before it has its response. `close` can come twice. */
+export function cancellationOf({ raw }: FastifyReply): Cancellation {
+  const cancellation = new Cancellation();
+  raw.on('close', () => {
+    if (!raw.writableFinished) cancellation.happen();
+  });
+  return cancellation;
 }

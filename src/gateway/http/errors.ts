@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
-import { JSON_TYPE } from './request.ts';
+import { JSON_TYPE } from './headers.ts';
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 

@@ -6,24 +6,17 @@ import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
-import { checkVariables } from '../graphql/input/variables.ts';
-import type { KnownOperation, Operations } from '../graphql/operations.ts';
+import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
+import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
 import type { Measured, OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
+import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
 import type { ConcurrencyLimiter } from './concurrency.ts';
-import {
-  addressOf,
-  cancellationOf,
-  clientGone,
-  type GraphQLRequest,
-  isHealthCheck,
-  JSON_TYPE,
-  readGraphQLRequest,
-  toApolloRequest,
-} from './request.ts';
+import { addressOf, cancellationOf, clientGone } from './connections.ts';
+import { JSON_TYPE } from './headers.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';

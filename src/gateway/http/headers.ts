@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { LOOPBACK } from '../../config/loopback.ts';
 import { unauthenticated } from '../access/authenticate.ts';
 import { requestError } from '../graphql/errors.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** On every response: it is for one caller at one moment, and has the type it says. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
@@ -63,4 +66,13 @@ export function refuseForeignHosts(app: FastifyInstance): void {
     const message = 'Without a token setting this gateway answers to localhost and 127.0.0.1 only.';
     return done(requestError('BAD_REQUEST', 421, message));
   });
+}
+
+/** What an `x-request-id` from outside must look like to be used: safe in logs, headers and file names. */
+const REQUEST_ID = /^[\w.:-]{8,128}$/;
+
+/** The id of a request: its `x-request-id` where that is well-formed, else a new one. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }

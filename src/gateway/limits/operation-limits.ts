@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graph
 import { Kind } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { requestError } from '../graphql/errors.ts';
-import { LastFound } from '../graphql/memoize-last.ts';
+import { MemoizeLast } from '../graphql/selection.ts';
 import { type Measure, measureOperation } from './measure.ts';
 
 /** How large an operation may be. The sizes of the body and of the token list are limited before it is parsed. */
@@ -54,7 +54,7 @@ const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
 export class OperationLimiter {
   readonly #options: LimitsOptions;
   /** The size changes only with the variables that give the lengths of lists. */
-  readonly #last = new LastFound<OperationDefinitionNode, Measured>();
+  readonly #last = new MemoizeLast<OperationDefinitionNode, Measured>();
 
   constructor(options: LimitsOptions) {
     this.#options = options;

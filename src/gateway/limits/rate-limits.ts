@@ -1,6 +1,6 @@
 import type { SharedState } from '../../process/redis.ts';
 import type { Caller } from '../access/caller.ts';
-import { type ClientError, requestError } from '../graphql/errors.ts';
+import { ClientError, requestError } from '../graphql/errors.ts';
 import { clientOf } from './address.ts';
 import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
@@ -130,4 +130,48 @@ function tooMany(message: string, retryAfterMs: number): ClientError {
   return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs }, [
     ['retry-after', String(Math.ceil(retryAfterMs / 1_000))],
   ]);
+}
+
+/** What decides about reads of coupons. */
+export type CouponRates = Pick<RateLimits, 'takeCouponRead'>;
+
+/** In how many milliseconds a read is allowed; 0 for now. */
+type Wait = Promise<number>;
+
+/** The coupon reads of one operation. A caller who guesses ids guesses once for each field, under whatever alias. */
+export class CouponReads {
+  readonly #rates: CouponRates;
+  readonly #caller: Caller;
+  #ahead: Map<string, Wait> | undefined;
+
+  constructor(rates: CouponRates, caller: Caller) {
+    this.#rates = rates;
+    this.#caller = caller;
+  }
+
+  /** Takes the allowance of a field that will be resolved later, once for each player and response key. */
+  takeAhead(playerUniqueId: string, responseKey: string): Wait {
+    const key = fieldKey(playerUniqueId, responseKey);
+    this.#ahead ??= new Map();
+    const wait = this.#ahead.get(key) ?? this.#rates.takeCouponRead(this.#caller);
+    this.#ahead.set(key, wait);
+    return wait;
+  }
+
+  /** Takes the allowance of a field unless that was done ahead. Throws RATE_LIMITED when there is none left. */
+  async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
+    const key = fieldKey(playerUniqueId, responseKey);
+    const ahead = this.#ahead?.get(key);
+    this.#ahead?.delete(key);
+    const retryAfterMs = await (ahead ?? this.#rates.takeCouponRead(this.#caller));
+    if (retryAfterMs === 0) return;
+    throw new ClientError('RATE_LIMITED', 'Too many reads of coupons in a short time. Try again later.', {
+      extensions: { retryable: true, retryAfterMs },
+    });
+  }
+}
+
+/** A response key is a GraphQL name and has no space, so the first space ends it. */
+function fieldKey(playerUniqueId: string, responseKey: string | number): string {
+  return `${responseKey} ${playerUniqueId}`;
 }

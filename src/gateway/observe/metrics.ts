@@ -1,25 +1,23 @@
-import { Counter, Gauge, Registry } from 'prom-client';
-import type { CallRecord } from '../../rest/call-context.ts';
-import type { Health } from '../../rest/health.ts';
-import type { Observer } from '../../rest/observe.ts';
-import { OperationLabels } from './operation-label.ts';
+/*
+ * Counters and histograms of what happens with every request. prom-client finds the series of some labels by writing them
+ * into one text for every count: ten counts of a request were 2 % of its CPU time. A Tally finds a series by one key after
+ * the other, and the labels are written when the metrics are read.
+ */
+import { type Histogram, Registry } from 'prom-client';
+import type { Caller } from '../access/caller.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { Tally } from './tally.ts';
 
 /** What a gateway counts. Labels hold names from closed or bounded sets alone, never anything a player or caller sent. */
 export interface Metrics {
   registry: Registry;
-  /** For the REST client. */
-  observer: Observer;
   /** A request to the GraphQL endpoint is answered, so many milliseconds after it arrived. */
   operation(record: OperationRecord, ms: number): void;
   /** A loader put so many keys into one batch. */
   batch(loader: string, keys: number): void;
-  /** Shows the REST client's health from now on. */
-  showHealth(health: () => Health): void;
 }
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Buckets of durations, in seconds. */
+export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** @param known Names of operations that are always counted under their own name. */
 export function createMetrics(known: Iterable<string> = []): Metrics {
@@ -50,7 +48,6 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
 
   return {
     registry,
-    observer: observeRest(registers),
     operation({ name, type = 'none', caller, codes }, ms) {
       // Without a type no operation came about: the request was refused, or was no valid GraphQL.
       const operation = type === 'none' ? 'none' : labels.labelOf(name, caller);
@@ -58,94 +55,138 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
       durations.add(ms / 1_000, operation, type);
     },
     batch: (loader, keys) => batches.add(keys, loader),
-    showHealth: (health) => showHealth(health, registers),
   };
 }
 
-function observeRest(registers: Registry[]): Observer {
-  const calls = new Tally({
-    name: 'rest_calls_total',
-    help: 'Calls that operations needed, by where the answer came from (sent, shared, cached, stale) and outcome.',
-    labels: (method: string, template: string, source: string, outcome: string) => ({
-      endpoint: `${method} ${template}`,
-      source,
-      outcome,
-    }),
-    registers,
-  });
-  const requests = new Tally({
-    name: 'rest_request_duration_seconds',
-    help: 'Requests to the REST service, each attempt for itself; the status is none when no answer came.',
-    labels: (method: string, template: string, status: number | undefined) => ({
-      endpoint: `${method} ${template}`,
-      status: `${status ?? 'none'}`,
-    }),
-    buckets: SECONDS,
-    registers,
-  });
-  const retries = new Counter({
-    name: 'rest_retries_total',
-    help: 'Requests that were sent again.',
-    labelNames: ['endpoint'],
-    registers,
-  });
-  const oddities = new Counter({
-    name: 'rest_odd_values_total',
-    help: 'Values of the REST service that could not be read as the interface describes them.',
-    labelNames: ['kind', 'member'],
-    registers,
-  });
-  return {
-    call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
-    attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
-    retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
-    oddity: (kind, member) => oddities.inc({ kind, member }),
-  };
+interface TallyOptions<Keys extends readonly unknown[]> {
+  name: string;
+  help: string;
+  /** What Prometheus knows as labels. */
+  labels: (...keys: Keys) => Record<string, string>;
+  /** Upper bounds, in ascending order: a histogram of values. Without them it is a counter. */
+  buckets?: readonly number[];
+  registers: readonly Registry[];
 }
 
-function sourceOf({ stale, cached, shared }: CallRecord): string {
-  if (stale) return 'stale';
-  if (cached) return 'cached';
-  return shared ? 'shared' : 'sent';
+interface Node {
+  next: Map<unknown, Node>;
+  series: Series | undefined;
 }
 
-const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
+interface Series {
+  labels: Record<string, string>;
+  count: number;
+  sum: number;
+  /** How many values were at most the bound of the same place and above the one before. */
+  counts: number[];
+}
 
-/** States are read when they are asked for. Over several processes they add up: `{state="open"} 2` means two of them. */
-function showHealth(health: () => Health, registers: Registry[]): void {
-  new Gauge({
-    name: 'rest_breaker',
-    help: 'The state of the breaker in front of the REST service: 1 for the one it is in.',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      const { breaker } = health();
-      for (const state of BREAKER_STATES) this.set({ state }, state === breaker ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'rest_requests_active',
-    help: 'Requests to the REST service that are on their way.',
-    registers,
-    collect() {
-      this.set(health().active);
-    },
-  });
-  new Gauge({
-    name: 'rest_requests_queued',
-    help: 'Calls that wait for a connection to the REST service or for the end of a pause.',
-    registers,
-    collect() {
-      this.set(health().queued);
-    },
-  });
-  new Gauge({
-    name: 'rest_pause_seconds',
-    help: 'For how long no call is sent because the REST service asked for a pause.',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(health().pausedMs / 1000);
-    },
-  });
+/** Numbers by keys from closed or bounded sets: nothing is ever forgotten. For prom-client's registries it is a metric. */
+export class Tally<Keys extends readonly unknown[]> {
+  readonly name: string;
+  readonly #options: TallyOptions<Keys>;
+  readonly #buckets: readonly number[];
+  readonly #root: Node = { next: new Map(), series: undefined };
+  readonly #all: Series[] = [];
+
+  constructor(options: TallyOptions<Keys>) {
+    this.name = options.name;
+    this.#options = options;
+    this.#buckets = options.buckets ?? [];
+    // A registry asks a metric for nothing but its name and what `get` resolves to.
+    for (const registry of options.registers) registry.registerMetric(this as unknown as Histogram);
+  }
+
+  /** For a counter so much more, for a histogram one more value. */
+  add(value: number, ...keys: Keys): void {
+    let node = this.#root;
+    for (const key of keys) {
+      let next = node.next.get(key);
+      if (!next) {
+        next = { next: new Map(), series: undefined };
+        node.next.set(key, next);
+      }
+      node = next;
+    }
+    node.series ??= this.#begin(keys);
+    const { series } = node;
+    series.count += 1;
+    series.sum += value;
+    const place = this.#buckets.findIndex((bound) => value <= bound);
+    if (place >= 0) series.counts[place] = (series.counts[place] ?? 0) + 1;
+  }
+
+  #begin(keys: Keys): Series {
+    const series = { labels: this.#options.labels(...keys), count: 0, sum: 0, counts: this.#buckets.map(() => 0) };
+    this.#all.push(series);
+    return series;
+  }
+
+  async get() {
+    const { name, help, buckets } = this.#options;
+    const type = buckets ? 'histogram' : 'counter';
+    return { name, help, type, aggregator: 'sum', values: this.#all.flatMap((series) => this.#valuesOf(series)) };
+  }
+
+  /** As Prometheus has a histogram: each bucket holds what is in the ones below it too. */
+  #valuesOf({ labels, count, sum, counts }: Series) {
+    if (!this.#options.buckets) return [{ labels, value: sum }];
+    let below = 0;
+    const buckets = this.#buckets.map((bound, place) => {
+      below += counts[place] ?? 0;
+      return { metricName: `${this.name}_bucket`, labels: { le: `${bound}`, ...labels }, value: below };
+    });
+    return [
+      ...buckets,
+      { metricName: `${this.name}_bucket`, labels: { le: '+Inf', ...labels }, value: count },
+      { metricName: `${this.name}_sum`, labels, value: sum },
+      { metricName: `${this.name}_count`, labels, value: count },
+    ];
+  }
+}
+
+/** How many names beside the listed ones get a label of their own. */
+const MAX_LEARNED = 100;
+/** How many names are watched before they get one. */
+const MAX_CANDIDATES = 1_000;
+/** A longer name was not given by a person. */
+const MAX_LENGTH = 64;
+/** How many players must have used a name: one player alone could invent a hundred. */
+const MIN_PLAYERS = 3;
+
+/**
+ * The names under which operations are counted, bounded whatever clients send. Listed operations keep their names, and so do
+ * the first hundred others that a server or several players use. The rest is `other`; operations without a name are
+ * `anonymous`.
+ */
+export class OperationLabels {
+  readonly #labels: Set<string>;
+  readonly #playersOf = new Map<string, Set<string>>();
+  #left = MAX_LEARNED;
+
+  /** @param listed The names of the operations in the manifest. */
+  constructor(listed: Iterable<string> = []) {
+    this.#labels = new Set(listed);
+  }
+
+  labelOf(name: string | undefined, caller: Caller | undefined): string {
+    if (name === undefined) return 'anonymous';
+    if (this.#labels.has(name)) return name;
+    if (!caller || this.#left === 0 || name.length > MAX_LENGTH || !this.#isProven(name, caller)) return 'other';
+    this.#left -= 1;
+    this.#labels.add(name);
+    this.#playersOf.delete(name);
+    return name;
+  }
+
+  #isProven(name: string, { sub, scopes }: Caller): boolean {
+    if (sub === undefined || scopes.has('any-player')) return true;
+    const players = this.#playersOf.get(name) ?? new Set();
+    players.add(sub);
+    this.#playersOf.delete(name);
+    this.#playersOf.set(name, players);
+    const [oldest] = this.#playersOf.keys();
+    if (this.#playersOf.size > MAX_CANDIDATES && oldest !== undefined) this.#playersOf.delete(oldest);
+    return players.size >= MIN_PLAYERS;
+  }
 }

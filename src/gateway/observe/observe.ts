@@ -6,7 +6,7 @@ import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
 import { logOperation } from './operation-log.ts';
-import { createOperationRecord, type OperationRecord } from './operation-record.ts';
+import type { OperationRecord } from './operation-record.ts';
 import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
 export interface ObservationOptions {
@@ -93,4 +93,16 @@ function lengthOf(payload: unknown, reply: FastifyReply): number {
 /** What a failure of Apollo Server's HTTP layer is counted as. */
 function codeOf(status: number): GatewayErrorCode {
   return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
+}
+
+export function createOperationRecord(): OperationRecord {
+  return {
+    started: performance.now(),
+    name: undefined,
+    type: undefined,
+    caller: undefined,
+    calls: [],
+    codes: [],
+    trace: undefined,
+  };
 }

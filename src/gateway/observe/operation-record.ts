@@ -19,18 +19,6 @@ export interface OperationRecord {
   trace: OperationTrace | undefined;
 }
 
-export function createOperationRecord(): OperationRecord {
-  return {
-    started: performance.now(),
-    name: undefined,
-    type: undefined,
-    caller: undefined,
-    calls: [],
-    codes: [],
-    trace: undefined,
-  };
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null on routes that take no operations. */

@@ -1,6 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 import type { CallRecord } from '../../rest/call-context.ts';
-import type { OperationRecord } from './operation-record.ts';
+
+/** What became of an operation. */
+export interface OperationOutcome {
+  name: string | undefined;
+  type: string | undefined;
+  codes: readonly string[];
+}
 
 /** The trace of one operation. */
 export interface OperationTrace {
@@ -8,7 +14,7 @@ export interface OperationTrace {
   readonly traceparent: string;
   /** A REST call of the operation is over at this moment. */
   call(record: CallRecord): void;
-  end(record: OperationRecord): void;
+  end(outcome: OperationOutcome): void;
 }
 
 /** Sends traces to a collector. */

@@ -9,8 +9,13 @@ import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trac
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { OperationRecord } from './operation-record.ts';
-import { type OperationTrace, type TraceParent, type Tracing, writeTraceParent } from './trace.ts';
+import {
+  type OperationOutcome,
+  type OperationTrace,
+  type TraceParent,
+  type Tracing,
+  writeTraceParent,
+} from './trace.ts';
 
 export interface TracingOptions {
   /** The collector's base address, for example http://127.0.0.1:4318; traces go to `/v1/traces` below it. */
@@ -61,7 +66,7 @@ function beginOperation(tracer: Tracer, parent: TraceParent | undefined): Operat
       if (error !== undefined) call.setStatus({ code: SpanStatusCode.ERROR });
       call.end(end);
     },
-    end({ name, type, codes }: OperationRecord) {
+    end({ name, type, codes }: OperationOutcome) {
       if (type) span.updateName(name ? `${type} ${name}` : type).setAttribute('graphql.operation.type', type);
       if (name) span.setAttribute('graphql.operation.name', name);
       if (codes[0]) span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', codes[0]);

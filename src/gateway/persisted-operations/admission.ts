@@ -4,7 +4,7 @@ import type { Scope } from '../../config/scopes.ts';
 import { isJson } from '../../rest/decode/members.ts';
 import type { Caller } from '../access/caller.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import type { GraphQLRequest } from '../http/request.ts';
+import type { GraphQLRequest } from '../graphql/request.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
 

@@ -4,7 +4,7 @@ import type {
   TrackEventsInput,
   UpsertPlayerInput,
 } from '../../../generated/graphql.ts';
-import type { UserError } from '../errors.ts';
+import type { UserError } from '../resolvers/parents.ts';
 import { nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
 
 /** What a client can mend in the input of `upsertPlayer`; empty when the input is fit to be sent. */

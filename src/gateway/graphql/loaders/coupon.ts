@@ -1,7 +1,6 @@
 import type DataLoader from 'dataloader';
 import type { Coupon } from '../../../rest/wire.ts';
-import { createCallLoader } from './call.ts';
-import type { Reading } from './loaders.ts';
+import { createCallLoader, type Reading } from './call.ts';
 
 export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
 

@@ -1,25 +1,16 @@
-import type { CallContext } from '../../../rest/call-context.ts';
-import type { RestClient } from '../../../rest/client.ts';
-import type { CallBudget } from './budget.ts';
+import type { Reading } from './call.ts';
 import { type CouponLoader, createCouponLoader } from './coupon.ts';
 import { createPlayerLoader, type PlayerLoader } from './player.ts';
 import { createReferralLoader, type ReferralLoader } from './referral.ts';
+import { Writes } from './writes.ts';
 
-/** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
-export interface Reading {
-  rest: RestClient;
-  call: CallContext;
-  budget: CallBudget;
-  /** Told how many keys a loader put into one batch. */
-  onBatch: (loader: string, keys: number) => void;
-}
-
-/** The loaders of one operation, each made when it is needed: never shared with another operation. */
+/** The loaders and writes of one operation, each made when it is needed and never shared with another operation. */
 export class Loaders {
   readonly #reading: Reading;
   #players: PlayerLoader | undefined;
   #coupons: CouponLoader | undefined;
   #referrals: ReferralLoader | undefined;
+  #writes: Writes | undefined;
 
   constructor(reading: Reading) {
     this.#reading = reading;
@@ -38,6 +29,11 @@ export class Loaders {
   get referrals(): ReferralLoader {
     this.#referrals ??= createReferralLoader(this.#reading);
     return this.#referrals;
+  }
+
+  get writes(): Writes {
+    this.#writes ??= new Writes(this.#reading, () => this.clearAll());
+    return this.#writes;
   }
 
   /** Forgets everything read so far. */

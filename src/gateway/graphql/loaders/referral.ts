@@ -1,7 +1,6 @@
 import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../../rest/wire.ts';
-import { asError } from './call.ts';
-import type { Reading } from './loaders.ts';
+import { asError, type Reading } from './call.ts';
 import { type Page, planPages, type RowRange } from './pages.ts';
 
 /** Rows of one player's list of referred friends; an empty range asks for the totals alone. */

@@ -1,5 +1,5 @@
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
-import type { Loaders, Reading } from './loaders.ts';
+import type { Reading } from './call.ts';
 
 /**
  * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
@@ -7,11 +7,12 @@ import type { Loaders, Reading } from './loaders.ts';
  */
 export class Writes {
   readonly #reading: Reading;
-  readonly #loaders: Loaders;
+  readonly #forget: () => void;
 
-  constructor(reading: Reading, loaders: Loaders) {
+  /** @param forget Forgets what the operation has read. */
+  constructor(reading: Reading, forget: () => void) {
     this.#reading = reading;
-    this.#loaders = loaders;
+    this.#forget = forget;
   }
 
   upsertPlayer(body: PlayerUpsertRequest): Promise<PlayerUpsertResponse> {
@@ -34,7 +35,7 @@ export class Writes {
     try {
       return await call();
     } finally {
-      this.#loaders.clearAll();
+      this.#forget();
     }
   }
 }

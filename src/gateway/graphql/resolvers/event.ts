@@ -6,7 +6,7 @@ import { rejectedAsUserErrors } from './user-errors.ts';
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   trackEvents: async (_parent, { input }, context) => {
     const { userErrors } = await rejectedAsUserErrors(eventProblems(input), () =>
-      context.writes.trackEvents(eventBody(input)),
+      context.loaders.writes.trackEvents(eventBody(input)),
     );
     const eventNames = userErrors.length > 0 ? [] : input.events.map(({ name }) => name);
     return { playerUniqueId: input.playerUniqueId, eventNames, userErrors };

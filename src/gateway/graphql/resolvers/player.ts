@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { startRelated } from '../lookahead.ts';
+import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
 import { rejectedAsUserErrors } from './user-errors.ts';
 
@@ -23,6 +24,12 @@ export function readPlayer(
   return player;
 }
 
+/** The player after a write, for both payloads that carry one. */
+export const writtenPlayer = {
+  player: ({ playerUniqueId, userErrors }: WriteParent, _args: unknown, context: Context, info: GraphQLResolveInfo) =>
+    userErrors.length > 0 ? null : readPlayer(playerUniqueId, undefined, context, info),
+};
+
 export const playerQueries: Pick<QueryResolvers, 'player' | 'players' | 'me'> = {
   player: (_parent, { playerUniqueId, lang }, context, info) => {
     checkPlayerId('playerUniqueId', playerUniqueId);
@@ -40,14 +47,14 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
   upsertPlayer: async (_parent, { input }, context) => {
     const { playerUniqueId } = input;
     const outcome = await rejectedAsUserErrors(upsertProblems(input), () =>
-      context.writes.upsertPlayer(upsertBody(input)),
+      context.loaders.writes.upsertPlayer(upsertBody(input)),
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, context) => {
     const problems = deleteProblems({ playerUniqueId });
     const { result, userErrors } = await rejectedAsUserErrors(problems, () =>
-      context.writes.deletePlayer(playerUniqueId),
+      context.loaders.writes.deletePlayer(playerUniqueId),
     );
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };

@@ -10,18 +10,6 @@ import { playerIdProblem } from '../input/text.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { readPlayer } from './player.ts';
 
-/** A page as it was asked for, and what was found. */
-export interface ReferralPageParent extends Referrals {
-  page: number;
-  limit: number;
-}
-
-/** A stretch of the whole list: its first row and how many were asked for, and what was found. */
-export interface ReferralConnectionParent extends Referrals {
-  from: number;
-  first: number;
-}
-
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
     const { page, limit } = args;

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../../rest/errors.ts';
-import type { UserError } from '../errors.ts';
+import type { UserError } from './parents.ts';
 
 /** What became of a write: its result, or what the client can mend. */
 export interface Outcome<Result> {

@@ -1,6 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ObjectFieldNode, type ValueNode } from 'graphql';
-import { isExact } from '../input/numbers.ts';
-import { textProblem } from '../input/text.ts';
+import { isExact, textProblem } from '../input/text.ts';
 
 type Variables = Record<string, unknown> | null | undefined;
 export type CustomValue = string | number;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { LastFound } from '../src/gateway/graphql/memoize-last.ts';
+import { MemoizeLast } from '../src/gateway/graphql/selection.ts';
 
 describe('what was found last', () => {
   const node = {};
   const remember = (variables: string[], values: Record<string, unknown>) => {
-    const last = new LastFound<object, string>();
+    const last = new MemoizeLast<object, string>();
     last.set(node, variables, values, 'found');
     return (others: Record<string, unknown>) => last.get(node, others);
   };
@@ -38,7 +38,7 @@ describe('what was found last', () => {
   test.each([['a text'], [['a list']], [{ an: 'object' }]])(
     '%j is not kept, and what was kept before still holds',
     (value) => {
-      const last = new LastFound<object, string>();
+      const last = new MemoizeLast<object, string>();
       last.set(node, ['size'], { size: 5 }, 'found');
       last.set(node, ['size'], { size: value }, 'found with it');
       expect(last.get(node, { size: value })).toBeUndefined();
@@ -47,7 +47,7 @@ describe('what was found last', () => {
   );
 
   test('nothing for another node', () => {
-    const last = new LastFound<object, string>();
+    const last = new MemoizeLast<object, string>();
     last.set({}, [], {}, 'found');
     expect(last.get({}, {})).toBeUndefined();
   });

@@ -1,0 +1,81 @@
+import { isJson } from '../../rest/decode/members.ts';
+
+/**
+ * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here; Apollo Server, which is given the
+ * request as it came, refuses it.
+ */
+export interface GraphQLRequest {
+  readonly method: string;
+  readonly accept: string | undefined;
+  readonly query: string | undefined;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
+  readonly documentId: unknown;
+  /** Whether every member has its type. */
+  readonly wellFormed: boolean;
+  /** Whether the text comes with a hash under which it is to be registered. */
+  readonly registers: boolean;
+}
+
+/** What is read of an HTTP request. */
+interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { readonly accept?: string | undefined };
+}
+
+/** Reads the parameters of a GET request, or the parsed body of a POST request. */
+export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: unknown): GraphQLRequest {
+  const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
+  const { query, operationName, variables, extensions, documentId } = members;
+  return {
+    method,
+    accept: headers.accept,
+    query: typeof query === 'string' && query !== '' ? query : undefined,
+    operationName: typeof operationName === 'string' ? operationName : undefined,
+    variables: isJson(variables) ? variables : undefined,
+    extensions: isJson(extensions) ? extensions : undefined,
+    documentId,
+    wellFormed:
+      typeof query === 'string' &&
+      (operationName == null || typeof operationName === 'string') &&
+      (variables == null || isJson(variables)) &&
+      (extensions == null || isJson(extensions)),
+    registers: query !== undefined && isJson(extensions) && extensions['persistedQuery'] != null,
+  };
+}
+
+function fromSearch(search: string): Record<string, unknown> {
+  const parameters = new URLSearchParams(search);
+  return {
+    query: parameters.get('query') ?? undefined,
+    operationName: parameters.get('operationName') ?? undefined,
+    documentId: parameters.get('documentId') ?? undefined,
+    variables: parseJson(parameters.get('variables')),
+    extensions: parseJson(parameters.get('extensions')),
+  };
+}
+
+function parseJson(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The query of a URL with its question mark; empty without one. */
+export function searchOf(url: string): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start);
+}
+
+/** `{ __typename }` and nothing else. */
+const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
+
+/** Whether a request is the health check of a balancer: `{ __typename }` without a name, variables or a persisted query. */
+export function isHealthCheck({ query, operationName, variables, extensions, documentId }: GraphQLRequest): boolean {
+  const alone = operationName ?? variables ?? extensions ?? documentId;
+  return alone === undefined && query !== undefined && TYPENAME_ALONE.test(query);
+}

@@ -1,0 +1,36 @@
+/* The parents of resolvers that exist in GraphQL alone; all others are the wire types of the REST client. */
+import type { Referrals } from '../loaders/referral.ts';
+
+/** A page of referred friends as it was requested, and what was found. */
+export interface ReferralPageParent extends Referrals {
+  page: number;
+  limit: number;
+}
+
+/** A range of the list of referred friends: its first row, how many were requested, and what was found. */
+export interface ReferralConnectionParent extends Referrals {
+  from: number;
+  first: number;
+}
+
+/** What the caller can mend in the input of a mutation. */
+export interface UserError {
+  code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG' | 'NOT_FOUND' | 'REJECTED';
+  /** A path that begins with `input`. */
+  field: readonly string[];
+  message: string;
+}
+
+/** The outcome of a write to a player; nothing was written when there are user errors. */
+export interface WriteParent {
+  playerUniqueId: string;
+  userErrors: readonly UserError[];
+}
+
+export interface UpsertPlayerParent extends WriteParent {
+  serviceId: string | null;
+}
+
+export interface TrackEventsParent extends WriteParent {
+  eventNames: readonly string[];
+}

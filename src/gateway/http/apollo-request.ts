@@ -1,0 +1,28 @@
+import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
+import type { FastifyRequest } from 'fastify';
+import { type GraphQLRequest, searchOf } from '../graphql/request.ts';
+
+/** The request as Apollo Server reads it: as it came, or with the text that stands for a persisted operation's id. */
+export function toApolloRequest(
+  { method, headers, url }: FastifyRequest,
+  body: unknown,
+  { operationName, variables, extensions }: GraphQLRequest,
+  textOfId: string | undefined,
+): HTTPGraphQLRequest {
+  const apolloHeaders = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) apolloHeaders.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const request = { method, headers: apolloHeaders, search: searchOf(url), body };
+  if (textOfId === undefined) return request;
+  const { persistedQuery: _, ...others } = extensions ?? {};
+  if (method === 'POST') {
+    const members = { operationName: operationName ?? null, variables: variables ?? null };
+    return { ...request, body: { query: textOfId, ...members, extensions: others } };
+  }
+  const parameters = new URLSearchParams(request.search);
+  parameters.set('query', textOfId);
+  parameters.delete('documentId');
+  parameters.delete('extensions');
+  return { ...request, search: `?${parameters}` };
+}

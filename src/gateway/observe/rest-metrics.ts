@@ -1,0 +1,96 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { CallRecord } from '../../rest/call-context.ts';
+import type { Health } from '../../rest/health.ts';
+import type { Observer } from '../../rest/observe.ts';
+import { SECONDS, Tally } from './metrics.ts';
+
+/** Counts what the REST client does. */
+export function observeRest(registry: Registry): Observer {
+  const registers = [registry];
+  const calls = new Tally({
+    name: 'rest_calls_total',
+    help: 'Calls that operations needed, by where the answer came from (sent, shared, cached, stale) and outcome.',
+    labels: (method: string, template: string, source: string, outcome: string) => ({
+      endpoint: `${method} ${template}`,
+      source,
+      outcome,
+    }),
+    registers,
+  });
+  const requests = new Tally({
+    name: 'rest_request_duration_seconds',
+    help: 'Requests to the REST service, each attempt for itself; the status is none when no answer came.',
+    labels: (method: string, template: string, status: number | undefined) => ({
+      endpoint: `${method} ${template}`,
+      status: `${status ?? 'none'}`,
+    }),
+    buckets: SECONDS,
+    registers,
+  });
+  const retries = new Counter({
+    name: 'rest_retries_total',
+    help: 'Requests that were sent again.',
+    labelNames: ['endpoint'],
+    registers,
+  });
+  const oddities = new Counter({
+    name: 'rest_odd_values_total',
+    help: 'Values of the REST service that could not be read as the interface describes them.',
+    labelNames: ['kind', 'member'],
+    registers,
+  });
+  return {
+    call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
+    attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
+    retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
+    oddity: (kind, member) => oddities.inc({ kind, member }),
+  };
+}
+
+function sourceOf({ stale, cached, shared }: CallRecord): string {
+  if (stale) return 'stale';
+  if (cached) return 'cached';
+  return shared ? 'shared' : 'sent';
+}
+
+const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
+
+/** Shows the REST client's health. States are read when the metrics are read. Over several processes they add up: `{state="open"} 2` means two of them. */
+export function showHealth(health: () => Health, registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'rest_breaker',
+    help: 'The state of the breaker in front of the REST service: 1 for the one it is in.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { breaker } = health();
+      for (const state of BREAKER_STATES) this.set({ state }, state === breaker ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'rest_requests_active',
+    help: 'Requests to the REST service that are on their way.',
+    registers,
+    collect() {
+      this.set(health().active);
+    },
+  });
+  new Gauge({
+    name: 'rest_requests_queued',
+    help: 'Calls that wait for a connection to the REST service or for the end of a pause.',
+    registers,
+    collect() {
+      this.set(health().queued);
+    },
+  });
+  new Gauge({
+    name: 'rest_pause_seconds',
+    help: 'For how long no call is sent because the REST service asked for a pause.',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(health().pausedMs / 1000);
+    },
+  });
+}

@@ -1,0 +1,64 @@
+/*
+ * Prints how many files and functions of src/ one warm `{ player { id } }` runs through: what an engineer has to open to
+ * follow one query. `npm run check` prints it; more than MAX_FILES fails.
+ */
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { authorization, startOurs, startUpstream } from './processes.mjs';
+
+const MAX_FILES = 40;
+/** More requests than it takes to be compiled. */
+const WARM_REQUESTS = 200;
+const COVERAGE = new URL('./report-coverage.mjs', import.meta.url).href;
+
+const upstream = await startUpstream();
+const gateway = await startOurs(upstream, {}, 'anywhere', ['--import', COVERAGE]);
+try {
+  for (let request = 0; request < WARM_REQUESTS; request += 1) await query();
+  await gateway.ask('start-coverage');
+  await query();
+  const functions = sourceFunctions(await gateway.ask('take-coverage'));
+  const files = new Set(functions.map((name) => name.split('#')[0]));
+  console.log(`{ player { id } } runs ${new Set(functions).size} functions in ${files.size} files of src/`);
+  if (process.argv.includes('--list')) console.log([...files].sort().join('\n'));
+  if (files.size > MAX_FILES) {
+    console.error(`At most ${MAX_FILES} files are meant to be on the path of a query.`);
+    process.exitCode = 1;
+  }
+} finally {
+  await Promise.all([gateway.stop(), upstream.stop()]);
+}
+
+async function query() {
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization },
+    body: JSON.stringify({ query: 'query ($id: ID!) { player(playerUniqueId: $id) { id } }', variables: { id: 'p1' } }),
+  });
+  if (response.status !== 200) throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
+}
+
+/** The functions of src/ that ran, as `file#line`, found through the source maps of dist/. */
+function sourceFunctions(scripts) {
+  return scripts.flatMap(({ url, functions }) => {
+    const ran = functions.filter(({ ranges: [range], functionName }) => range.count > 0 && functionName !== '');
+    const file = fileURLToPath(url);
+    const text = readFileSync(file, 'utf8');
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    const starts = lineStarts(text);
+    return ran.flatMap(({ ranges: [{ startOffset }] }) => {
+      const line = starts.findLastIndex((start) => start <= startOffset);
+      const { originalSource, originalLine } = map.findEntry(line, startOffset - starts[line]);
+      const path = /(?:^|\/)(src\/.+)$/.exec(originalSource ?? '')?.[1];
+      return path && !originalSource.includes('node_modules') ? [`${path}#${originalLine}`] : [];
+    });
+  });
+}
+
+function lineStarts(text) {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
