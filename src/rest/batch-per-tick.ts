@@ -16,6 +16,9 @@
  * Where there is one request alone nothing waits, since the loop comes to its stages as soon as it has read that one.
  */
 
+/** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
+const MAX_ITEMS = 64;
+
 /**
  * Makes a stage: it takes items and does `work`, which must not throw, for each of them in their order.
  *
@@ -29,7 +32,8 @@ export function batchPerTick<Item>(
   let waiting: Item[] = [];
   const workOnAll = () => {
     const items = waiting;
-    waiting = [];
+    waiting = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    if (waiting.length > 0) setImmediate(workOnAll);
     for (const item of items) work(item);
   };
   return (item) => {

@@ -36,7 +36,7 @@ export async function startAttack(name, gateway, authorization = `Bearer ${token
 }
 
 /** Runs an attack beside a victim. Resolves to figures: ratios of the victim's answers and of its p50, memory, CPU. */
-export async function duel(upstream, { attack, env, victim: options, delayMs = 5, newConnections }) {
+export async function duel(upstream, { attack, env, victim: options, delayMs = 5 }) {
   upstream.become({ delayMs, digits: 0, pauses: 0 });
   const gateway = await startGateway(upstream, env);
   const victim = startVictim(gateway.url, { authorization: `Bearer ${serverToken()}`, ...options });
@@ -47,32 +47,38 @@ export async function duel(upstream, { attack, env, victim: options, delayMs = 5
   try {
     await victim.window(WARM_UP_MS);
     const calmMb = peakMb;
-    const [quiet, attacked, counts] = [[], [], {}];
+    const counts = {};
+    const measure = async (ms) => {
+      const before = gateway.cpuMs();
+      const seen = await victim.window(ms);
+      return { ...seen, cpu: (gateway.cpuMs() - before) / ms };
+    };
+    const quiet = [await measure(QUIET_MS)];
+    const attacked = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      quiet.push(await victim.window(QUIET_MS));
       const running = await startAttack(attack, gateway);
       await sleep(RAMP_MS);
-      const cpuBefore = gateway.cpuMs();
-      const seen = await victim.window(ATTACK_MS);
-      attacked.push({ ...seen, cpu: (gateway.cpuMs() - cpuBefore) / ATTACK_MS });
+      attacked.push(await measure(ATTACK_MS));
       for (const [what, times] of Object.entries(await running.stop())) counts[what] = (counts[what] ?? 0) + times;
       await sleep(QUIET_MS / 2);
+      quiet.push(await measure(QUIET_MS));
     }
     const mean = (windows, figure) => windows.reduce((sum, window) => sum + window[figure], 0) / windows.length;
+    const rates = quiet.map(({ perSecond }) => perSecond);
+    const [rate, attackedRate] = [mean(quiet, 'perSecond'), mean(attacked, 'perSecond')];
     return {
-      answers: mean(attacked, 'perSecond') / mean(quiet, 'perSecond'),
+      answers: attackedRate / rate,
+      // How much the machine varies by itself.
+      noise: (Math.max(...rates) - Math.min(...rates)) / rate,
       p50: [mean(quiet, 'p50'), mean(attacked, 'p50')],
       p99: [mean(quiet, 'p99'), mean(attacked, 'p99')],
+      // The CPU time beyond what the victim's answers take.
+      core: mean(attacked, 'cpu') - (mean(quiet, 'cpu') * attackedRate) / rate,
       failed: attacked.reduce((sum, { failed }) => sum + failed, 0),
       statuses: attacked.map(({ statuses }) => statuses),
-      cpu: mean(attacked, 'cpu'),
       grownMb: peakMb - calmMb,
       alive: gateway.isAlive(),
       counts,
-      errors: gateway
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('"level":50') || line.includes('"error"')).length,
     };
   } finally {
     clearInterval(memory);

@@ -42,11 +42,11 @@ const answers = {
   transactions: () => ({ coupons: Array.from({ length: 6 }, coupon) }),
   players(_id, search) {
     const [page, limit] = ['page', 'limit'].map((name) => Number(search.get(name)));
-    const rows = Math.max(0, Math.min(limit, 240 - (page - 1) * limit));
+    const rows = Math.max(0, Math.min(limit, 4_000 - (page - 1) * limit));
     return {
       referredFriends: Array.from({ length: rows }, friend),
       count: rows,
-      total: 240,
+      total: 4_000,
       totalPending: 60,
       totalActive: 180,
     };
