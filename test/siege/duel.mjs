@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { serverToken, startGateway, token } from './programs.mjs';
+import { own, serverToken, startGateway, token } from './programs.mjs';
 import { startVictim } from './victim.mjs';
 
 const WARM_UP_MS = 2_000;
@@ -20,7 +20,7 @@ export const MAX_GROWTH_MB = 60;
 
 /** Starts an attack of attacks.mjs. `stop` resolves to what the attacker counted. */
 export async function startAttack(name, gateway, authorization = `Bearer ${token('attacker')}`) {
-  const child = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
+  const child = own(fork(fileURLToPath(new URL('attacker.mjs', import.meta.url))));
   const { port } = new URL(gateway.url);
   child.send({ name, target: { url: gateway.url, port: Number(port), authorization } });
   await once(child, 'message');

@@ -9,6 +9,20 @@ import { FLAGS, MAIN } from '../bench/production.mjs';
 /** The memory that the gateway is given for its heap, in megabytes. */
 const HEAP_MB = 256;
 
+/** Everything that was started and runs; it ends with this process, however that ends. */
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+/** Has a child end with this process. */
+export function own(child) {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
 const secret = randomBytes(32).toString('hex');
 export const ISSUER = 'https://login.example';
 export const AUDIENCE = 'referral-gateway';
@@ -35,9 +49,11 @@ export const serverToken = (sub = 'a shop') => token(sub, `${WHAT} any-player`);
 const KEY = { JWT_SECRET: secret, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
 
 export async function startUpstream() {
-  const child = fork(fileURLToPath(new URL('upstream.mjs', import.meta.url)), {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = own(
+    fork(fileURLToPath(new URL('upstream.mjs', import.meta.url)), {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    }),
+  );
   const [{ port }] = await once(child, 'message');
   return {
     url: `http://127.0.0.1:${port}`,
@@ -48,21 +64,23 @@ export async function startUpstream() {
 
 /** The gateway as `npm start` runs it, with a small heap. `env` is added to the settings; undefined takes one away. */
 export async function startGateway(upstream, env = {}, flags = []) {
-  const child = spawn(process.execPath, [...FLAGS, `--max-old-space-size=${HEAP_MB}`, ...flags, MAIN], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      PORT: '0',
-      MANAGEMENT_PORT: '0',
-      REST_BASE_URL: upstream.url,
-      REST_API_KEY: 'siege-api-key',
-      REST_SECRET_KEY: 'siege-secret-key',
-      LOG_LEVEL: 'warn',
-      ...(env.JWT_JWKS_URL ? { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE } : KEY),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = own(
+    spawn(process.execPath, [...FLAGS, `--max-old-space-size=${HEAP_MB}`, ...flags, MAIN], {
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        PORT: '0',
+        MANAGEMENT_PORT: '0',
+        REST_BASE_URL: upstream.url,
+        REST_API_KEY: 'siege-api-key',
+        REST_SECRET_KEY: 'siege-secret-key',
+        LOG_LEVEL: 'warn',
+        ...(env.JWT_JWKS_URL ? { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE } : KEY),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const announced = (name) => new RegExp(`${name}[^\\n]*?(http://127\\.0\\.0\\.1:\\d+)`).exec(output)?.[1];

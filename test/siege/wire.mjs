@@ -51,7 +51,7 @@ export function client({ url, authorization, count }, connections = 50) {
   const headers = { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) };
   return async (body, more = {}) => {
     try {
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
       const response = await pool.request({
         method: 'POST',
         path: '/graphql',
