@@ -40,15 +40,18 @@ export class BodyReader {
 
   /**
    * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
-   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory.
+   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is told the
+   * length before the body is parsed, and may throw.
    */
-  async read(request: FastifyRequest, maxBytes: number): Promise<unknown> {
+  async read(request: FastifyRequest, maxBytes: number, charge: (bytes: number) => void): Promise<unknown> {
     if (request.method !== 'POST') return undefined;
     // Then 'close' was emitted already: nothing would end the wait for the body.
     if (request.raw.destroyed) throw clientGone();
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
-    const body = parseJson(await this.#collect(request, addressOf(request), maxBytes));
+    const bytes = await this.#collect(request, addressOf(request), maxBytes);
+    charge(bytes.length);
+    const body = parseJson(bytes);
     checkMembers(body);
     return body;
   }

@@ -50,15 +50,29 @@ export function serverOptions(
 /**
  * Bounds the connections, and lets go of them when the gateway closes: what is answered from then on ends its connection,
  * and connections nothing was ever sent on are closed, which Node's server would wait for.
+ *
+ * One connection too many closes the oldest on which no request has come yet, so that connections without requests cannot
+ * keep clients out; when there is none, the new one is closed.
  */
 export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits): void {
   const open = new Set<Socket>();
+  const silent = new Set<Socket>();
   let closing = false;
-  app.server.maxConnections = max;
   app.server.on('connection', (socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    silent.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      silent.delete(socket);
+    });
+    if (open.size <= max) return;
+    const [oldest = socket] = silent;
+    // Its place is free at once, though its closing takes a turn.
+    open.delete(oldest);
+    silent.delete(oldest);
+    oldest.destroy();
   });
+  app.server.prependListener('request', ({ socket }) => silent.delete(socket));
   app.server.prependListener('request', closeWithConnection);
   app.addHook('preClose', (done) => {
     closing = true;

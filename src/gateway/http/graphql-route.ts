@@ -57,7 +57,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const cancellation = cancellationOf(reply);
       const caller = await authenticate(route, request);
       route.rates.refuseDebtor(caller);
-      const body = await route.bodies.read(request, maxBodyBytes(route, caller));
+      const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
+      const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
       const graphql = readGraphQLRequest(request, body);
       if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
       const resolved = await route.admission.resolve(graphql, caller);
@@ -103,8 +104,14 @@ function findOperation(
   caller: Caller,
 ): KnownOperation | undefined {
   if (text === undefined) return undefined;
-  if (!trusted && !operations.knows(text)) rates.chargeNewOperation(caller);
-  return operations.find(text, operationName);
+  if (trusted || operations.knows(text)) return operations.find(text, operationName);
+  rates.chargeNewOperation(caller);
+  const began = performance.now();
+  try {
+    return operations.find(text, operationName);
+  } finally {
+    rates.settleNewOperation(caller, performance.now() - began);
+  }
 }
 
 /** Everything that can be refused before an operation is executed. */
