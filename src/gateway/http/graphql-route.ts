@@ -5,7 +5,6 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
@@ -16,7 +15,7 @@ import type { Admission, ResolvedOperation } from '../persisted-operations/admis
 import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
 import type { ConcurrencyLimiter } from './concurrency.ts';
-import { cancellationOf } from './connections.ts';
+import { addressOf, cancellationOf, clientGone } from './connections.ts';
 import { JSON_TYPE } from './headers.ts';
 
 /** Where operations are sent. */
@@ -61,7 +60,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const cancellation = cancellationOf(reply);
       const caller = await authenticate(route, request);
       route.rates.refuseDebtor(caller);
-      const body = await route.bodies.read(request, maxBodyBytes(route, caller));
+      const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
+      const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
       if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
       const graphql = readGraphQLRequest(request, body);
       if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
@@ -72,7 +72,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
-        if (cancellation.cancelled) throw requestError('CANCELLED', 499, 'The client went away.');
+        if (cancellation.cancelled) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
@@ -91,7 +91,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
 async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
   const { authorization } = request.headers;
   const anonymous = anonymousTypename && authorization === undefined;
-  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, request.ip);
+  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, addressOf(request));
   if (request.record) request.record.caller = caller;
   return caller;
 }
@@ -108,8 +108,14 @@ function findOperation(
   caller: Caller,
 ): KnownOperation | undefined {
   if (text === undefined) return undefined;
-  if (!trusted && !operations.knows(text)) rates.chargeNewOperation(caller);
-  return operations.find(text, operationName);
+  if (trusted || operations.knows(text)) return operations.find(text, operationName);
+  rates.chargeNewOperation(caller);
+  const began = performance.now();
+  try {
+    return operations.find(text, operationName);
+  } finally {
+    rates.settleNewOperation(caller, performance.now() - began);
+  }
 }
 
 /** Everything that can be refused before an operation is executed. */
