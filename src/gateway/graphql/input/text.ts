@@ -1,4 +1,6 @@
-/** The longest identifier or event name, in characters; also what the reference service takes. */
+import { idProblem } from '../../../rest/ids.ts';
+
+/** The longest event name, in characters; also what the reference service takes. */
 export const MAX_NAME_LENGTH = 256;
 
 /** What can be wrong with a value a client sent: a code of the schema's `UserErrorCode` and half a sentence. */
@@ -28,13 +30,8 @@ export function nameProblem(name: string): Problem | undefined {
   return textProblem(name);
 }
 
-/** Why an identifier cannot stand in a path of the REST service: `.` and `..` would name another resource. */
-export function playerIdProblem(playerUniqueId: string): Problem | undefined {
-  if (playerUniqueId === '.' || playerUniqueId === '..') {
-    return { code: 'INVALID', message: 'must not be "." or ".."' };
-  }
-  return nameProblem(playerUniqueId);
-}
+/** Why an identifier cannot be sent to the REST service, or undefined when it can. */
+export const playerIdProblem: (playerUniqueId: string) => Problem | undefined = idProblem;
 
 /** Whether a number is the one that was written: finite, and, when it is whole, within what JavaScript counts exactly. */
 export function isExact(value: number): boolean {
