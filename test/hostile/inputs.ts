@@ -27,7 +27,7 @@ const badIds: [name: string, id: string][] = [
   ['the first half of a surrogate pair', 'p\ud800'],
   ['the second half of a surrogate pair', '\udc00p'],
   ['a right-to-left override', 'p\u202e1'],
-  ['1,025 characters', 'p'.repeat(1_025)],
+  ['1,025 bytes', 'p'.repeat(1_025)],
   ['100,000 characters', 'p'.repeat(100_000)],
 ];
 
@@ -68,7 +68,7 @@ const identifiers: Row[] = [
       ['JavaScript', '__proto__', '__proto__'],
       ['a template', '{{7*7}}', '%7B%7B7*7%7D%7D'],
       ['SQL', `' OR 1=1 --`, `'%20OR%201%3D1%20--`],
-      ['1,024 characters', 'p'.repeat(1_024), 'p'.repeat(1_024)],
+      ['256 characters', 'p'.repeat(256), 'p'.repeat(256)],
     ] as [string, string, string][]
   ).map(
     ([name, id, path]): Row => ({
