@@ -98,6 +98,7 @@ const gets: Row[] = [
     send: { method: 'GET', target: `/graphql?query=${query}` },
     status: 200,
     data: GOOD_DATA,
+    upstream: [PLAYER],
   },
   {
     name: 'GET with a simple content type',
