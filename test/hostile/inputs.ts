@@ -26,7 +26,8 @@ const badIds: [name: string, id: string][] = [
   ['a C1 control character', 'p\x851'],
   ['the first half of a surrogate pair', 'p\ud800'],
   ['the second half of a surrogate pair', '\udc00p'],
-  ['257 characters', 'p'.repeat(257)],
+  ['a right-to-left override', 'p\u202e1'],
+  ['1,025 bytes', 'p'.repeat(1_025)],
   ['100,000 characters', 'p'.repeat(100_000)],
 ];
 
@@ -61,7 +62,6 @@ const identifiers: Row[] = [
       ['a semicolon', 'a;b=c', 'a%3Bb%3Dc'],
       ['an at sign', 'user@example.com', 'user%40example.com'],
       ['quotes', `'"`, `'%22`],
-      ['a right-to-left override', 'p\u202e1', 'p%E2%80%AE1'],
       ['a zero-width space', 'p\u200b1', 'p%E2%80%8B1'],
       ['an emoji', '\u{1f600}', '%F0%9F%98%80'],
       ['a letter of two characters', 'e\u0301', 'e%CC%81'],
@@ -222,23 +222,25 @@ const attributes: Row[] = [
       ['tags that are an object', { tags: { length: 1e6 } }],
       ['custom attributes that are a list', { custom: [] }],
       ['custom attributes that are text', { custom: '{}' }],
+    ] as [string, object][]
+  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedVariable })),
+  ...(
+    [
       ['a custom attribute that is an object', { custom: { a: { b: 'c' } } }],
       ['a custom attribute that is a list', { custom: { a: ['b'] } }],
       ['a custom attribute that is true', { custom: { a: true } }],
-      ['a custom attribute that is null', { custom: { a: null } }],
       ['a custom attribute without a name', { custom: { '': 1 } }],
       ['a custom attribute whose name is half a surrogate pair', { custom: { '\ud800': 1 } }],
       ['a custom attribute with a NUL', { custom: { a: '\0' } }],
     ] as [string, object][]
-  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedVariable })),
+  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedMember })),
   {
     name: 'custom attributes, 20,000 deep',
     send: raw(
       upsert,
       `{"input":{"playerUniqueId":"p1","attributes":{"custom":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}}`,
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a custom number beyond 2^53',
@@ -250,18 +252,16 @@ const attributes: Row[] = [
   {
     name: 'a custom literal beyond 2^53',
     send: operation(
-      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 9007199254740993 } } }) { serviceId } }',
+      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 9007199254740993 } } }) { userErrors { code field } } }',
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a custom literal without end',
     send: operation(
-      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 1e400 } } }) { serviceId } }',
+      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 1e400 } } }) { userErrors { code field } } }',
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a total that is without end',
@@ -306,6 +306,10 @@ const eventRows: Row[] = [
     [
       ['metadata that are text', 'x'],
       ['metadata that are a list', ['x']],
+    ] as [string, unknown][]
+  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedVariable })),
+  ...(
+    [
       ['metadata with an object', { a: {} }],
       ['metadata with true', { a: true }],
       ['metadata with null', { a: null }],
@@ -313,7 +317,7 @@ const eventRows: Row[] = [
       ['metadata with null in a list', { a: [null] }],
       ['metadata with a NUL', { a: ['\0'] }],
     ] as [string, unknown][]
-  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedVariable })),
+  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedMember })),
   { name: 'an event with an unknown member', send: event({ name: 'e', playerUniqueId: 'p2' }), ...refusedVariable },
 ];
 
