@@ -308,7 +308,7 @@ export type PlayerAttributes = {
   readonly dateOfBirth?: Maybe<Scalars['DateTime']['output']>;
   /** Name to show. */
   readonly displayName?: Maybe<Scalars['String']['output']>;
-  /** E-mail address. Of anybody but the caller's own player it needs `contacts:read`. */
+  /** E-mail address. */
   readonly email?: Maybe<Scalars['String']['output']>;
   /** First name. */
   readonly firstName?: Maybe<Scalars['String']['output']>;
@@ -320,7 +320,7 @@ export type PlayerAttributes = {
   readonly lastName?: Maybe<Scalars['String']['output']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: Maybe<Scalars['Date']['output']>;
-  /** Mobile number. Of anybody but the caller's own player it needs `contacts:read`. */
+  /** Mobile number. */
   readonly mobile?: Maybe<Scalars['String']['output']>;
   /** Tags the client gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
@@ -439,13 +439,13 @@ export type ReferredFriend = {
   readonly __typename?: 'ReferredFriend';
   /** Name to show. */
   readonly displayName?: Maybe<Scalars['String']['output']>;
-  /** E-mail address; needs `contacts:read`. */
+  /** E-mail address. */
   readonly email?: Maybe<Scalars['String']['output']>;
   /** A stable identifier for client caches, opaque: the same friend of another player has another. Null for a friend without an identifier. */
   readonly id?: Maybe<Scalars['ID']['output']>;
   /** When the friend joined the store. */
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
-  /** Mobile number; needs `contacts:read`. */
+  /** Mobile number. */
   readonly mobileNumber?: Maybe<Scalars['String']['output']>;
   /** The friend as a player of its own. One more call to the REST service for each friend. */
   readonly player?: Maybe<Player>;
