@@ -99,7 +99,7 @@ test("what reaches the REST service carries our headers and nothing of the clien
     cookie: 'a=b',
     'x-evil': '1',
   };
-  await post(all.gateway.url, { query: '{ me { id coupons { code } } }' }, headers);
+  await post(all.gateway.url, { query: '{ me { referralLink coupons { code } } }' }, headers);
   expect(all.upstream.requests).toHaveLength(2);
   for (const { endpoint, headers: seen } of all.upstream.requests) {
     expect(seen).toMatchObject({ apikey: API_KEY });

@@ -26,7 +26,7 @@ describe('the log line of an operation', () => {
   const rows: [name: string, query: string, line: Record<string, unknown>][] = [
     [
       'a named query',
-      'query Screen { player(playerUniqueId: "p1") { id coupons { code } referredFriends { total } } }',
+      'query Screen { player(playerUniqueId: "p1") { referralLink coupons { code } referredFriends { total } } }',
       { operation: 'Screen', type: 'query', upstreamCalls: 3, status: 200, outcome: 'OK' },
     ],
     ['a query without a name', `{ ${PLAYER} }`, { type: 'query', upstreamCalls: 1, status: 200, outcome: 'OK' }],
@@ -119,7 +119,9 @@ describe('failures of the REST service', () => {
   test('are logged once under the id the client got; of what the service said the form alone is told, at debug', async () => {
     const body = { code: 9, message: 'ada@example.com is not wanted' };
     both.upstream.on('GET /coupon', { status: 422, json: body });
-    const { headers, text } = await both.gateway.query('{ player(playerUniqueId: "p1") { id coupons { code } } }');
+    const { headers, text } = await both.gateway.query(
+      '{ player(playerUniqueId: "p1") { referralLink coupons { code } } }',
+    );
     const requestId = headers.get('x-request-id');
     const lines = linesOf(both.gateway);
     expect(lines.filter(({ msg }) => msg === 'upstream call failed')).toEqual([
@@ -281,7 +283,9 @@ describe('metrics', () => {
 
 describe('extensions.upstream', () => {
   test('lists the REST calls in development', async () => {
-    const { extensions, text } = await both.gateway.query('{ player(playerUniqueId: "p1") { id coupons { code } } }');
+    const { extensions, text } = await both.gateway.query(
+      '{ player(playerUniqueId: "p1") { referralLink coupons { code } } }',
+    );
     const call = { method: 'GET', status: 200, ms: expect.any(Number), shared: false, cached: false };
     expect(extensions['upstream']).toHaveLength(2);
     expect(extensions['upstream']).toEqual(

@@ -81,7 +81,7 @@ async function run(env: Record<string, string>, use: (url: string) => Promise<un
   }
 }
 
-const SCREEN = { query: 'query Screen { player(playerUniqueId: "p1") { id coupons { code } } }' };
+const SCREEN = { query: 'query Screen { player(playerUniqueId: "p1") { referralLink coupons { code } } }' };
 const attribute = ({ attributes }: Span, name: string) => attributes.find(({ key }) => key === name)?.value;
 
 test('an operation and each of its REST calls become spans of the client’s trace', async () => {
