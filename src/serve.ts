@@ -20,9 +20,10 @@ export interface Serving extends Stoppable, Visible {
   registry: Registry;
 }
 
-/** What tests change; a deployment does not. */
 export interface ServeOptions {
-  /** How often an operation is requested before it is compiled. Default 50. */
+  /** Aborts when clients should go elsewhere: responses then close their connections. */
+  draining?: AbortSignal;
+  /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
   newOperations?: NewOperationLimits;
@@ -33,7 +34,7 @@ export async function serve(
   config: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  { compileAfter, newOperations }: ServeOptions = {},
+  { draining, compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
@@ -50,6 +51,7 @@ export async function serve(
     shared,
     metrics,
     tracing,
+    draining,
     compileAfter,
     newOperations,
   });
@@ -65,10 +67,13 @@ export async function serve(
     url,
     registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
-    reasons: async () => [
-      ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-      ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
-    ],
+    status: async () => ({
+      reasons: gateway.hasKeys() ? [] : ['no-keys'],
+      conditions: [
+        ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
+        ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
+      ],
+    }),
     async stop(hurry) {
       const cut = () => app.server.closeAllConnections();
       hurry.addEventListener('abort', cut, { once: true });

@@ -207,7 +207,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       ),
     },
     [
-      `CLIENT_TOKENS_FILE: the file ${join(folder, 'plain')} cannot be used (0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: Invalid option: expected one of "players:read"|"players:write"|"players:delete"|"coupons:read"|"referrals:read"|"contacts:read"|"events:write"|"schema:read"|"any-player"; 0.expiresAt: Invalid ISO datetime)`,
+      `CLIENT_TOKENS_FILE: the file ${join(folder, 'plain')} cannot be used (0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: is no scope of this gateway; 0.expiresAt: Invalid ISO datetime)`,
     ],
   ],
   [

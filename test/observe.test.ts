@@ -272,9 +272,9 @@ describe('metrics', () => {
       player(playerUniqueId: "p1") { coupons { couponType endAt } referredFriends { nodes { status } } } }`);
     const page = await gateway.metrics();
     expect(page).toMatch(/gateway_loader_batch_size_sum\{loader="players"\} [34]/);
-    expect(page).toMatch(/rest_odd_values_total\{kind="unknown-enum-value",member="[\w.]*couponType"\} 1/);
-    expect(page).toMatch(/rest_odd_values_total\{kind="unknown-enum-value",member="[\w.]*status"\} 1/);
-    expect(page).toMatch(/rest_odd_values_total\{kind="undecodable-date",member="[\w.]*endAt"\} 1/);
+    expect(page).toMatch(/rest_decode_warnings_total\{kind="unknown-enum-value",member="[\w.]*couponType"\} 1/);
+    expect(page).toMatch(/rest_decode_warnings_total\{kind="unknown-enum-value",member="[\w.]*status"\} 1/);
+    expect(page).toMatch(/rest_decode_warnings_total\{kind="undecodable-date",member="[\w.]*endAt"\} 1/);
     expect(page).not.toMatch(/novel|soon|lost/);
   });
 });

@@ -70,8 +70,8 @@ async function startProcess() {
     });
   }
   const [url, management] = await Promise.all([
-    find(/GraphQL +(http:\/\/[\d.:]+)\/graphql/),
-    find(/(http:\/\/[\d.:]+)(?:\/(?:metrics|healthz|readyz))/),
+    find(/"url":"(http:\/\/[\d.:]+)"/),
+    find(/"management":"(http:\/\/[\d.:]+)"/),
   ]);
   return {
     url,

@@ -36,8 +36,8 @@ export interface paths {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -68,8 +68,8 @@ export interface paths {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -95,8 +95,8 @@ export interface paths {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -224,7 +224,10 @@ export interface components {
              * @description Average order amount.
              */
             avgOrderAmount?: number;
-            /** @description Free key-value pairs of extra attributes (values may be strings or numbers). */
+            /**
+             * @description Free key-value pairs of extra attributes (values may be strings or numbers). Whole numbers beyond ±(2^53 - 1)
+             *     are refused, since they cannot be stored exactly.
+             */
             custom?: {
                 [key: string]: string | number;
             };
@@ -382,8 +385,9 @@ export interface components {
     };
     responses: {
         /**
-         * @description Refused. The status says what kind of refusal it is: 400 something is missing or cannot be used, 401 a key is
-         *     missing or wrong, 404 there is no such user (code 101) or path, 405, 413, 415, and 5xx when the service failed.
+         * @description Refused. The status tells the kind of error: 400 something is missing or invalid, 401 a key is missing or wrong,
+         *     404 there is no such user (code 101) or path, 405, 413, 415, 503 the service cannot reach its database, other
+         *     5xx the service failed.
          */
         Error: {
             headers: {
@@ -397,8 +401,8 @@ export interface components {
     parameters: {
         /**
          * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-         *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
          */
         playerUniqueId: string;
     };
@@ -447,8 +451,8 @@ export interface operations {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -477,8 +481,8 @@ export interface operations {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -503,8 +507,8 @@ export interface operations {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };
@@ -536,8 +540,8 @@ export interface operations {
             path: {
                 /**
                  * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-                 *     e-mail, etc.) of 1 to 256 characters, none of them a control character, except `.` and `..`, which no path can
-                 *     carry. Case counts. What a path cannot carry as it is is percent-escaped (`/` as `%2F`).
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
                  */
                 playerUniqueId: components["parameters"]["playerUniqueId"];
             };

@@ -1,33 +1,26 @@
 import type { Config } from '../config/config.ts';
 
-/** What a person at a terminal wants to know first: where things are, and one query to try. */
-export function announce(
-  config: Config,
-  urls: { gateway: string; rest: string; management: string },
-  write: (text: string) => void,
-): void {
+/** What somebody at a terminal wants to know in development: where everything is, and a query to try. */
+export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
   const lines = [
     '',
     `  GraphQL          ${urls.gateway}/graphql`,
-    ...(config.production
-      ? []
-      : [
-          `  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)`,
-          `  GraphiQL         ${urls.gateway}/graphiql (works offline)`,
-        ]),
+    `  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)`,
+    `  GraphiQL         ${urls.gateway}/graphiql (works offline)`,
     `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
     `  Management       ${urls.management}/readyz, /healthz, /metrics`,
-    ...(config.auth.kind === 'open'
-      ? [
-          '',
-          '  OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".',
-        ]
-      : []),
-    ...(config.production ? [] : ['', '  Try it:', '', TRY]),
+    '',
+    ...(config.auth.kind === 'open' ? [OPEN, ''] : []),
+    '  Try it:',
+    '',
+    TRY,
     '',
   ];
-  write(`${lines.join('\n')}\n`);
+  return `${lines.join('\n')}\n`;
 }
+
+const OPEN =
+  '  OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
 
 const TRY = `    {
       player(playerUniqueId: "demo-player") {

@@ -1,28 +1,39 @@
 import type { Logger } from 'pino';
+import { flushed } from './log.ts';
 
-/** Something that ends before the process does. */
+/** Something that is stopped before the process ends. */
 export interface Stoppable {
-  /** Finishes what is under way and lets go of what it holds; once `hurry` aborts, whatever is left is cut. */
+  /** Finishes what is in flight and releases what it holds; once `hurry` aborts, what is left is cut. */
   stop(hurry: AbortSignal): PromiseLike<unknown>;
 }
 
 /** A process from its start to its end. */
 export interface Lifecycle {
   readonly phase: 'starting' | 'running' | 'draining';
-  /** Takes care of something from now on: at the end, what was taken last is stopped first. */
+  /** Aborts when the process begins to drain. */
+  readonly draining: AbortSignal;
+  /** Stops this before the process ends. What was given last is stopped first. */
   own<Owned extends Stoppable>(owned: Owned): Owned;
   /** The start is over. */
   run(): void;
-  /** Drains and then ends the process. The first exit code given stands, unless a later one tells of a failure. */
+  /** Drains and then ends the process. The first exit code is kept, unless a later one tells of a failure. */
   end(why: string, exitCode: number): void;
 }
 
-/** How long what was cut may take to let go, in milliseconds, before the process ends around it. */
+export interface LifecycleOptions {
+  /** How long requests are still accepted after the process began to drain, in milliseconds; not after a failure. */
+  delayMs: number;
+  /** How long what is in flight may take after that, in milliseconds. */
+  graceMs: number;
+  log: Logger;
+}
+
+/** How long what was cut may take to close, in milliseconds. */
 const CUT_MS = 1_000;
 
-/** @param graceMs How long all that is under way may take to finish, in milliseconds. */
-export function createLifecycle(graceMs: number, log: Logger): Lifecycle {
+export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
   const owned: Stoppable[] = [];
+  const draining = new AbortController();
   let phase: Lifecycle['phase'] = 'starting';
   let code = 0;
 
@@ -35,17 +46,19 @@ export function createLifecycle(graceMs: number, log: Logger): Lifecycle {
       try {
         await one.stop(hurry.signal);
       } catch (error) {
-        log.error({ err: error }, 'could not be stopped in order');
+        log.error({ err: error }, 'failed to stop cleanly');
       }
     }
     log.info({ ms: Math.round(performance.now() - started), cut: hurry.signal.aborted, exitCode: code }, 'stopped');
-    log.flush(() => process.exit(code));
+    await flushed(log);
+    process.exit(code);
   }
 
   return {
     get phase() {
       return phase;
     },
+    draining: draining.signal,
     own(one) {
       owned.push(one);
       return one;
@@ -56,32 +69,33 @@ export function createLifecycle(graceMs: number, log: Logger): Lifecycle {
     end(why, exitCode) {
       code ||= exitCode;
       if (phase === 'draining') return;
+      const wait = phase === 'running' && exitCode === 0 ? delayMs : 0;
       phase = 'draining';
-      log.info({ why, graceMs }, 'stopping');
-      void drain();
+      draining.abort();
+      log.info({ why, delayMs: wait, graceMs }, 'stopping');
+      if (wait > 0) setTimeout(() => void drain(), wait);
+      else void drain();
     },
   };
 }
 
-/** Signals closer together than this are one: npm passes on to us what the terminal has sent to us already. */
+/** Signals closer together than this are one: npm passes on what the terminal has sent to us already. */
 const SAME_MS = 100;
 
-/** SIGTERM and SIGINT end the process in order; a second one ends it at once. */
-export function endOnSignals(lifecycle: Lifecycle): void {
+/** Ends the process in order at the first signal, and at once at a second one. */
+export function endOnSignal(lifecycle: Lifecycle, log: Logger): (signal: NodeJS.Signals) => void {
   let first: number | undefined;
-  const onSignal = (signal: NodeJS.Signals) => {
+  return (signal) => {
     const now = performance.now();
     first ??= now;
-    if (now - first > SAME_MS) process.exit(1);
-    lifecycle.end(signal, 0);
+    if (now - first > SAME_MS) void flushed(log).then(() => process.exit(1));
+    else lifecycle.end(signal, 0);
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
 }
 
 /**
- * An error that nobody caught, thrown or rejected, leaves the process in a state nobody knows: it is told, what is under
- * way is finished, and the process ends with 1.
+ * After an error that nobody caught, thrown or rejected, the state of the process is unknown: the error is logged, what is in
+ * flight is finished, and the process ends with 1.
  */
 export function endOnUncaught(lifecycle: Lifecycle, log: Logger): void {
   process.on('uncaughtException', (error, origin) => {

@@ -2,14 +2,23 @@ import fastify, { type FastifyBaseLogger } from 'fastify';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 import { withoutSchemas } from './without-schemas.ts';
 
-/** Why no requests should be sent here at the moment. */
-export const REASONS = ['starting', 'draining', 'breaker-open', 'overloaded', 'no-worker'] as const;
+/** Why this process should get no requests now. What happens elsewhere is no reason: all replicas would be out at once. */
+export const REASONS = ['starting', 'draining', 'no-keys', 'no-worker'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What can be seen of a gateway from outside, whether it is one process or several. */
-export interface Visible {
+/** What else is worth knowing and no reason. */
+export const CONDITIONS = ['breaker-open', 'overloaded'] as const;
+export type Condition = (typeof CONDITIONS)[number];
+
+export interface Status {
   /** Empty when it is ready. */
-  reasons(): Promise<readonly Reason[]>;
+  reasons: readonly Reason[];
+  conditions: readonly Condition[];
+}
+
+/** What is shown of a gateway, whether it is one process or several. */
+export interface Visible {
+  status(): Promise<Status>;
   /** The page of metrics in Prometheus' text format. */
   metrics(): Promise<string>;
 }
@@ -24,12 +33,12 @@ export interface Management extends Stoppable {
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `/healthz`, `/readyz` and `/metrics` on a port of their own, which the world outside never sees and which answers
- * while the public port is overloaded or draining. It tells states and numbers, never keys or personal data.
+ * `/healthz`, `/readyz` and `/metrics` on a port of their own, which is not public and answers while the public port is
+ * overloaded or draining. It shows states and numbers, never keys or personal data.
  */
 export async function startManagement(
   address: { host: string; port: number },
-  lifecycle: Lifecycle,
+  lifecycle: Pick<Lifecycle, 'phase'>,
   log: FastifyBaseLogger,
 ): Promise<Management> {
   const app = fastify({
@@ -40,18 +49,29 @@ export async function startManagement(
   });
   let shown: Visible | undefined;
 
+  async function status(): Promise<Status> {
+    if (lifecycle.phase !== 'running' || !shown) {
+      return { reasons: [lifecycle.phase === 'draining' ? 'draining' : 'starting'], conditions: [] };
+    }
+    return await shown.status();
+  }
+
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const reasons = lifecycle.phase === 'running' ? ((await shown?.reasons()) ?? []) : [lifecycle.phase];
+    const { reasons, conditions } = await status();
     const ready = reasons.length === 0;
-    return reply.code(ready ? 200 : 503).send(ready ? { ready } : { ready, reasons });
+    return reply.code(ready ? 200 : 503).send({
+      ready,
+      ...(ready ? {} : { reasons }),
+      ...(conditions.length > 0 ? { conditions } : {}),
+    });
   });
   app.get('/metrics', async (_request, reply) => {
     if (!shown)
       return reply
         .code(503)
         .header('retry-after', '1')
-        .send({ reasons: [lifecycle.phase] });
+        .send(await status());
     return reply.type(PROMETHEUS).send(await shown.metrics());
   });
 

@@ -1,47 +1,57 @@
-/*
- * What a worker and the primary tell each other: that the worker listens, the primary's questions, the worker's answers.
- */
+/* What a worker and the primary tell each other: that the worker listens, the primary's questions, the worker's answers. */
 import type { Worker } from 'node:cluster';
 import * as z from 'zod';
-import { REASONS, type Reason } from './management.ts';
+import { CONDITIONS, REASONS, type Status } from './management.ts';
 
-/** How long a worker has to answer, in milliseconds; one whose event loop stands still does not. */
-const PATIENCE_MS = 2_000;
+/** How long a worker may take to answer, in milliseconds. */
+const ANSWER_WITHIN_MS = 2_000;
+/** How long a worker may take until it listens, in milliseconds. */
+const LISTEN_WITHIN_MS = 30_000;
 
-/** Something every worker can be asked, and the form of its answer. */
+/** Something that every worker can be asked, and the form of its answer. */
 export interface Question<Answer> {
-  about: 'reasons' | 'metrics';
+  about: 'status' | 'metrics';
   answer: z.ZodType<Answer>;
 }
 
-export const WHY_NOT_READY: Question<Reason[]> = { about: 'reasons', answer: z.array(z.enum(REASONS)) };
-/** prom-client's metrics as it writes them as JSON. */
-export const METRICS: Question<object[]> = { about: 'metrics', answer: z.array(z.looseObject({})) };
+export const STATUS: Question<Status> = {
+  about: 'status',
+  answer: z.object({ reasons: z.array(z.enum(REASONS)), conditions: z.array(z.enum(CONDITIONS)) }),
+};
+
+/** A metric as prom-client writes it as JSON. */
+export interface Metric {
+  type: string;
+}
+export const METRICS: Question<Metric[]> = { about: 'metrics', answer: z.array(z.looseObject({ type: z.string() })) };
 
 const LISTENS = z.object({ listens: z.string() });
-const ASKED = z.object({ question: z.number(), about: z.enum(['reasons', 'metrics']) });
-const ANSWERED = z.object({ question: z.number(), answer: z.unknown() });
+const QUESTION = z.object({ question: z.number(), about: z.enum(['status', 'metrics']) });
+const ANSWER = z.object({ question: z.number(), answer: z.unknown() });
 
-/** Resolves to a new worker's URL once it listens; rejects when it ends before. */
+/** Resolves to a new worker's URL once it listens; rejects when it ends before, or is killed because it takes too long. */
 export function listening(worker: Worker): Promise<string> {
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), LISTEN_WITHIN_MS);
     worker.on('message', (message: unknown) => {
       const { data } = LISTENS.safeParse(message);
-      if (data) resolve(data.listens);
+      if (!data) return;
+      clearTimeout(timer);
+      resolve(data.listens);
     });
     worker.once('exit', (code, signal) => {
-      const how = signal ?? `exit code ${code}`;
-      reject(new Error(`A worker ended before it listened (${how}); the reason stands above.`));
+      clearTimeout(timer);
+      reject(new Error(`A worker ended before it listened (${signal ?? `exit code ${code}`}); see the log above.`));
     });
   });
 }
 
-let asked = 0;
+let questions = 0;
 
 /** Undefined when the worker does not answer in time or at all. */
 export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>): Promise<Answer | undefined> {
-  asked += 1;
-  const question = asked;
+  questions += 1;
+  const question = questions;
   return new Promise((resolve) => {
     const finish = (given?: Answer) => {
       clearTimeout(timer);
@@ -50,19 +60,20 @@ export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>)
     };
     const onExit = () => finish();
     const onMessage = (message: unknown) => {
-      const { data } = ANSWERED.safeParse(message);
+      const { data } = ANSWER.safeParse(message);
       if (data?.question === question) finish(answer.safeParse(data.answer).data);
     };
-    const timer = setTimeout(finish, PATIENCE_MS);
+    const timer = setTimeout(finish, ANSWER_WITHIN_MS);
     worker.on('message', onMessage).on('exit', onExit);
-    worker.send({ question, about });
+    if (worker.isConnected()) worker.send({ question, about });
+    else finish();
   });
 }
 
-/** The worker's side: tells the primary where it listens, and answers it from then on. */
+/** The worker's side: tells the primary where it listens, and answers its questions from then on. */
 export function answerPrimary(url: string, answers: Record<Question<unknown>['about'], () => unknown>): void {
   process.on('message', async (message: unknown) => {
-    const { data } = ASKED.safeParse(message);
+    const { data } = QUESTION.safeParse(message);
     if (data && process.connected) process.send?.({ question: data.question, answer: await answers[data.about]() });
   });
   process.send?.({ listens: url });

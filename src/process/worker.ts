@@ -2,19 +2,15 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { serve } from '../serve.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Status } from './management.ts';
 import { answerPrimary } from './worker-messages.ts';
 
-/**
- * One gateway among several of this machine. The primary tells it when to end: Ctrl-C at a terminal reaches both, and
- * SIGTERM may reach it twice. When the primary is gone, node:cluster ends the worker.
- */
+/** One gateway among several of this machine, started by the primary. When the primary is gone, node:cluster ends it. */
 export async function runWorker(config: Config, lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<void> {
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', () => lifecycle.end('SIGTERM', 0));
-  const serving = lifecycle.own(await serve(config, (config.rest.baseUrl ?? '').toString(), log));
+  const restUrl = (config.rest.baseUrl ?? '').toString();
+  const serving = lifecycle.own(await serve(config, restUrl, log, { draining: lifecycle.draining }));
   lifecycle.run();
-  answerPrimary(serving.url, {
-    reasons: async () => (lifecycle.phase === 'running' ? await serving.reasons() : [lifecycle.phase]),
-    metrics: () => serving.registry.getMetricsAsJSON(),
-  });
+  const status = async (): Promise<Status> =>
+    lifecycle.phase === 'running' ? await serving.status() : { reasons: [lifecycle.phase], conditions: [] };
+  answerPrimary(serving.url, { status, metrics: () => serving.registry.getMetricsAsJSON() });
 }

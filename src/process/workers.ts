@@ -1,36 +1,53 @@
 /*
  * Several gateways on one port of one machine: this process, the primary, starts a worker for each through node:cluster,
- * replaces those that die, and answers for all of them on the management port. It serves no operation itself.
+ * replaces those that die or hang, and answers for all of them on the management port. It serves no operation itself.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import type { DestinationStream } from 'pino';
+import { Counter, Registry } from 'prom-client';
 import type { Stoppable } from './lifecycle.ts';
-import type { Visible } from './management.ts';
-import { ask, listening, METRICS, WHY_NOT_READY } from './worker-messages.ts';
+import { forwardLines } from './log.ts';
+import type { Status, Visible } from './management.ts';
+import { registerProcessMetrics } from './metrics.ts';
+import { ask, listening, STATUS } from './worker-messages.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 
 /** How long to wait before a dead worker is replaced, in milliseconds: doubled each time until one has lived for a while. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** A worker that lived this long counts as sound, in milliseconds. */
-const SOUND_MS = 30_000;
-/** Workers cut what hangs themselves when the time is over; one that has not ended after so many milliseconds is killed. */
+/** After so many milliseconds a worker counts as started well. */
+const STARTED_WELL_MS = 30_000;
+/** How often each worker is asked for its metrics, in milliseconds; one that is silent so many times is killed. */
+const HEARTBEAT_MS = 1_000;
+const MAX_SILENT = 2;
+/** Workers cut what hangs themselves when the time is over; one that still runs so many milliseconds later is killed. */
 const CUT_MS = 500;
 
 export interface Workers extends Stoppable, Visible {
   url: string;
 }
 
-/** Starts `count` workers and resolves when all of them listen; rejects when one of them dies before. */
-export async function startWorkers(count: number, baseUrl: string, log: FastifyBaseLogger): Promise<Workers> {
+/**
+ * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before.
+ * @param stdout Where the lines of their logs go.
+ */
+export async function startWorkers(
+  count: number,
+  baseUrl: string,
+  log: FastifyBaseLogger,
+  stdout: DestinationStream,
+): Promise<Workers> {
+  cluster.setupPrimary({ silent: true });
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerProcessMetrics(registry);
   const deaths = new Counter({
     name: 'gateway_worker_deaths_total',
-    help: 'Workers that ended without being told to, and were replaced.',
+    help: 'Workers that ended or hung without being told to end, and were replaced.',
     registers: [registry],
   });
+  const metrics = createWorkerMetrics(registry);
   let stopping = false;
   let pauseMs = FIRST_PAUSE_MS;
 
@@ -39,14 +56,19 @@ export async function startWorkers(count: number, baseUrl: string, log: FastifyB
   /** Resolves to the worker's URL. */
   async function start(): Promise<string> {
     const worker = cluster.fork({ REST_BASE_URL: baseUrl });
+    const { process: child } = worker;
+    if (child.stdout) forwardLines(child.stdout, stdout);
+    child.stderr?.pipe(process.stderr, { end: false });
     const url = await listening(worker);
     log.info({ worker: worker.process.pid }, 'worker listens');
     const started = performance.now();
+    watch(worker, metrics, log);
     worker.once('exit', (code, signal) => {
+      metrics.keep(worker);
       if (stopping) return;
       deaths.inc();
-      if (performance.now() - started >= SOUND_MS) pauseMs = FIRST_PAUSE_MS;
-      log.error({ worker: worker.process.pid, code, signal, pauseMs }, 'a worker died; another one takes its place');
+      if (performance.now() - started >= STARTED_WELL_MS) pauseMs = FIRST_PAUSE_MS;
+      log.error({ worker: worker.process.pid, code, signal, pauseMs }, 'a worker died and is replaced');
       replace();
     });
     return url;
@@ -58,7 +80,7 @@ export async function startWorkers(count: number, baseUrl: string, log: FastifyB
       try {
         await start();
       } catch (error) {
-        log.error({ err: error, pauseMs }, 'a worker could not be started');
+        log.error({ err: error, pauseMs }, 'a worker failed to start');
         replace();
       }
     }, pauseMs);
@@ -67,29 +89,43 @@ export async function startWorkers(count: number, baseUrl: string, log: FastifyB
 
   return {
     url,
-    async reasons() {
-      const all = await Promise.all(workers().map((worker) => ask(worker, WHY_NOT_READY)));
-      if (all.length === 0) return ['no-worker'];
-      // Ready as long as one of them is; one that does not answer is too busy to.
-      const answers = all.map((reasons) => reasons ?? ['overloaded' as const]);
-      return answers.some((reasons) => reasons.length === 0) ? [] : [...new Set(answers.flat())];
-    },
-    async metrics() {
-      const all = await Promise.all(workers().map((worker) => ask(worker, METRICS)));
-      const answers = all.filter((metrics) => metrics !== undefined);
-      return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...answers]).metrics();
-    },
+    status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
+    metrics: () => metrics.page(workers()),
     async stop(hurry) {
       stopping = true;
       const all = workers();
-      const gone = Promise.all(all.map((worker) => once(worker, 'exit')));
+      const ended = Promise.all(all.map((worker) => once(worker, 'exit')));
       for (const worker of all) worker.process.kill('SIGTERM');
       const kill = () => {
         for (const worker of workers()) worker.process.kill('SIGKILL');
       };
       hurry.addEventListener('abort', () => setTimeout(kill, CUT_MS), { once: true });
-      await gone;
+      await ended;
     },
+  };
+}
+
+/** Kills a worker that no longer answers. Its counters are kept from its last answer. */
+async function watch(worker: Worker, metrics: WorkerMetrics, log: FastifyBaseLogger): Promise<void> {
+  for (let silent = 0; worker.isConnected(); ) {
+    silent = (await metrics.read(worker)) ? 0 : silent + 1;
+    if (silent === MAX_SILENT) {
+      log.error({ worker: worker.process.pid }, 'a worker hangs and is killed');
+      worker.process.kill('SIGKILL');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS).unref());
+  }
+}
+
+/** Ready as long as one worker is; a worker that does not answer is not. */
+function combine(answers: readonly (Status | undefined)[]): Status {
+  const all = answers.filter((status) => status !== undefined);
+  const conditions = [...new Set(all.flatMap((status) => status.conditions))];
+  if (all.some(({ reasons }) => reasons.length === 0)) return { reasons: [], conditions };
+  return {
+    reasons: all.length === 0 ? ['no-worker'] : [...new Set(all.flatMap(({ reasons }) => reasons))],
+    conditions,
   };
 }
 

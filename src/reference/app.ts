@@ -1,66 +1,72 @@
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
-import type { Keys } from './keys.ts';
-import type { Programme } from './programme/schema.ts';
-import { answerBrokenRequests, answerErrors, answerUnknownPaths } from './refusals.ts';
-import { needsApiKey } from './routes/authenticate.ts';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { answerClientError, answerError, answerUnknownPaths } from './error-handlers.ts';
+import { expiryTime } from './programme/referral.ts';
 import { couponRoutes } from './routes/coupon.ts';
 import { eventRoutes } from './routes/event.ts';
-import { acceptJson } from './routes/json-body.ts';
-import { landingRoutes } from './routes/landing.ts';
-import { operatorRoutes } from './routes/operator.ts';
+import { type LandingLimits, landingRoutes } from './routes/landing.ts';
 import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
+import { acceptJson, requireApiKey } from './routes/request.ts';
 import type { Service } from './service.ts';
+import { deleteExpiredContacts } from './store/contacts.ts';
 import { saveGroup } from './store/coupons.ts';
-import type { Store } from './store/store.ts';
 
-/** The largest body that is read, in bytes. The largest honest ones are event maps of some ten kilobytes. */
+/** The largest body, in bytes. The largest honest bodies are event maps of some ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
 
-/** The longest line and headers that Node takes bound what is left; this only says that a path may be one long id. */
-const ANY_LENGTH = 16 * 1024;
+/** The longest path parameter. Node limits the request line and headers to 16 KB; an id may take all of it. */
+const MAX_PARAMETER_LENGTH = 16 * 1024;
 
-/** How long a client may take to send a request, in milliseconds. */
+/** How long a client may take to send a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export interface ReferenceOptions {
-  /** Stays the caller's: closing the app does not close it. */
-  store: Store;
-  programme: Programme;
-  keys: Keys;
-  /** Where players' browsers reach the service, without a slash at the end. */
-  publicUrl: () => string;
-  /** Default: the system's clock. */
-  now?: () => number;
-  /** Where faults of the program go; default nowhere. */
-  log?: FastifyBaseLogger;
+/** How often expired contacts are deleted. They do not count from the moment they expire. */
+const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
+
+export interface AppOptions {
+  /** Its store remains the caller's: closing the app does not close it. */
+  service: Service;
+  landingLimits: LandingLimits;
+  /** Proxies whose `X-Forwarded-For` is believed, as addresses or networks. Default none. */
+  trustProxy?: string[];
+  /** Default: no log. */
+  log?: FastifyBaseLogger | undefined;
 }
 
-/** The referral and rewards service. It reads no environment and does not listen: its caller decides where it runs. */
-export function createReferenceApp({ now = Date.now, log, ...parts }: ReferenceOptions): FastifyInstance {
-  const service: Service = { ...parts, now };
+/** The public port: the REST interface and the landing page. Reads no environment and does not listen. */
+export function createReferenceApp({ service, landingLimits, trustProxy = [], log }: AppOptions): FastifyInstance {
   const app = fastify({
-    ...(log && { loggerInstance: log }),
+    ...serverOptions(log),
     bodyLimit: BODY_LIMIT,
-    routerOptions: { maxParamLength: ANY_LENGTH },
-    frameworkErrors: answerErrors,
-    clientErrorHandler: answerBrokenRequests,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
   });
-  endConnectionsOnClose(app);
+  closeConnectionsOnClose(app);
   answerUnknownPaths(app);
-  app.setErrorHandler(answerErrors);
+  app.setErrorHandler(answerError);
+  recordRequests(app, service);
   app.addHook('onReady', () => saveGroups(service));
-  app.register(async (door) => landingRoutes(door, service));
-  app.register(async (door) => restInterface(door, service), { prefix: '/api/v3.0' });
-  app.register(async (door) => operatorRoutes(door, service), { prefix: '/operator' });
+  deleteExpiredRegularly(app, service);
+  app.register((scope) => landingRoutes(scope, service, landingLimits));
+  app.register(async (scope) => restInterface(scope, service), { prefix: '/api/v3.0' });
   return app;
+}
+
+/** What both ports have in common. */
+export function serverOptions(log: FastifyBaseLogger | undefined) {
+  return {
+    ...(log && { loggerInstance: log }),
+    logController: new LogController({ disableRequestLogging: true }),
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+  };
 }
 
 /** The six endpoints of the interface document. */
 function restInterface(app: FastifyInstance, service: Service): void {
-  app.addHook('onRequest', needsApiKey(service));
+  app.addHook('onRequest', requireApiKey(service));
   acceptJson(app);
   playerRoutes(app, service);
   couponRoutes(app, service);
@@ -68,8 +74,17 @@ function restInterface(app: FastifyInstance, service: Service): void {
   eventRoutes(app, service);
 }
 
-/** While the app closes, answers end their connections: a client that would keep one open would keep the app open. */
-function endConnectionsOnClose(app: FastifyInstance): void {
+/** One log line and one measurement for each request. The route stands for the path, which contains player ids. */
+function recordRequests(app: FastifyInstance, { metrics }: Service): void {
+  app.addHook('onResponse', async ({ method, routeOptions, log }, { statusCode: status, elapsedTime }) => {
+    const route = routeOptions.url ?? 'unknown';
+    metrics.request({ method, route, status }, elapsedTime / 1000);
+    log.info({ method, route, status, ms: Math.round(elapsedTime * 100) / 100 }, 'request');
+  });
+}
+
+/** While the app closes, responses close their connections. A client that keeps one open would keep the app open. */
+function closeConnectionsOnClose(app: FastifyInstance): void {
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -83,4 +98,13 @@ function saveGroups({ store, programme }: Service): Promise<void> {
   return store.write(async (queries) => {
     for (const group of programme.groups) await saveGroup(queries, group.handle, JSON.stringify(group));
   });
+}
+
+function deleteExpiredRegularly(app: FastifyInstance, { store, programme, now }: Service): void {
+  const run = () => store.write((queries) => deleteExpiredContacts(queries, expiryTime(programme, now())));
+  const timer = setInterval(() => {
+    run().catch((error: unknown) => app.log.error({ err: error }, 'expired contacts were not deleted'));
+  }, EXPIRY_INTERVAL_MS).unref();
+  app.addHook('onReady', run);
+  app.addHook('onClose', async () => clearInterval(timer));
 }

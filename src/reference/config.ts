@@ -1,53 +1,93 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import * as z from 'zod';
 import { Key, type Keys } from './keys.ts';
+import type { LandingLimits } from './routes/landing.ts';
 
-/** What the service runs with. */
 export interface ReferenceConfig {
   host: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   port: number;
-  /** Where players' browsers reach the service; undefined: where it listens. */
+  /** The management port: health, metrics, operator's routes. */
+  management: { host: string; port: number };
+  /** The address for players' browsers; undefined: where the service listens. */
   publicUrl: string | undefined;
+  trustProxy: string[];
+  landingLimits: LandingLimits;
   databaseUrl: string | undefined;
+  database: { poolSize: number; statementTimeoutMs: number; connectTimeoutMs: number; healthTimeoutMs: number };
   dataDir: string;
   programmeFile: string | undefined;
+  shutdown: { graceMs: number; delayMs: number };
+  /** Undefined: `info`, or `warn` when another process starts the service. */
+  logLevel: string | undefined;
   keys: Keys;
-  /** The keys are the built-in ones that everybody knows. */
+  /** The keys are the built-in ones, which everybody knows. */
   hasDevelopmentKeys: boolean;
+  isProduction: boolean;
 }
 
-/** A configuration that cannot be run with. Its message is the report: one line for each variable, and no key. */
+/** The configuration cannot be used. The message has one line for each wrong variable, and no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The same that the gateway uses where nothing is configured; refused in production. */
+/** The gateway uses the same keys when none are set. They are refused in production. */
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+const DEFAULT_MANAGEMENT_PORT = 4101;
 
 type KeyName = keyof typeof DEVELOPMENT_KEYS;
 
 const url = (protocols: RegExp, problem: string) => z.url({ protocol: protocols, error: problem });
 
-const PORT = 'must be a port, 0 to 65535';
+const whole = (from: number, to: number, problem: string) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, problem)
+    .transform(Number)
+    .pipe(z.number().min(from, problem).max(to, problem));
+const PORT = whole(0, 65_535, 'must be a port, 0 to 65535');
+const MILLISECONDS = whole(1, 600_000, 'must be milliseconds, 1 to 600000');
+const MILLISECONDS_OR_0 = whole(0, 600_000, 'must be milliseconds, 0 to 600000');
+const FORMS = whole(0, 1_000_000, 'must be forms in a minute, 0 (no limit) to 1000000');
 
 const SETTINGS = z.object({
   REFERENCE_HOST: z.string().default('127.0.0.1'),
-  REFERENCE_PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4100),
+  REFERENCE_PORT: PORT.default(4100),
+  REFERENCE_MANAGEMENT_HOST: z.string().default('127.0.0.1'),
+  REFERENCE_MANAGEMENT_PORT: PORT.optional(),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
-    .transform((text) => text.replace(/\/+$/, ''))
+    .transform(withoutSlash)
     .optional(),
+  REFERENCE_TRUST_PROXY: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine((parts) => parts.every(isNetwork), 'must be addresses or networks like 10.0.0.0/8, separated by commas')
+    .default([]),
+  REFERENCE_LANDING_PER_ADDRESS: FORMS.default(10),
+  REFERENCE_LANDING_PER_LINK: FORMS.default(60),
   DATABASE_URL: url(
     /^postgres(ql)?$/,
     'must be an address like postgres://user:password@host:5432/database',
   ).optional(),
+  REFERENCE_DATABASE_POOL: whole(1, 1_000, 'must be connections, 1 to 1000').default(10),
+  REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS: MILLISECONDS.default(10_000),
+  REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: MILLISECONDS.default(5_000),
+  REFERENCE_DATABASE_HEALTH_TIMEOUT_MS: MILLISECONDS.default(2_000),
   DATA_DIR: z.string().default('.data'),
   PROGRAMME_FILE: z.string().optional(),
+  SHUTDOWN_GRACE_MS: MILLISECONDS.default(10_000),
+  SHUTDOWN_DELAY_MS: MILLISECONDS_OR_0.default(0),
+  REFERENCE_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a level like info or warn')
+    .optional(),
 });
 
-/** Reads the environment; an empty variable counts as absent. Throws a ConfigError that names all that is wrong. */
+type Settings = z.output<typeof SETTINGS>;
+
+/** Reads the environment; an empty variable counts as absent. Throws a ConfigError that names all problems. */
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const problems: string[] = [];
@@ -58,26 +98,61 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
   const key = (name: KeyName) => readKey(name, given, isProduction, problems);
   const [apiKey, secretKey] = [key('REST_API_KEY'), key('REST_SECRET_KEY')];
   const hasDevelopmentKeys = [apiKey, secretKey].some((read) => read?.isBuiltIn);
-  if (hasDevelopmentKeys && settings.success && !LOOPBACK.has(settings.data.REFERENCE_HOST)) {
-    problems.push('REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
-  }
+  if (hasDevelopmentKeys && settings.success) checkLoopback(settings.data, problems);
   if (!settings.success || !apiKey || !secretKey || problems.length > 0) {
     throw new ConfigError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
   }
-  const { REFERENCE_HOST, REFERENCE_PORT, PUBLIC_URL, DATABASE_URL, DATA_DIR, PROGRAMME_FILE } = settings.data;
+  const keys = { apiKey: apiKey.key, secretKey: secretKey.key };
+  return { ...configOf(settings.data), keys, hasDevelopmentKeys, isProduction };
+}
+
+function configOf(settings: Settings): Omit<ReferenceConfig, 'keys' | 'hasDevelopmentKeys' | 'isProduction'> {
+  const port = settings.REFERENCE_PORT;
   return {
-    host: REFERENCE_HOST,
-    port: REFERENCE_PORT,
-    publicUrl: PUBLIC_URL,
-    databaseUrl: DATABASE_URL,
-    dataDir: DATA_DIR,
-    programmeFile: PROGRAMME_FILE,
-    keys: { apiKey: apiKey.key, secretKey: secretKey.key },
-    hasDevelopmentKeys,
+    host: settings.REFERENCE_HOST,
+    port,
+    management: {
+      host: settings.REFERENCE_MANAGEMENT_HOST,
+      port: settings.REFERENCE_MANAGEMENT_PORT ?? (port === 0 ? 0 : DEFAULT_MANAGEMENT_PORT),
+    },
+    publicUrl: settings.PUBLIC_URL,
+    trustProxy: settings.REFERENCE_TRUST_PROXY,
+    landingLimits: {
+      perAddress: settings.REFERENCE_LANDING_PER_ADDRESS,
+      perLink: settings.REFERENCE_LANDING_PER_LINK,
+    },
+    databaseUrl: settings.DATABASE_URL,
+    database: {
+      poolSize: settings.REFERENCE_DATABASE_POOL,
+      statementTimeoutMs: settings.REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS,
+      connectTimeoutMs: settings.REFERENCE_DATABASE_CONNECT_TIMEOUT_MS,
+      healthTimeoutMs: settings.REFERENCE_DATABASE_HEALTH_TIMEOUT_MS,
+    },
+    dataDir: settings.DATA_DIR,
+    programmeFile: settings.PROGRAMME_FILE,
+    shutdown: { graceMs: settings.SHUTDOWN_GRACE_MS, delayMs: settings.SHUTDOWN_DELAY_MS },
+    logLevel: settings.REFERENCE_LOG_LEVEL,
   };
 }
 
-/** The address of a database carries its password, so it can stand in a file too. */
+function checkLoopback(settings: Settings, problems: string[]): void {
+  for (const name of ['REFERENCE_HOST', 'REFERENCE_MANAGEMENT_HOST'] as const) {
+    if (LOOPBACK.has(settings[name])) continue;
+    problems.push(`${name}: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first`);
+  }
+}
+
+function withoutSlash(text: string): string {
+  return text.endsWith('/') ? text.slice(0, -1) : text;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix = '0', ...more] = text.split('/');
+  const version = isIP(address);
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}
+
+/** The address of a database contains its password, so it can be in a file too. */
 function readDatabaseUrlFile(given: NodeJS.ProcessEnv, problems: string[]): void {
   const path = given['DATABASE_URL_FILE'];
   if (path === undefined) return;

@@ -1,106 +1,127 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import type { Keys } from './keys.ts';
-import type { Programme } from './programme/schema.ts';
-import type { Store } from './store/store.ts';
+import { readContact } from './programme/contacts.ts';
+import { issueCoupon } from './programme/coupons.ts';
+import { leaveContact } from './programme/referral.ts';
+import type { Service } from './service.ts';
+import { readState, writeState } from './store/contacts.ts';
+import { listCoupons, useCoupon } from './store/coupons.ts';
+import { firstEventAt } from './store/events.ts';
+import { findPlayer } from './store/players.ts';
+import { lockTotals } from './store/referrals.ts';
+import type { Queries } from './store/store.ts';
 
-/** The player that a newcomer's first query asks for. */
+/** The player of the first example query. */
 const DEMO_PLAYER = 'demo-player';
 const FRIENDS = 60;
 const COUPONS_OF_EACH_GROUP = 2;
+/** The name in `service_state`; its value is `begun` or `done`. */
+const STATE = 'demo';
 
 const NAMES = ['Ada', 'Ben', 'Chloé', 'Dario', 'Elif', 'Femi', 'Grete', 'Hugo', 'Ines', 'Jun', 'Kofi', 'Lena'];
 
+const ATTRIBUTES = {
+  displayName: 'Demo Player',
+  firstName: 'Demo',
+  lastName: 'Player',
+  email: 'demo.player@shop.example',
+  mobile: '+49 30 1234567',
+  gender: 'F',
+  dateOfBirth: '1990-04-01T00:00:00.000Z',
+  joinDate: '2024-02-29T12:00:00.000Z',
+  tags: 'vip,newsletter',
+  country: 'DE',
+  city: 'Berlin',
+  zip: '10115',
+  totalSpent: 420.5,
+  totalOrders: 7,
+  lastOrderDate: '2025-05-01',
+  avgOrderAmount: 60.07,
+  custom: { favouriteColour: 'green', shoeSize: 42 },
+};
+
 /**
- * Fills an empty store with one player to look at. It goes in through the service's own doors, like everything else: the
- * friends leave their e-mail at the referral link, sign up, and every other one places an order.
+ * Fills an empty store with a player, friends and coupons. Players and events are sent through the REST interface. If
+ * the process ends before all is there, the next start continues; a store with other players is left alone.
  */
-export async function seedDemo(app: FastifyInstance, store: Store, programme: Programme, keys: Keys): Promise<void> {
-  const anybody = await store.read((queries) => queries.selectFrom('players').select('id').limit(1).executeTakeFirst());
-  if (anybody) return;
-  const post: Post = (url, payload) =>
-    app.inject({
-      method: 'POST',
-      url,
-      headers: { apikey: keys.apiKey.reveal(), secretkey: keys.secretKey.reveal() },
-      payload,
-    });
-
-  const landingPath = await createDemoPlayer(post);
-  for (let number = 1; number <= FRIENDS; number++) await addFriend(app, post, programme, landingPath, number);
-  await issueCoupons(post, programme);
-}
-
-type Post = (url: string, payload: object) => Promise<{ statusCode: number; body: string }>;
-
-/** Gives the path of the demo player's landing page. */
-async function createDemoPlayer(post: Post): Promise<string> {
-  const answer = accepted(
-    await post('/api/v3.0/integrations/player', {
-      playerUniqueId: DEMO_PLAYER,
-      playerAttributes: {
-        displayName: 'Demo Player',
-        firstName: 'Demo',
-        lastName: 'Player',
-        email: 'demo.player@shop.example',
-        mobile: '+49 30 1234567',
-        gender: 'F',
-        dateOfBirth: '1990-04-01T00:00:00.000Z',
-        joinDate: '2024-02-29T12:00:00.000Z',
-        tags: 'vip,newsletter',
-        country: 'DE',
-        city: 'Berlin',
-        zip: '10115',
-        totalSpent: 420.5,
-        totalOrders: 7,
-        lastOrderDate: '2025-05-01',
-        avgOrderAmount: 60.07,
-        custom: { favouriteColour: 'green', shoeSize: 42 },
-      },
-      deviceToken: 'demo-device',
-      osType: 'android',
-    }),
+export async function seedDemo(app: FastifyInstance, service: Service): Promise<void> {
+  if (!(await begin(service))) return;
+  const { referralLink } = LINK.parse(
+    JSON.parse(
+      await post(app, service, '/player', {
+        playerUniqueId: DEMO_PLAYER,
+        playerAttributes: ATTRIBUTES,
+        deviceToken: 'demo-device',
+        osType: 'android',
+      }),
+    ),
   );
-  return new URL(LINK.parse(JSON.parse(answer)).referralLink).pathname;
-}
-
-/** A friend who left a contact at the demo player's link and signed up; every other one placed an order. */
-async function addFriend(app: FastifyInstance, post: Post, programme: Programme, landingPath: string, number: number) {
-  const name = NAMES[number % NAMES.length] ?? 'Friend';
-  const playerUniqueId = `demo-friend-${number}`;
-  const email = `friend-${number}@shop.example`;
-  const mobile = `+49 151 ${String(1_000_000 + number)}`;
-  const left = await app.inject({
-    method: 'POST',
-    url: landingPath,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams({ contact: programme.contact === 'email' ? email : mobile }).toString(),
-  });
-  accepted(left);
-  const playerAttributes = { displayName: `${name} ${number}`, firstName: name, email, mobile };
-  accepted(await post('/api/v3.0/integrations/player', { playerUniqueId, playerAttributes }));
-  if (number % 2 === 1) return;
-  const events = { [programme.actionEvent]: { amount: 20 + number, categories: ['demo'] } };
-  accepted(await post('/api/v3.0/integrations/event', { playerUniqueId, events }));
-}
-
-/** Coupons of every group, besides those that the programme gave for the friends; the first one is used. */
-async function issueCoupons(post: Post, programme: Programme): Promise<void> {
-  const codes: string[] = [];
-  for (const { handle } of programme.groups) {
-    for (let number = 0; number < COUPONS_OF_EACH_GROUP; number++) {
-      const answer = await post('/operator/coupon/issue', { playerUniqueId: DEMO_PLAYER, group: handle });
-      // A group may have no more for this player; then the player has coupons of it.
-      if (answer.statusCode !== 409) codes.push(CODE.parse(JSON.parse(accepted(answer))).code);
-    }
-  }
-  if (codes[0] !== undefined) await post('/operator/coupon/use', { code: codes[0] });
+  const referralCode = new URL(referralLink).pathname.slice('/r/'.length);
+  for (let number = 1; number <= FRIENDS; number++) await addFriend(app, service, referralCode, number);
+  await service.store.write((queries) => addCoupons(queries, service));
 }
 
 const LINK = z.object({ referralLink: z.url() });
-const CODE = z.object({ code: z.string() });
 
-function accepted({ statusCode, body }: { statusCode: number; body: string }): string {
-  if (statusCode !== 200) throw new Error(`The demo player cannot be made: the service says ${body}`);
+/** Whether there is something to seed. */
+function begin({ store }: Service): Promise<boolean> {
+  return store.write(async (queries) => {
+    const state = await readState(queries, STATE);
+    if (state !== undefined) return state !== 'done';
+    const player = await queries.selectFrom('players').select('id').limit(1).executeTakeFirst();
+    if (player) return false;
+    await writeState(queries, STATE, 'begun');
+    return true;
+  });
+}
+
+/** A friend who left a contact at the demo player's link and signed up. Every other friend placed an order. */
+async function addFriend(app: FastifyInstance, service: Service, referralCode: string, number: number): Promise<void> {
+  const { store, programme, now } = service;
+  const playerUniqueId = `demo-friend-${number}`;
+  const hasOrdered = number % 2 === 0;
+  const isDone = await store.read(async (queries) => {
+    const player = await findPlayer(queries, playerUniqueId);
+    if (!player?.attributes) return false;
+    return !hasOrdered || (await firstEventAt(queries, player.id, programme.actionEvent)) !== undefined;
+  });
+  if (isDone) return;
+
+  const name = NAMES[number % NAMES.length] ?? 'Friend';
+  const email = `friend-${number}@shop.example`;
+  const mobile = `+49 151 ${String(1_000_000 + number)}`;
+  const contact = readContact(programme.contact, programme.contact === 'email' ? email : mobile, programme.country);
+  if (contact) await store.write((queries) => leaveContact(queries, programme, referralCode, contact, now()));
+  const playerAttributes = { displayName: `${name} ${number}`, firstName: name, email, mobile };
+  await post(app, service, '/player', { playerUniqueId, playerAttributes });
+  if (!hasOrdered) return;
+  const events = { [programme.actionEvent]: { amount: 20 + number, categories: ['demo'] } };
+  await post(app, service, '/event', { playerUniqueId, events });
+}
+
+/** Coupons of every group, as far as the player can obtain them; the first one is used. */
+async function addCoupons(queries: Queries, { programme, now }: Service): Promise<void> {
+  const player = await findPlayer(queries, DEMO_PLAYER);
+  if (player && (await lockTotals(queries, player.id))) {
+    const cause = { reason: 'operator', friend_id: null } as const;
+    for (const group of programme.groups) {
+      for (let number = 0; number < COUPONS_OF_EACH_GROUP; number++) {
+        await issueCoupon(queries, group, player.id, cause, now());
+      }
+    }
+    const issued = (await listCoupons(queries, player.id)).find(({ reason }) => reason === 'operator');
+    if (issued) await useCoupon(queries, issued.code);
+  }
+  await writeState(queries, STATE, 'done');
+}
+
+async function post(app: FastifyInstance, { keys }: Service, path: string, payload: object): Promise<string> {
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: `/api/v3.0/integrations${path}`,
+    headers: { apikey: keys.apiKey.reveal() },
+    payload,
+  });
+  if (statusCode !== 200) throw new Error(`The demo player cannot be created: the service answered ${body}`);
   return body;
 }

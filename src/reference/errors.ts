@@ -1,20 +1,20 @@
 /*
- * Every way in which the service refuses a request. The interface document shows neither statuses nor error bodies;
- * these are this service's choice: a number that programs can tell apart, and a sentence for people.
+ * All errors that the service answers with. The interface document shows neither statuses nor error bodies; this is the
+ * choice of this service: a code for programs and a sentence for people.
  */
 
-/** What every refusal looks like on the wire. */
+/** The body of every error response. */
 export interface ErrorBody {
   code: number;
   message: string;
 }
 
-/** A refusal on its way to the client. Anything else that is thrown is a fault of this program and answered with 500. */
-export class Refusal extends Error {
+/** An error that is answered as it is. Anything else that is thrown is a fault of this program and answered with 500. */
+export class ApiError extends Error {
   readonly status: number;
   readonly code: number;
 
-  /** @param code Defaults to the HTTP status, where the status says it all. */
+  /** @param code Default: the HTTP status. */
   constructor(status: number, message: string, code: number = status) {
     super(message);
     this.status = status;
@@ -22,17 +22,17 @@ export class Refusal extends Error {
   }
 }
 
-/** A member, parameter or header that has to be there is not. */
-export const missing = (what: string): Refusal => new Refusal(400, `${what} is missing`, 4);
+/** A required member, parameter or header is missing. */
+export const missing = (what: string): ApiError => new ApiError(400, `${what} is missing`, 4);
 
-/** A member, parameter or header cannot be used; `why` follows its name: "limit must be …". */
-export const invalid = (what: string, why: string): Refusal => new Refusal(400, `${what} ${why}`, 5);
+/** A member, parameter or header is invalid; `why` follows its name: "limit must be …". */
+export const invalid = (what: string, why: string): ApiError => new ApiError(400, `${what} ${why}`, 5);
 
-/** The body is not JSON, or is JSON that could be understood in two ways. */
-export const unreadable = (why: string): Refusal => new Refusal(400, why, 7);
+/** The body is not JSON, or is JSON with more than one meaning. */
+export const unreadable = (why: string): ApiError => new ApiError(400, why, 7);
 
-/** A key is missing or wrong. Which of the two is not told apart: the answer must not help to guess. */
-export const unauthenticated = (header: string): Refusal =>
-  new Refusal(401, `The header ${header} is missing or wrong`, 1);
+/** A key is missing or wrong. The response does not tell which of the two: it must not help to guess. */
+export const unauthenticated = (header: string): ApiError =>
+  new ApiError(401, `The header ${header} is missing or wrong`, 1);
 
-export const unknownPlayer = (): Refusal => new Refusal(404, 'There is no player with this playerUniqueId', 101);
+export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no player with this playerUniqueId', 101);

@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, watchFile } from 'node:fs';
 import { inspect } from 'node:util';
 
-/** How often the file of a key is looked at, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
+/** How often the file of a key is checked for a change. */
+const FILE_CHECK_MS = 1_000;
 
-/** A key that callers must show. However it is printed, its value is not. */
+/** A key that callers must send. Its value is never printed, logged or serialised. */
 export class Key {
   #value: string;
 
@@ -14,27 +14,27 @@ export class Key {
   }
 
   /**
-   * A key that stands in a file, without the line break at its end, re-read when the file changes. Throws when it cannot
-   * be read now; when it cannot be read later (it is being replaced) or is empty then, the last value stays.
+   * Reads a key from a file, without the line break at its end, and again whenever the file changes. Throws if it cannot be
+   * read now. If it cannot be read later, or is empty then, the last value stays.
    */
   static fromFile(path: string): Key {
     const key = new Key(readKey(path));
-    watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, () => {
+    watchFile(path, { interval: FILE_CHECK_MS, persistent: false }, () => {
       try {
         key.#value = readKey(path);
       } catch {
-        // Gone or empty for the moment; the next change brings it back.
+        // The file is being replaced; the next change is read.
       }
     });
     return key;
   }
 
-  /** Whether `given` is this key, in a time that tells nothing about how much of it is right. */
+  /** Whether `given` is this key. Takes the same time however much of it is right. */
   matches(given: string | undefined): boolean {
     return given !== undefined && timingSafeEqual(digest(given), digest(this.#value));
   }
 
-  /** The value, for the operator's command, which shows it to a running service. */
+  /** The value, for the operator's command, which sends it to the running service. */
   reveal(): string {
     return this.#value;
   }
@@ -54,9 +54,9 @@ export class Key {
 
 /** The two keys of the account. */
 export interface Keys {
-  /** Every call needs it. */
+  /** Required for every call. */
   apiKey: Key;
-  /** Deleting players and reading coupons need it too. */
+  /** Required to delete players and to read coupons. */
   secretKey: Key;
 }
 

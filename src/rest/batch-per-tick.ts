@@ -1,42 +1,42 @@
 /*
- * Work in stages.
+ * Batching per tick of the event loop.
  *
- * A busy event loop reads one socket after the other, and a program that does everything for one request before it looks at
- * the next one jumps back and forth: some JavaScript, a system call that writes an answer, other JavaScript, a system call
- * that writes a request. Each jump finds the processor's caches filled with something else, and each write wakes a peer that
- * has just gone to sleep. These jumps took a third of a request's processor time, more than any function did.
+ * A busy event loop reads one socket after the other. A program that does all its work for one request before it reads the
+ * next one alternates between JavaScript and system calls: parse, write a response, resolve, write a request. After each
+ * change the processor's caches hold other data, and each write wakes a peer process that has just gone to sleep. Measured,
+ * these changes took a third of a request's CPU time, more than any function.
  *
- * A stage collects instead what many requests want, and does it for all of them in one go: the same code runs for one after
- * the other, writes stand together, a peer is woken once. A turn of the event loop then looks like this:
+ * `batchPerTick` collects the same step of many requests and runs it for all of them, one after the other. So the same code
+ * runs several times in a row, and writes stand together. A turn of the event loop then is:
  *
- *     sockets are read:   requests arrive, replies arrive
- *     setImmediate:       all requests begin            then  process.nextTick: all their calls are sent
- *     setImmediate:       all replies are taken         then  process.nextTick: all answers are sent, then all are logged
+ *     sockets are read:   requests and responses arrive
+ *     setImmediate:       all requests are started       then  process.nextTick: all their calls are sent
+ *     setImmediate:       all responses are received     then  process.nextTick: all results are sent, then all are logged
  *
- * Where there is one request alone nothing waits, since the loop comes to its stages as soon as it has read that one.
+ * A request that is alone does not wait, since the loop runs these steps as soon as it has read its socket.
  */
 
 /** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
 const MAX_ITEMS = 64;
 
 /**
- * Makes a stage: it takes items and does `work`, which must not throw, for each of them in their order.
+ * A function that takes items and runs `work`, which must not throw, for all items of a tick in their order.
  *
- * @param schedule When that is: with `setImmediate`, once the event loop has read its sockets; with `process.nextTick`, once
- * everything that is going on at the moment has come to rest, promises included.
+ * @param schedule When: with `setImmediate`, once the event loop has read its sockets; with `process.nextTick`, once the
+ * current callback and the promises that it resolves are done.
  */
 export function batchPerTick<Item>(
   work: (item: Item) => void,
-  schedule: (workOnAll: () => void) => void,
+  schedule: (runAll: () => void) => void,
 ): (item: Item) => void {
-  let waiting: Item[] = [];
-  const workOnAll = () => {
-    const items = waiting;
-    waiting = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
-    if (waiting.length > 0) setImmediate(workOnAll);
+  let batch: Item[] = [];
+  const runAll = () => {
+    const items = batch;
+    batch = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    if (batch.length > 0) setImmediate(runAll);
     for (const item of items) work(item);
   };
   return (item) => {
-    if (waiting.push(item) === 1) schedule(workOnAll);
+    if (batch.push(item) === 1) schedule(runAll);
   };
 }

@@ -1,123 +1,153 @@
-import { CircuitState, ConsecutiveBreaker, type IBreaker, SamplingBreaker } from 'cockatiel';
-import { Cancelled } from './call.ts';
-import { NotTried, UpstreamError } from './errors.ts';
-import type { BreakerState } from './health.ts';
+import { NotSent, UpstreamError } from './errors.ts';
+import type { BreakerState } from './observer.ts';
 
-/** Over how long calls are counted, in milliseconds. */
-const WINDOW_MS = 10_000;
+/** Calls of the last ten seconds count, in steps of one second. */
+const WINDOW_S = 10;
 /** The share of them that must fail for the breaker to open. */
-const THRESHOLD = 0.5;
-/** With fewer calls a second than this, over the window, nothing is concluded. */
-const MINIMUM_RPS = 1;
-/** So many failures without a success between them open the breaker at once, whatever was before. */
-const IN_A_ROW = 20;
+const FAILURE_SHARE = 0.5;
+/** With fewer calls than this in the window nothing is concluded. */
+const MIN_CALLS = 10;
+/** This many failures without a success between them open the breaker whatever the window says. */
+const MAX_CONSECUTIVE = 20;
 
-/** Told once what became of a call. */
-export interface Judge {
-  answered(): void;
-  failed(error: unknown): void;
-}
-
-export interface Breaker {
-  /**
-   * Open means that nothing is let through: once a trial is due it is half-open, though nobody has come to send it yet.
-   * Else a balancer that sends nothing to an open breaker would keep it open for ever.
-   */
-  readonly state: BreakerState;
-  /** Why nothing is to be sent at this moment; undefined unless the breaker is open. */
-  refusal(): NotTried | undefined;
-  /** Lets a call begin, and is told what becomes of it. Throws a `NotTried` for one that must not be sent now. */
-  admit(): Judge;
+/** A call that the breaker let through, and that reports its end once. */
+export interface BreakerPermit {
+  succeed(): void;
+  fail(error: unknown): void;
 }
 
 /**
- * Stops calls to a service that fails: more than half of the last ten seconds' calls, ten at least, or the last twenty
- * without exception, ended in 5xx, a timeout or a lost connection after their retries. Then one call is let through every
- * `intervalMs` to see, and the others fail at once, until one of those is answered.
+ * Stops calls to a service that fails: more than half of the last ten seconds' calls (ten at least), or the last twenty
+ * in a row, ended in 5xx, a timeout or a lost connection after their retries. Then one trial call is sent every
+ * `intervalMs`, and all others fail at once, until a trial succeeds.
  *
- * Cockatiel counts; the states are our own. Its policy lets one trial be sent at a time, and has the other calls wait for
- * it, which is as long as the service may hang. Here the next trial is sent on time though the last one hangs, so that a
- * service is back in use an interval after it recovered; and a trial that is answered late counts all the same, so that a
- * service is let back that is slower than the interval. A trial that nothing came of, since its client went away for
- * example, says nothing, and neither does a call from before the breaker opened.
+ * A trial that hangs does not delay the next one, and a trial that succeeds late still closes the breaker. So a service is
+ * back in use one interval after it recovered, even when it is slower than the interval. Calls from before the breaker
+ * opened count for nothing afterwards.
  */
-export function createBreaker(intervalMs: number, onChange: (state: BreakerState) => void): Breaker {
-  let state: BreakerState = 'closed';
-  let counter = newCounter();
-  /** From when on the next trial may be sent, on the clock of `performance.now()`. */
-  let trialAt = 0;
+export class Breaker {
+  readonly #intervalMs: number;
+  readonly #onChange: (state: BreakerState) => void;
+  #state: BreakerState = 'closed';
+  /** When the next trial may be sent, on the clock of `performance.now()`. */
+  #trialAt = 0;
+  /** One for all calls between two openings. */
+  #counting = this.#newCounting();
 
-  function become(next: BreakerState): void {
-    if (next === state) return;
-    state = next;
-    onChange(next);
+  constructor(intervalMs: number, onChange: (state: BreakerState) => void) {
+    this.#intervalMs = intervalMs;
+    this.#onChange = onChange;
   }
 
-  function open(): void {
-    counter = newCounter();
-    trialAt = performance.now() + intervalMs;
-    become('open');
+  /**
+   * `half-open` as soon as a trial is due, even if no call has come to be it. Otherwise a load balancer that sends nothing
+   * to an open breaker would keep it open for ever.
+   */
+  get state(): BreakerState {
+    return this.#state === 'open' && performance.now() >= this.#trialAt ? 'half-open' : this.#state;
   }
 
-  /** One for all calls of a time, so that those from before the breaker opened count for nothing after. */
-  function newCounter(): Judge {
-    const counts = newCounts();
-    const counting = {
-      answered: () => counts.success(CircuitState.Closed),
-      failed(error: unknown) {
-        if (verdictOf(error) === 'failed' && counts.failure(CircuitState.Closed) && counting === counter) open();
+  /** Lets a call through. Throws a `NotSent` while the breaker is open, unless the call can be a trial. */
+  admit(): BreakerPermit {
+    return this.#state === 'closed' ? this.#counting : this.#trial();
+  }
+
+  /** Throws a `NotSent` when the breaker has opened since a call was let through. */
+  check(): void {
+    const leftMs = this.#state === 'open' ? this.#trialAt - performance.now() : 0;
+    if (leftMs > 0) throw new NotSent('the breaker is open', leftMs);
+  }
+
+  #newCounting(): BreakerPermit {
+    const counts = new RecentCounts();
+    const permit: BreakerPermit = {
+      succeed: () => counts.add(false),
+      fail: (error) => {
+        const kind = classify(error);
+        if (kind !== 'nothing') counts.add(kind === 'failure');
+        if (this.#counting === permit && counts.isTooMany()) this.#open();
       },
     };
-    return counting;
+    return permit;
   }
 
-  function trial(): Judge {
-    const leftMs = trialAt - performance.now();
-    if (leftMs > 0) throw new NotTried('the service fails, and another call tries it first', leftMs);
-    const next = performance.now() + intervalMs;
-    trialAt = next;
-    become('half-open');
+  #trial(): BreakerPermit {
+    const now = performance.now();
+    if (now < this.#trialAt) throw new NotSent('the breaker is open', this.#trialAt - now);
+    const nextTrialAt = now + this.#intervalMs;
+    this.#trialAt = nextTrialAt;
+    this.#become('half-open');
     return {
-      answered: () => become('closed'),
-      failed(error) {
-        if (verdictOf(error) === 'answered') become('closed');
-        else if (state === 'half-open' && trialAt === next) become('open');
+      succeed: () => this.#become('closed'),
+      fail: (error) => {
+        if (classify(error) === 'success') this.#become('closed');
+        else if (this.#state === 'half-open' && this.#trialAt === nextTrialAt) this.#become('open');
       },
     };
   }
 
-  return {
-    get state() {
-      return state === 'open' && performance.now() >= trialAt ? 'half-open' : state;
-    },
-    refusal() {
-      if (state !== 'open') return undefined;
-      const leftMs = trialAt - performance.now();
-      return leftMs > 0 ? new NotTried('the service fails, the breaker is open', leftMs) : undefined;
-    },
-    admit: () => (state === 'closed' ? counter : trial()),
-  };
+  #open(): void {
+    this.#counting = this.#newCounting();
+    this.#trialAt = performance.now() + this.#intervalMs;
+    this.#become('open');
+  }
+
+  #become(state: BreakerState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#onChange(state);
+  }
 }
 
-/** What a failed call says about the service: that it fails, that it is there, or nothing. */
-function verdictOf(error: unknown): 'failed' | 'answered' | 'nothing' {
-  if (error instanceof Cancelled) return error.late ? 'failed' : 'nothing';
-  if (error instanceof NotTried) return 'nothing';
-  const failed = error instanceof UpstreamError && error.code === 'UPSTREAM_UNAVAILABLE' && error.status !== 429;
-  return failed ? 'failed' : 'answered';
+/**
+ * What the error of a call says about the service. A call that was not sent, or whose client disconnected, says nothing;
+ * a 4xx says that the service works.
+ */
+function classify(error: unknown): 'failure' | 'success' | 'nothing' {
+  if (error instanceof NotSent || !(error instanceof UpstreamError)) return 'nothing';
+  switch (error.code) {
+    case 'UPSTREAM_TIMEOUT':
+      return 'failure';
+    case 'UPSTREAM_UNAVAILABLE':
+      return error.status === undefined || error.status >= 500 ? 'failure' : 'success';
+    case 'CANCELLED':
+    case 'OVERLOADED':
+      return 'nothing';
+    default:
+      return 'success';
+  }
 }
 
-/** Opens when one of them does. Each has to see everything. */
-function newCounts(): IBreaker {
-  const breakers = [
-    new SamplingBreaker({ threshold: THRESHOLD, duration: WINDOW_MS, minimumRps: MINIMUM_RPS }),
-    new ConsecutiveBreaker(IN_A_ROW),
-  ];
-  return {
-    state: undefined,
-    success(state) {
-      for (const breaker of breakers) breaker.success(state);
-    },
-    failure: (state) => breakers.map((breaker) => breaker.failure(state)).includes(true),
-  };
+/** Successes and failures of the last seconds, one entry for each second, and the failures in a row. */
+class RecentCounts {
+  readonly #calls: number[] = Array(WINDOW_S).fill(0);
+  readonly #failures: number[] = Array(WINDOW_S).fill(0);
+  #second = 0;
+  #consecutive = 0;
+
+  add(failed: boolean): void {
+    this.#forgetOld();
+    const index = this.#second % WINDOW_S;
+    this.#calls[index] = (this.#calls[index] ?? 0) + 1;
+    this.#consecutive = failed ? this.#consecutive + 1 : 0;
+    if (failed) this.#failures[index] = (this.#failures[index] ?? 0) + 1;
+  }
+
+  isTooMany(): boolean {
+    const calls = sum(this.#calls);
+    return this.#consecutive >= MAX_CONSECUTIVE || (calls >= MIN_CALLS && sum(this.#failures) / calls > FAILURE_SHARE);
+  }
+
+  #forgetOld(): void {
+    const now = Math.floor(performance.now() / 1_000);
+    for (let second = Math.max(this.#second + 1, now - WINDOW_S + 1); second <= now; second += 1) {
+      this.#calls[second % WINDOW_S] = 0;
+      this.#failures[second % WINDOW_S] = 0;
+    }
+    this.#second = now;
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

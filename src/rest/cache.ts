@@ -1,30 +1,26 @@
 import type { Call } from './call.ts';
 
 export interface ReadCacheOptions {
-  /** How long an answer is given as it is, in milliseconds; for as long again it stands in for a failure. */
+  /** How long a result is used as it is, in milliseconds; for as long again it can replace a failure. */
   ttlMs: number;
-  /** How much is kept at most, in bytes. */
   maxBytes: number;
 }
 
 interface Entry<Value> {
   readonly value: Value;
-  /** The player the answer is about. */
   playerUniqueId: string;
-  /** When it came, on the clock of `performance.now()`. */
+  /** When it was put, on the clock of `performance.now()`. */
   since: number;
   bytes: number;
 }
 
-/** What is to be known of the call that brought an answer. */
-type AnsweredCall = Pick<Call, 'playerUniqueId' | 'bytes'>;
-
-/** What a decoded answer takes in memory for each byte of the body it was read from: measured to be about this much. */
-const BYTES_PER_BYTE_READ = 3;
-/** What an entry takes beside its value. */
+/** What a decoded result takes in memory for each byte of its response: measured. */
+const BYTES_PER_RESPONSE_BYTE = 3;
+/** What an entry takes beside its value, and for each character of its key. */
 const BYTES_PER_ENTRY = 300;
+const BYTES_PER_CHARACTER = 2;
 
-/** Answers of one endpoint by what selects them; what was not asked for longest goes first when there are too many. */
+/** Results of one endpoint by request identity. Bounded in bytes; the least recently used are evicted. */
 export class ReadCache<Value> {
   readonly #ttlMs: number;
   readonly #maxBytes: number;
@@ -32,14 +28,14 @@ export class ReadCache<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #identitiesOf = new Map<string, Set<string>>();
   #bytes = 0;
-  #inUse = true;
+  #enabled = true;
 
   constructor({ ttlMs, maxBytes }: ReadCacheOptions) {
     this.#ttlMs = ttlMs;
     this.#maxBytes = maxBytes;
   }
 
-  /** An answer that is not older than its time. */
+  /** A result within its time to live. */
   fresh(identity: string): Value | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > this.#ttlMs) return undefined;
@@ -48,18 +44,19 @@ export class ReadCache<Value> {
     return entry.value;
   }
 
-  /** An answer to give in place of a failure: up to twice as old. */
+  /** A result that may replace a failure: within twice its time to live. */
   stale(identity: string): Value | undefined {
     const entry = this.#entries.get(identity);
     if (entry === undefined || performance.now() - entry.since > 2 * this.#ttlMs) return undefined;
     return entry.value;
   }
 
-  /** Keeps an answer about a player that was read from a body of so many bytes. */
-  put(identity: string, value: Value, { playerUniqueId, bytes: bytesRead }: AnsweredCall): void {
+  /** Caches the result of a call. */
+  put(identity: string, value: Value, call: Pick<Call, 'playerUniqueId' | 'bytes'>): void {
     this.#remove(identity);
-    if (!this.#inUse) return;
-    const bytes = bytesRead * BYTES_PER_BYTE_READ + BYTES_PER_ENTRY;
+    if (!this.#enabled) return;
+    const { playerUniqueId } = call;
+    const bytes = call.bytes * BYTES_PER_RESPONSE_BYTE + identity.length * BYTES_PER_CHARACTER + BYTES_PER_ENTRY;
     if (bytes > this.#maxBytes) return;
     this.#entries.set(identity, { value, playerUniqueId, since: performance.now(), bytes });
     const identities = this.#identitiesOf.get(playerUniqueId);
@@ -72,14 +69,14 @@ export class ReadCache<Value> {
     }
   }
 
-  /** Whether anything may be kept. A change either way forgets all that was kept before. */
-  use(yes: boolean): void {
-    this.#inUse = yes;
+  /** Switches the cache on or off, and clears it either way. */
+  enable(enabled: boolean): void {
+    this.#enabled = enabled;
     this.clear();
   }
 
-  /** Forgets what is known about one player. */
-  drop(playerUniqueId: string): void {
+  /** Removes everything about one player. */
+  invalidate(playerUniqueId: string): void {
     for (const identity of this.#identitiesOf.get(playerUniqueId) ?? []) this.#remove(identity);
   }
 

@@ -1,38 +1,43 @@
 import type { Cancellation } from './cancellation.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
-/** What one GraphQL operation lends the REST client for every call it makes on the operation's behalf. */
+/** What one GraphQL operation gives to every REST call made on its behalf. */
 export interface CallContext {
-  /** Happens when the operation's client goes away; calls under way then end at once. */
+  /** Fires when the operation's client disconnects; calls in flight then end at once. */
   readonly cancellation: Cancellation;
-  /** Until when the operation must be answered, on the clock of `performance.now()`, in milliseconds. */
+  /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
-  /** Goes upstream as `x-request-id`. */
+  /** Sent as `x-request-id`. */
   readonly requestId: string;
-  /** W3C trace context; goes upstream as `traceparent`. */
+  /** W3C trace context, sent as `traceparent`. */
   readonly traceparent?: string | undefined;
-  /** Told about every call when it is over, whatever became of it. */
+  /** Whose share of the connections the calls count against. Undefined: no share limits them. */
+  readonly callerKey?: string | undefined;
+  /** Called before each REST call that the caller of this client cannot foresee. Throws when the budget is used up. */
+  takeCall?(): void;
+  /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;
 }
 
 /** One call as logs, metrics and `extensions.upstream` show it: without ids, keys or bodies. */
 export interface CallRecord {
   method: Method;
-  /** The path with its parameter's name in place of the id. */
+  /** The path with the parameter's name in place of the id. */
   template: string;
-  /** The HTTP status of the last answer; absent when none arrived. */
+  /** The HTTP status of the last response; undefined when there was none. */
   status?: number | undefined;
-  /** How long the operation waited, in milliseconds. */
+  /** From the operation's request to the result, in milliseconds. */
   ms: number;
-  /** How often the call was sent: 0 when it was refused before, or answered from the cache. */
+  /** How long the call waited for a free connection, in milliseconds; a part of `ms`. */
+  queueMs: number;
+  /** How often the call was sent: 0 when it was refused before, or read from the cache. */
   attempts: number;
-  /** Whether the call had been started for someone else. */
+  /** Whether another operation had already started the call. */
   shared: boolean;
-  /** Whether the answer came from the read cache. */
+  /** Whether the result came from the read cache. */
   cached: boolean;
-  /** Whether it came from the cache after its time because the service failed. */
+  /** Whether an expired result of the read cache replaced a failure. */
   stale: boolean;
-  /** How the call failed. */
   error?: UpstreamErrorCode | undefined;
 }
 

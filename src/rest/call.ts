@@ -1,94 +1,217 @@
 /*
- * One call to the REST service, and everyone who waits for it.
+ * A call to the REST service, and the operations that subscribe to its result.
  *
- * A call belongs to no operation. Operations join it, each with a deadline and a client of its own, and leave it when
- * either comes; the call goes on as long as one of them is left, and is cancelled when the last one leaves. So nobody can
- * spoil the answer of somebody else, and nothing goes on that nobody waits for.
- *
- * A healthy call costs one timer for each operation that waits, and no AbortController: what has to be stopped is told so
- * directly.
+ * A call belongs to no operation. Operations subscribe, each with its own deadline and its own client, and unsubscribe when
+ * either ends; the call goes on while one of them is left, and is cancelled with the last. So no operation can spoil the
+ * result of another, and nothing goes on that no operation needs.
  */
-
-import type { CallContext } from './call-context.ts';
+import type { CallContext, CallRecord } from './call-context.ts';
+import type { Cancellable } from './cancellation.ts';
 import type { Endpoint } from './endpoints.ts';
-import { cancelled, tooLate } from './errors.ts';
+import { cancelled, timedOut, UpstreamError } from './errors.ts';
+import type { Observer } from './observer.ts';
 import type { IdentifiedRequest } from './request.ts';
-import { type SubscribeOptions, Subscriber } from './subscriber.ts';
-import type { Sending } from './transport.ts';
+import type { Exchange, Response } from './transport.ts';
 
-/** A call was cancelled, since nobody waits for it any more. */
-export class Cancelled extends Error {
-  /** Whether the service had its chance: the request was sent, and the time was over. Else the callers went away. */
-  readonly late: boolean;
+/** Of `timeoutMs`: a service that had less time than this until the operation's deadline has not failed. */
+const FAIR_CHANCE = 1 / 2;
 
-  constructor(late: boolean) {
-    super(late ? 'Nobody waits any more: the time is over' : 'Nobody waits any more: the callers went away');
-    this.late = late;
-  }
-}
-
-/** What is sent, and what became of it so far. */
+/** The request and its state. */
 export class Call {
   readonly endpoint: Endpoint;
   readonly request: IdentifiedRequest;
   /** The player it is about. */
   readonly playerUniqueId: string;
+  /** Whose share of the connections it uses. */
+  readonly callerKey: string | undefined;
+  readonly #timeoutMs: number;
+  /** What is left of the call's timeout, in milliseconds. Waiting for a connection takes nothing from it. */
+  timeLeftMs: number;
+  /** The latest deadline of the operations that need it, on the clock of `performance.now()`. */
+  deadline = 0;
+  /** How long it has waited for connections, in milliseconds. */
+  queueMs = 0;
   /** How often it was sent. */
   attempts = 0;
-  /** The status of the last reply; undefined while there is none. */
+  /** The status of the last attempt's response; undefined without one. */
   status: number | undefined;
-  /** How long the body of the last reply was. */
+  /** The length of that response's body. */
   bytes = 0;
-  /** Whether an attempt that failed may have been carried out by the service all the same. */
+  /** Whether the service may have carried out an attempt that failed. */
   maybeDone = false;
-  /** Until when the most patient operation waits, on the clock of `performance.now()`. */
-  deadline = 0;
-  /** What is under way for it at the moment. */
-  sending: Sending | undefined;
-  cancelled: Cancelled | undefined;
+  /** What it does at the moment, and what is aborted with it. */
+  current: { abort(reason: Error): void } | undefined;
+  cancelled: UpstreamError | undefined;
+  #exchange: Exchange | undefined;
+  #sentAt = 0;
 
-  constructor(endpoint: Endpoint, request: IdentifiedRequest, playerUniqueId: string) {
+  constructor(endpoint: Endpoint, request: IdentifiedRequest, playerUniqueId: string, options: CallOptions) {
     this.endpoint = endpoint;
     this.request = request;
     this.playerUniqueId = playerUniqueId;
+    this.callerKey = options.callerKey;
+    this.#timeoutMs = options.timeoutMs;
+    this.timeLeftMs = options.timeoutMs;
+  }
+
+  /** An attempt begins. */
+  begin(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.current = exchange;
+    this.#sentAt = performance.now();
+    this.attempts += 1;
+    this.status = undefined;
+  }
+
+  /** The attempt ended in a response, or in an error. */
+  end(response: Response | Error, ms: number): void {
+    const wasSent = this.#exchange?.sent ?? false;
+    this.#exchange = undefined;
+    this.current = undefined;
+    this.timeLeftMs -= ms;
+    if (response instanceof Error) {
+      this.maybeDone ||= wasSent;
+    } else {
+      this.status = response.status;
+      this.bytes = response.body.length;
+      this.maybeDone ||= response.status >= 500;
+    }
+  }
+
+  /** Ends the call at once. */
+  cancel(reason: UpstreamError): void {
+    this.cancelled = reason;
+    this.current?.abort(reason);
+  }
+
+  /** No operation needs the result any more. The service has failed only if it had time enough to respond. */
+  abandon(isTimeout: boolean): void {
+    const hadChance = this.#exchange && performance.now() - this.#sentAt >= this.#timeoutMs * FAIR_CHANCE;
+    this.cancel(isTimeout && hadChance ? timedOut(this.endpoint) : cancelled(this.endpoint));
+  }
+
+  /**
+   * The error as an operation sees it. For a write it says what became of it, and is retryable only if the write surely was
+   * not done; an event must not even have been sent, since an event that counts twice cannot be undone.
+   */
+  describe(error: UpstreamError): UpstreamError {
+    if (this.endpoint.method === 'GET') return error;
+    const isRefused = this.status !== undefined && this.status >= 400 && this.status < 500;
+    const maybeSent = this.maybeDone || (this.#exchange?.sent ?? false) || this.status !== undefined;
+    const isNotDone = !maybeSent || (isRefused && !this.maybeDone);
+    const mayRepeat = this.endpoint.retry === 'never' ? !maybeSent : isNotDone;
+    return error.ofWrite(isNotDone ? 'NOT_DONE' : 'UNKNOWN', error.retryable && mayRepeat);
   }
 }
 
-/** A call and those who wait for its answer. */
+export interface CallOptions {
+  /** How long the call may take once it has a connection, retries included, in milliseconds. */
+  timeoutMs: number;
+  callerKey: string | undefined;
+}
+
+/** A call and the operations that need its result. */
 export class SharedCall<Result> extends Call {
-  readonly #waiters: Subscriber<Result>[] = [];
+  readonly #subscribers: Subscriber<Result>[] = [];
 
-  /** Has one more operation wait for the answer. Rejects with an `UpstreamError`. */
-  join(op: CallContext, options: SubscribeOptions<Result>): Promise<Result> {
-    const waiter = new Subscriber(this, op, options, this.#waiters.length > 0);
-    this.#waiters.push(waiter);
-    this.deadline = Math.max(this.deadline, waiter.deadline);
-    return waiter.wait();
+  /**
+   * Resolves to the call's result, or rejects with an `UpstreamError` when it fails or the operation ends before it.
+   *
+   * @param fallback A result to use in place of a failure that may pass; undefined when there is none.
+   */
+  subscribe(context: CallContext, observer: Observer, fallback?: () => Result | undefined): Promise<Result> {
+    this.deadline = Math.max(this.deadline, context.deadline);
+    return new Promise((resolve, reject) => {
+      const isShared = this.#subscribers.length > 0;
+      const subscriber = new Subscriber<Result>(this, { context, observer, fallback, isShared, resolve, reject });
+      this.#subscribers.push(subscriber);
+      context.cancellation.watch(subscriber, context.deadline);
+    });
   }
 
-  /** Tells all who wait what came of it. */
-  answer(result: Result): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.answered(result);
+  succeed(result: Result): void {
+    for (const subscriber of this.#subscribers.splice(0)) subscriber.succeed(result);
   }
 
-  /** Tells all who wait that it failed. */
   fail(error: unknown): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.failed(error);
+    for (const subscriber of this.#subscribers.splice(0)) subscriber.fail(asUpstreamError(error));
   }
 
-  /** One operation waits no more; `late` when its time was over. The last one takes the call along. */
-  left(waiter: Subscriber<Result>, late: boolean): void {
-    const index = this.#waiters.indexOf(waiter);
+  /** One operation needs the result no more. The call ends with the last of them. */
+  unsubscribe(subscriber: Subscriber<Result>, isTimeout: boolean): void {
+    const index = this.#subscribers.indexOf(subscriber);
     if (index < 0) return;
-    this.#waiters.splice(index, 1);
-    if (this.#waiters.length > 0) return;
-    this.cancelled = new Cancelled(late && this.sending !== undefined);
-    this.sending?.abort(this.cancelled);
+    this.#subscribers.splice(index, 1);
+    if (this.#subscribers.length === 0) this.abandon(isTimeout);
   }
+}
+
+interface Subscription<Result> {
+  context: CallContext;
+  observer: Observer;
+  fallback: (() => Result | undefined) | undefined;
+  isShared: boolean;
+  resolve(result: Result): void;
+  reject(error: UpstreamError): void;
+}
+
+/** One operation that needs the result of a call. */
+class Subscriber<Result> implements Cancellable {
+  readonly #call: SharedCall<Result>;
+  readonly #subscription: Subscription<Result>;
+  readonly #started = performance.now();
+
+  constructor(call: SharedCall<Result>, subscription: Subscription<Result>) {
+    this.#call = call;
+    this.#subscription = subscription;
+  }
+
+  succeed(result: Result): void {
+    this.#subscription.resolve(result);
+    this.#finish(undefined, false);
+  }
+
+  fail(error: UpstreamError): void {
+    const { fallback, resolve, reject } = this.#subscription;
+    const instead = error.retryable ? fallback?.() : undefined;
+    if (instead === undefined) reject(this.#call.describe(error));
+    else resolve(instead);
+    this.#finish(error, instead !== undefined);
+  }
+
+  cancel(isTimeout: boolean): void {
+    this.fail((isTimeout ? timedOut : cancelled)(this.#call.endpoint));
+    this.#call.unsubscribe(this, isTimeout);
+  }
+
+  #finish(error: UpstreamError | undefined, stale: boolean): void {
+    const { context, observer, isShared } = this.#subscription;
+    context.cancellation.unwatch(this);
+    const { endpoint, status, attempts, queueMs } = this.#call;
+    const record: CallRecord = {
+      method: endpoint.method,
+      template: endpoint.template,
+      status,
+      ms: performance.now() - this.#started,
+      queueMs,
+      attempts,
+      shared: isShared,
+      cached: stale,
+      stale,
+      error: error?.code,
+    };
+    observer.call?.(record);
+    context.onCall?.(record);
+  }
+}
+
+function asUpstreamError(error: unknown): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  return new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause: error });
 }
 
 /** Throws when an operation has no time left for a call, or no client. */
-export function assertInTime(op: CallContext, endpoint: Endpoint): void {
-  if (performance.now() >= op.deadline) throw tooLate(endpoint);
-  if (op.cancellation.happened) throw cancelled(endpoint);
+export function assertActive({ deadline, cancellation }: CallContext, endpoint: Endpoint): void {
+  if (performance.now() >= deadline) throw timedOut(endpoint);
+  if (cancellation.cancelled) throw cancelled(endpoint);
 }

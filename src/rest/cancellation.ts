@@ -1,36 +1,51 @@
-/** Who wants to know when an operation's client goes away. */
+/** Whatever must end together with an operation. */
 export interface Cancellable {
-  /** @param late Whether it is known that the operation's time is over. */
-  cancel(late?: boolean): void;
+  /** @param timedOut Whether the operation's deadline has passed; otherwise its client disconnected. */
+  cancel(timedOut: boolean): void;
 }
 
 /**
- * Whether the client an operation works for has gone away, and who is to be told. It does what an AbortSignal does for one
- * operation, at a fraction of its price: on Node 20 a signal with one listener costs some 4 µs.
+ * Ends the calls of one operation when its client disconnects or its deadline passes. An AbortSignal with one listener
+ * costs some 4 µs per call on Node 20; this costs an array entry per call and one timer per operation.
  */
 export class Cancellation {
-  #happened = false;
-  readonly #waiting: Cancellable[] = [];
+  #cancelled = false;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #watchers: Cancellable[] = [];
 
-  get happened(): boolean {
-    return this.#happened;
+  get cancelled(): boolean {
+    return this.#cancelled;
   }
 
-  /** Has `depart` called when the client goes away; in a moment when it has already. */
-  watch(one: Cancellable): void {
-    if (this.#happened) queueMicrotask(() => one.cancel());
-    else this.#waiting.push(one);
+  /**
+   * Cancels `watcher` when the client disconnects or `deadline` passes, until `unwatch`.
+   *
+   * @param deadline The operation's, on the clock of `performance.now()`; the same for all of its watchers.
+   */
+  watch(watcher: Cancellable, deadline: number): void {
+    this.#watchers.push(watcher);
+    this.#timer ??= setTimeout(() => this.#end(true), deadline - performance.now());
   }
 
-  unwatch(one: Cancellable): void {
-    const index = this.#waiting.indexOf(one);
-    if (index >= 0) this.#waiting.splice(index, 1);
+  unwatch(watcher: Cancellable): void {
+    const index = this.#watchers.indexOf(watcher);
+    if (index >= 0) this.#watchers.splice(index, 1);
+    if (this.#watchers.length === 0) this.#stopTimer();
   }
 
-  /** The client is gone: all who watch are told, once. */
-  happen(): void {
-    if (this.#happened) return;
-    this.#happened = true;
-    for (const one of this.#waiting.splice(0)) one.cancel();
+  /** The client disconnected. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#end(false);
+  }
+
+  #end(timedOut: boolean): void {
+    this.#stopTimer();
+    for (const watcher of this.#watchers.splice(0)) watcher.cancel(timedOut);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

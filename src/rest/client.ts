@@ -2,14 +2,14 @@ import type { Secret } from '../config/secret.ts';
 import { ReadCache } from './cache.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
+import type { Warn } from './decode/members.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import { getPlayer, listCoupons, listReferrals } from './endpoints.ts';
-import type { Health } from './health.ts';
 import type { Invalidation } from './invalidation.ts';
-import { attempt } from './maybe.ts';
-import type { Notice, Observer } from './observe.ts';
-import { createRequestMaker } from './request.ts';
+import { Languages } from './language.ts';
+import type { Health, Observer } from './observer.ts';
+import { createRequests } from './request.ts';
 import { createResilience } from './resilience.ts';
 import { Reads } from './single-flight.ts';
 import { createTransport } from './transport.ts';
@@ -21,122 +21,89 @@ const MEGABYTE = 1024 * 1024;
 export interface RestClientOptions {
   /** Where the REST service is, without `/api/v3.0`. */
   baseUrl: string;
-  /** The keys at this moment: asked for with every call, so that a file read anew takes effect at once. */
+  /** The current keys. Called for every request, so that a changed key takes effect at once. */
   apiKey: () => Secret;
   secretKey: () => Secret;
-  /** The name `serviceId` has on the wire. Default `serviceId`. */
+  /** The wire name of `serviceId`. Default `serviceId`. */
   serviceIdField?: string;
-  /** How long one call may take, its retries included, in milliseconds. Default 3,000. */
+  /** How long a call may take once it has a connection, retries included, in milliseconds. Default 3,000. */
   timeoutMs?: number;
-  /** How many connections are opened, and so how many requests are on their way, at most. Default 64. */
+  /** How many connections are opened, and so how many requests are in flight, at most. Default 128. */
   connections?: number;
-  /** How many calls may wait for a connection; the next one fails at once. Default 1,000. */
-  maxQueued?: number;
-  /** The largest body accepted, in bytes. Default 8 MB. */
+  /** How long a call may wait for a connection, in milliseconds; then it fails with `OVERLOADED`. Default 3,000. */
+  queueMs?: number;
+  /** The largest response body that is accepted, in bytes. Default 8 MB. */
   maxResponseBytes?: number;
-  /** How long the breaker lets nothing through before it tries again, in milliseconds. Default 1,000. */
+  /** How often an open breaker lets a trial call through, in milliseconds. Default 1,000. */
   breakerIntervalMs?: number;
-  /** How long reads of players and referrals are kept, in milliseconds. Default 0: not at all. Coupons never are. */
+  /** How long players and referrals are cached, in milliseconds. Default 0: not at all. Coupons never are. */
   readCacheTtlMs?: number;
-  /** How much is kept at most, in bytes. Default 64 MB. */
+  /** The size of the cache, in bytes. Default 64 MB. */
   readCacheMaxBytes?: number;
-  /** How other processes learn of writes; needed when several of them keep reads. */
+  /** How other processes learn of writes; needed when several of them cache reads. */
   invalidation?: Invalidation | undefined;
   observer?: Observer;
-  /** A number from 0 up to 1, for the jitter of waits. Default `Math.random`. */
+  /** A number from 0 up to 1, for jitter. Default `Math.random`. */
   random?: () => number;
 }
 
 /**
- * The REST service, one method per operation. A failure is an `UpstreamError`, or a `RangeError` for an id that cannot be
- * sent. Answers may be shared with other operations: nobody may change them.
+ * The REST service, one method per endpoint. A failure is an `UpstreamError`, or a `RangeError` for an id or a language that
+ * cannot be sent. Results may be shared with other operations: they must not be changed.
  */
 export interface RestClient extends Writes {
-  /** Null for a player that does not exist. `lang` goes upstream as it is, and not at all when undefined. */
-  getPlayer(playerUniqueId: string, lang: string | undefined, op: CallContext): Promise<Player | null>;
-  listCoupons(playerUniqueId: string, op: CallContext): Promise<Coupon[] | null>;
-  listReferrals(playerUniqueId: string, page: number, limit: number, op: CallContext): Promise<ReferralPage | null>;
+  /**
+   * Null for a player that does not exist. Where the account does not have `lang`, its primary language is used, and then
+   * the default language; `context.takeCall` is called before each of these further reads.
+   */
+  getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext): Promise<Player | null>;
+  listCoupons(playerUniqueId: string, context: CallContext): Promise<Coupon[] | null>;
+  listReferrals(
+    playerUniqueId: string,
+    page: number,
+    limit: number,
+    context: CallContext,
+  ): Promise<ReferralPage | null>;
   health(): Health;
-  /** Cuts every connection; calls under way fail. */
+  /** Closes every connection; calls in flight fail. */
   close(): Promise<void>;
 }
 
 export function createRestClient(options: RestClientOptions): RestClient {
-  const { apiKey, secretKey, serviceIdField = 'serviceId', timeoutMs = 3000, connections = 64 } = options;
-  const { readCacheTtlMs = 0, readCacheMaxBytes = 64 * MEGABYTE, invalidation, observer = {} } = options;
-  const notice: Notice = (oddity, member) => observer.oddity?.(oddity, member);
+  const { timeoutMs = 3_000, connections = 128, queueMs = 3_000, breakerIntervalMs = 1_000 } = options;
+  const { maxResponseBytes = 8 * MEGABYTE, serviceIdField = 'serviceId', observer = {}, invalidation } = options;
+  const { random = Math.random } = options;
   const baseUrl = new URL(options.baseUrl);
-  const request = createRequestMaker({ baseUrl, apiKey, secretKey });
-  const transport = createTransport({
-    origin: baseUrl.origin,
-    connections,
-    connectTimeoutMs: timeoutMs,
-    maxResponseBytes: options.maxResponseBytes ?? 8 * MEGABYTE,
-  });
-  const resilience = createResilience({
-    transport,
-    observer,
-    connections,
-    maxQueued: options.maxQueued ?? 1000,
-    breakerIntervalMs: options.breakerIntervalMs ?? 1000,
-    random: options.random ?? Math.random,
-  });
-
-  const cache = { ttlMs: readCacheTtlMs, maxBytes: readCacheMaxBytes / 2 };
-  const playerCache = readCacheTtlMs > 0 ? new ReadCache<Player>(cache) : undefined;
-  const referralCache = readCacheTtlMs > 0 ? new ReadCache<ReferralPage>(cache) : undefined;
+  const { origin } = baseUrl;
+  const createRequest = createRequests({ ...options, baseUrl });
+  const transport = createTransport({ origin, connections, connectTimeoutMs: timeoutMs, maxResponseBytes });
+  const resilience = createResilience({ transport, observer, connections, queueMs, breakerIntervalMs, random });
+  const warn: Warn = (warning, member) => observer.decodeWarning?.(warning, member);
   const common = { resilience, observer, timeoutMs };
-  const players = new Reads<Player>({
-    ...common,
-    endpoint: getPlayer,
-    decode: (body, id) => decodePlayer(body, id, notice),
-    cache: playerCache,
-  });
-  const coupons = new Reads<Coupon[]>({
-    ...common,
-    endpoint: listCoupons,
-    decode: (body) => decodeCoupons(body, notice),
-  });
-  const referrals = new Reads<ReferralPage>({
-    ...common,
-    endpoint: listReferrals,
-    decode: (body) => decodeReferrals(body, notice),
-    cache: referralCache,
-  });
-
-  /** A write changes its own player, and anyone's coupons and referrals: a friend's order rewards the referrer too. */
-  function drop(playerUniqueId: string): void {
-    players.drop(playerUniqueId);
-    coupons.dropAll();
-    referrals.dropAll();
-  }
-
-  function keep(yes: boolean): void {
-    playerCache?.use(yes);
-    referralCache?.use(yes);
-  }
-
-  keep(invalidation === undefined);
-  invalidation?.subscribe({ written: drop, connected: keep });
+  const reads = createReads(options, common, warn);
+  const languages = new Languages();
+  invalidation?.subscribe({ written: reads.invalidate, connected: reads.enableCache });
 
   return {
-    getPlayer: (playerUniqueId, lang, op) =>
-      attempt(() => players.read(request(getPlayer, { playerUniqueId, lang }, op), playerUniqueId, op)),
-    listCoupons: (playerUniqueId, op) =>
-      attempt(() => coupons.read(request(listCoupons, { playerUniqueId }, op), playerUniqueId, op)),
-    listReferrals: (playerUniqueId, page, limit, op) =>
-      attempt(() => {
-        const query = `page=${page}&limit=${limit}`;
-        return referrals.read(request(listReferrals, { playerUniqueId, query }, op), playerUniqueId, op);
-      }),
+    async getPlayer(playerUniqueId, lang, context) {
+      const read = (tag: string | undefined) =>
+        reads.players.read(createRequest(getPlayer, { playerUniqueId, lang: tag }, context), playerUniqueId, context);
+      return lang === undefined ? read(undefined) : languages.read(lang, context, read);
+    },
+    listCoupons: async (playerUniqueId, context) =>
+      reads.coupons.read(createRequest(listCoupons, { playerUniqueId }, context), playerUniqueId, context),
+    async listReferrals(playerUniqueId, page, limit, context) {
+      const request = createRequest(listReferrals, { playerUniqueId, query: `page=${page}&limit=${limit}` }, context);
+      return reads.referrals.read(request, playerUniqueId, context);
+    },
     ...createWrites({
       ...common,
-      request,
-      notice,
+      createRequest,
+      warn,
       serviceIdField,
-      sending: drop,
-      written(playerUniqueId) {
-        drop(playerUniqueId);
+      onSend: reads.invalidate,
+      onWritten(playerUniqueId) {
+        reads.invalidate(playerUniqueId);
         invalidation?.publish(playerUniqueId);
       },
     }),
@@ -145,4 +112,48 @@ export function createRestClient(options: RestClientOptions): RestClient {
       await Promise.all([transport.close(), invalidation?.close()]);
     },
   };
+}
+
+/** The three reads with their caches. */
+function createReads(
+  { readCacheTtlMs: ttlMs = 0, readCacheMaxBytes = 64 * MEGABYTE, invalidation }: RestClientOptions,
+  common: { resilience: ReturnType<typeof createResilience>; observer: Observer; timeoutMs: number },
+  warn: Warn,
+) {
+  const cache = { ttlMs, maxBytes: readCacheMaxBytes / 2 };
+  const playerCache = ttlMs > 0 ? new ReadCache<Player>(cache) : undefined;
+  const referralCache = ttlMs > 0 ? new ReadCache<ReferralPage>(cache) : undefined;
+  const players = new Reads<Player>({
+    ...common,
+    endpoint: getPlayer,
+    decode: (body, id) => decodePlayer(body, id, warn),
+    cache: playerCache,
+  });
+  const coupons = new Reads<Coupon[]>({
+    ...common,
+    endpoint: listCoupons,
+    decode: (body) => decodeCoupons(body, warn),
+  });
+  const referrals = new Reads<ReferralPage>({
+    ...common,
+    endpoint: listReferrals,
+    decode: (body) => decodeReferrals(body, warn),
+    cache: referralCache,
+  });
+
+  function enableCache(enabled: boolean): void {
+    playerCache?.enable(enabled);
+    referralCache?.enable(enabled);
+  }
+  // Nothing is cached before writes of other processes are heard.
+  enableCache(invalidation === undefined);
+
+  /** A write changes its own player, and coupons and referrals of any player: a friend's order rewards the referrer too. */
+  function invalidate(playerUniqueId: string): void {
+    players.invalidate(playerUniqueId);
+    coupons.invalidateAll();
+    referrals.invalidateAll();
+  }
+
+  return { players, coupons, referrals, enableCache, invalidate };
 }

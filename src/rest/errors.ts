@@ -2,64 +2,86 @@ import type { Endpoint } from './endpoints.ts';
 
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
-  /** No answer within the call's or the operation's deadline. */
+  /** No response within the time of the call or its operation. */
   | 'UPSTREAM_TIMEOUT'
-  /** No connection, an answer of 5xx or 429, an open breaker, or a full queue. */
+  /** No connection, a response of 5xx or 429, an open breaker. */
   | 'UPSTREAM_UNAVAILABLE'
-  /** An answer of 4xx: the service refuses what was asked. */
+  /** A response of 4xx: the service refuses the request. */
   | 'UPSTREAM_REJECTED'
-  /** An answer that is not what the interface describes: no JSON, too large, a redirect, another player. */
+  /** A response that the interface does not describe: no JSON, too large, a redirect, another player. */
   | 'UPSTREAM_INVALID_RESPONSE'
-  /** An answer of 401 or 403: our keys were refused, which is never the fault of the gateway's client. */
+  /** A response of 401 or 403: our keys were refused, which is never the fault of the gateway's client. */
   | 'UPSTREAM_MISCONFIGURED'
-  /** The operation's client went away first, or was cut off. Log and metrics see it; of clients there is nobody left to. */
+  /** Not sent: too many calls wait for a connection of ours. Says nothing about the service. */
+  | 'OVERLOADED'
+  /** The operation's client disconnected. Only the log and the metrics see this code. */
   | 'CANCELLED';
 
+/** What became of a failed write. `DONE` is for errors below a write that was acknowledged. */
+export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
+
 export interface UpstreamErrorOptions {
-  /** Whether asking again later can help. Default false. */
+  /** Whether the same request can succeed later, and sending it again cannot do anything twice. Default false. */
   retryable?: boolean;
-  /** After how many milliseconds it can help, where that is known. */
+  /** After how many milliseconds it can succeed, where that is known. */
   retryAfterMs?: number | undefined;
-  /** The HTTP status of the answer, when there was one. */
+  /** Writes only. */
+  outcome?: WriteOutcome | undefined;
+  /** The HTTP status of the response, when there was one. */
   status?: number | undefined;
-  /** The beginning of the answer's body. For the log alone: it can hold personal data. */
+  /** The beginning of the response's body. For the log alone: it can hold personal data. */
   excerpt?: string | undefined;
   cause?: unknown;
 }
 
-/** A failed call to the REST service. `code`, `retryable` and `retryAfterMs` are for clients; the rest is for the log. */
+/** A failed call. `code`, `retryable`, `retryAfterMs` and `outcome` are for clients; the rest is for the log. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly outcome: WriteOutcome | undefined;
   readonly status: number | undefined;
   readonly excerpt: string | undefined;
 
-  /** @param message Says which call failed and how, by method and path template; never a key, an id or a URL. */
+  /** @param message Names the call by method and path template; never holds a key, an id or a URL. */
   constructor(code: UpstreamErrorCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs);
+    this.outcome = options.outcome;
     this.status = options.status;
     this.excerpt = options.excerpt;
   }
+
+  /** The same error, told as the error of a write. */
+  ofWrite(outcome: WriteOutcome, retryable: boolean): UpstreamError {
+    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, outcome, retryable });
+  }
 }
 
-/** The call was not sent: the breaker is open, the service asked for a pause, or too many calls wait already. */
-export class NotTried extends UpstreamError {
+/** The call was not sent because of the service: the breaker is open, or the service asked for a pause. */
+export class NotSent extends UpstreamError {
   constructor(reason: string, retryAfterMs?: number) {
     super('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
   }
 }
 
-/** No answer within the time the call or its operation has; asking again can help. */
-export function tooLate({ name }: Endpoint): UpstreamError {
-  return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no answer in time`, { retryable: true });
+/** Not sent, because it would wait for a connection for too long. */
+export function overloaded({ name }: Endpoint, retryAfterMs: number): UpstreamError {
+  return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, {
+    retryable: true,
+    retryAfterMs,
+  });
 }
 
-/** Nobody waits for the answer any more. */
+/** No response within the time that the call or its operation has. */
+export function timedOut({ name }: Endpoint): UpstreamError {
+  return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true });
+}
+
+/** No operation needs the result any more. */
 export function cancelled({ name }: Endpoint): UpstreamError {
-  return new UpstreamError('CANCELLED', `${name}: the client went away`);
+  return new UpstreamError('CANCELLED', `${name}: the client disconnected`);
 }

@@ -1,11 +1,11 @@
 /**
- * Tells the other processes of this gateway about writes, so that their read caches drop what changed.
- * Nothing here throws, and nothing waits: a write is not slower for it, and not less done without it.
+ * Tells the other processes of this gateway about writes, so that they remove what changed from their read caches. It never
+ * throws, and a write never waits for it.
  */
 export interface Invalidation {
-  /** Says that something was written about a player. */
+  /** Something was written about a player. */
   publish(playerUniqueId: string): void;
-  /** Tells about the writes of others. Called once. */
+  /** Called once. */
   subscribe(listener: InvalidationListener): void;
   close(): Promise<void>;
 }
@@ -14,8 +14,8 @@ export interface InvalidationListener {
   /** Another process wrote something about a player. */
   written(playerUniqueId: string): void;
   /**
-   * Whether writes of others are heard of from now on. While they are not, nothing may be kept, and nothing that was
-   * kept before is worth anything afterwards. Before the first call they are not.
+   * Whether writes of other processes are heard from now on. Before the first call they are not. While they are not,
+   * nothing may be cached, and what was cached before must be removed.
    */
-  connected(yes: boolean): void;
+  connected(isConnected: boolean): void;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
-import { type Endpoint, pathTo } from './endpoints.ts';
+import { type Endpoint, pathOf } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -14,8 +14,8 @@ export interface RequestOptions {
 }
 
 /** What differs from call to call. */
-export interface Content {
-  /** The player the path names; a POST names it in the body. */
+export interface RequestContent {
+  /** The player in the path; a POST names its player in the body. */
   playerUniqueId?: string;
   query?: string;
   lang?: string | undefined;
@@ -24,52 +24,51 @@ export interface Content {
 
 export interface IdentifiedRequest extends Request {
   /**
-   * Everything that selects the answer: base URL, a hash of the API key, path, query and language. Two reads with the same
-   * identity have the same answer.
+   * Everything that determines the result: base URL, a hash of the API key, path, query and language. Reads with the same
+   * identity have the same result.
    */
   identity: string;
 }
 
-export type RequestMaker = (endpoint: Endpoint, content: Content, op: CallContext) => IdentifiedRequest;
+export type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => IdentifiedRequest;
 
-/** Makes the requests of one REST service. This alone puts the keys on: the secret key where the endpoint says so. */
-export function createRequestMaker({ baseUrl, apiKey, secretKey }: RequestOptions): RequestMaker {
+/** Creates the requests to one REST service. Only this adds the keys: the secret key where the endpoint needs it. */
+export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-
-  let key = '';
+  let hashedKey = '';
   let account = '';
 
-  /** Hashed anew only when the key changes. */
-  function accountOf(current: string): string {
-    if (current !== key) {
-      key = current;
-      account = JSON.stringify([baseUrl.href, createHash('sha256').update(current).digest('base64')]);
+  /** Identifies the account without its key. Hashed again only when the key changes. */
+  function accountOf(key: string): string {
+    if (key !== hashedKey) {
+      hashedKey = key;
+      account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
     }
     return account;
   }
 
-  return (endpoint, { playerUniqueId, query, lang, body }, op) => {
-    const resource = playerUniqueId === undefined ? endpoint.template : pathTo(endpoint, playerUniqueId);
+  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, traceparent }) => {
+    const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
-    const current = reveal(apiKey());
-    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', current];
+    const key = reveal(apiKey());
+    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey()));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
-    headers.push('x-request-id', op.requestId);
-    if (op.traceparent !== undefined) headers.push('traceparent', op.traceparent);
+    headers.push('x-request-id', requestId);
+    if (traceparent !== undefined) headers.push('traceparent', traceparent);
     return {
       method: endpoint.method,
       path,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
-      // Neither a language nor an encoded path holds a space.
-      identity: `${accountOf(current)} ${lang ?? ''} ${path}`,
+      // Neither a language nor an encoded path contains a space.
+      identity: `${accountOf(key)} ${lang ?? ''} ${path}`,
     };
   };
 }
 
-/** A header carries a language code, and nothing that could be more than one. */
+/** Throws a `RangeError` for a language that a header cannot carry safely. */
 function checkLanguage(lang: string): string {
   if (LANGUAGE.test(lang)) return lang;
   throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');

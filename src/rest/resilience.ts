@@ -1,133 +1,129 @@
 /*
- * What stands between a call and the wire, from the outside in: the breaker, retries, the pause a service asked for, semaphore
- * with a bounded queue, and the exchange itself. The order matters:
+ * What is between a call and the network, from the outside in: the breaker, retries, the throttle, the queue for
+ * connections, and the request itself. The order matters:
  *
- * - the breaker judges calls, not attempts: one endpoint that fails, and is tried again, must not close the others down;
- * - each retry waits for the pause and for its turn again;
- * - waiting for the pause holds no connection.
+ * - the breaker counts calls, not attempts, so that one failing endpoint with its retries does not stop the others;
+ * - each retry passes the throttle and the queue again;
+ * - a call that waits for the end of a pause holds no connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBreaker } from './breaker.ts';
+import { Breaker } from './breaker.ts';
 import type { Call } from './call.ts';
+import { ConnectionQueue } from './connection-queue.ts';
 import type { Json } from './decode/members.ts';
-import type { Health } from './health.ts';
-import type { Observer } from './observe.ts';
-import { isUnavailable, readReply, retryAfterMs, unavailable, withoutReply } from './response.ts';
+import { timedOut } from './errors.ts';
+import type { Health, Observer } from './observer.ts';
+import { isPassing, noResponseError, passingError, readResponse, retryAfterMs } from './response.ts';
 import { type Failure, Retries } from './retries.ts';
-import { Semaphore } from './semaphore.ts';
 import { Throttle } from './throttle.ts';
-import { NoReply, type Reply, type Sending, type Transport } from './transport.ts';
+import { NoResponse, type Response, type Transport } from './transport.ts';
 
 export interface ResilienceOptions {
   transport: Transport;
   observer: Observer;
-  /** How many requests are on their way at most. */
   connections: number;
-  /** How many more may wait for their turn; the next one fails at once. */
-  maxQueued: number;
-  /** How long an open breaker lets nothing through, in milliseconds. */
+  /** How long a call may wait for a connection, in milliseconds. */
+  queueMs: number;
+  /** How often an open breaker lets a trial through, in milliseconds. */
   breakerIntervalMs: number;
   /** A number from 0 up to 1. */
   random: () => number;
 }
 
-/** Makes of an answer what its callers want. */
-export type ReadAnswer<Result, Sent extends Call = Call> = (answer: Json | null, call: Sent) => Result;
+/** Decodes the body of a response; null when the player does not exist. */
+export type Decode<Result, Sent extends Call = Call> = (body: Json | null, call: Sent) => Result;
 
 export interface Resilience {
   /**
-   * Sends the call for as often as it takes and is allowed, and reads its answer: null when the player does not exist. It is
-   * read at once, so that the memory it was read from is free before the next one is read.
+   * Sends the call as often as it needs and is allowed, and decodes the response. It is decoded at once, so that its
+   * buffer is free before the next one is decoded.
    */
-  send<Result, Sent extends Call>(call: Sent, read: ReadAnswer<Result, Sent>): Promise<Result>;
+  send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result>;
   health(): Health;
 }
 
 export function createResilience(options: ResilienceOptions): Resilience {
-  const { transport, observer, connections, maxQueued, breakerIntervalMs, random } = options;
-  const semaphore = new Semaphore(connections, maxQueued);
-  const breaker = createBreaker(breakerIntervalMs, (state) => observer.breaker?.(state));
-  const pause = new Throttle(maxQueued, random);
+  const { transport, observer, queueMs, random } = options;
+  const queue = new ConnectionQueue(options);
+  const breaker = new Breaker(options.breakerIntervalMs, (state) => observer.breaker?.(state));
+  const throttle = new Throttle(random);
   const retries = new Retries(random);
 
-  /** Sends the call, and again for as long as that may help and is allowed. */
-  async function send<Result, Sent extends Call>(call: Sent, read: ReadAnswer<Result, Sent>): Promise<Result> {
-    const judge = breaker.admit();
+  async function send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result> {
+    const permit = breaker.admit();
     try {
-      retries.pay();
-      for (let attempt = 0; ; attempt += 1) {
-        while (pause.leftMs > 0) await pause.over(call.deadline);
-        const turn = semaphore.take();
-        if (turn) await turn;
-        const started = performance.now();
-        const reply = await begin(call).reply;
-        end(call, reply, performance.now() - started);
-        if (!(reply instanceof Error) && !isUnavailable(reply.status)) {
-          pause.end();
-          const answer = readReply(reply, call.endpoint);
-          judge.answered();
-          return read(answer, call);
+      retries.earn();
+      for (;;) {
+        if (throttle.leftMs > 0) await throttle.wait(Math.min(call.deadline, performance.now() + queueMs));
+        const response = await attempt(call);
+        if (!(response instanceof Error) && !isPassing(response)) {
+          throttle.reset();
+          const result = decode(readResponse(response, call.endpoint), call);
+          permit.succeed();
+          return result;
         }
-        const failure = reply instanceof Error ? lost(call, reply) : refused(call, reply);
-        const delayMs = retries.take(call, attempt, failure);
+        const failure = response instanceof Error ? failureOf(call, response) : refusal(call, response);
+        const delayMs = retries.delayMs(call, failure);
         if (delayMs === undefined) throw failure.error;
         observer.retry?.(call.endpoint.method, call.endpoint.template);
+        call.timeLeftMs -= delayMs;
         await sleep(delayMs);
       }
     } catch (error) {
-      judge.failed(error);
+      permit.fail(error);
       throw error;
     }
   }
 
-  /** Puts a request on its way. Its slot was taken before, and is given back when it ends or nothing is to be sent. */
-  function begin(call: Call): Sending {
-    const refusal = call.cancelled ?? breaker.refusal();
-    if (refusal) {
-      semaphore.release();
-      throw refusal;
+  /** Sends the request once, when a connection is free. The call's time runs while it is in flight. */
+  async function attempt(call: Call): Promise<Response | Error> {
+    const waitedMs = call.queueMs;
+    const permit = await queue.acquire(call).finally(() => observer.queueWait?.(call.queueMs - waitedMs));
+    const started = performance.now();
+    let usedMs: number | undefined;
+    try {
+      if (call.cancelled) throw call.cancelled;
+      breaker.check();
+      const exchange = transport.send(call.request);
+      call.begin(exchange);
+      const timer = setTimeout(expire, call.timeLeftMs, call);
+      const response = await exchange.response;
+      clearTimeout(timer);
+      usedMs = performance.now() - started;
+      call.end(response, usedMs);
+      observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, usedMs);
+      return response;
+    } finally {
+      queue.release(permit, usedMs);
     }
-    const sending = transport.send(call.request);
-    call.sending = sending;
-    call.attempts += 1;
-    call.status = undefined;
-    return sending;
   }
 
-  /** What fails may have been carried out all the same, unless not a byte of it was written. */
-  function end(call: Call, reply: Reply | Error, ms: number): void {
-    semaphore.release();
-    call.sending = undefined;
-    if (!(reply instanceof Error)) {
-      call.status = reply.status;
-      call.bytes = reply.body.length;
-      if (reply.status >= 500) call.maybeDone = true;
-    } else if (!(reply instanceof NoReply) || reply.sent) call.maybeDone = true;
-    observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, ms);
+  /** Throws what the request was aborted for, if it was. */
+  function failureOf({ endpoint }: Call, error: Error): Failure {
+    if (!(error instanceof NoResponse)) throw error;
+    return { error: noResponseError(endpoint, error), sent: error.sent };
   }
 
-  /** The failure of a request without a reply; throws the reason it was cut for. */
-  function lost({ endpoint }: Call, reply: Error): Failure {
-    if (!(reply instanceof NoReply)) throw reply;
-    return { error: withoutReply(endpoint, reply), sent: reply.sent };
-  }
-
-  function refused({ endpoint }: Call, reply: Reply): Failure {
-    if (reply.status !== 429) {
-      pause.end();
-      return { error: unavailable(endpoint, reply), sent: true };
+  function refusal({ endpoint }: Call, response: Response): Failure {
+    if (response.status !== 429) {
+      throttle.reset();
+      return { error: passingError(endpoint, response), sent: true };
     }
-    pause.begin(retryAfterMs(reply));
-    return { error: unavailable(endpoint, reply, pause.leftMs), sent: true };
+    throttle.pause(retryAfterMs(response));
+    return { error: passingError(endpoint, response, throttle.leftMs), sent: true };
   }
 
   return {
     send,
     health: () => ({
       breaker: breaker.state,
-      active: semaphore.taken,
-      queued: semaphore.waiting + pause.waiting,
-      pausedMs: Math.round(pause.leftMs),
+      active: queue.active,
+      queued: queue.waiting + throttle.waiting,
+      pausedMs: Math.round(throttle.leftMs),
     }),
   };
+}
+
+function expire(call: Call): void {
+  call.cancel(timedOut(call.endpoint));
 }

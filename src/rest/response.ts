@@ -1,91 +1,109 @@
 import { isJson, type Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
-import type { NoReply, Reply } from './transport.ts';
+import type { NoResponse, Response } from './transport.ts';
 
-/** How much of a failed call's body the log may see. */
+/** How much of a failed call's body the log may hold. */
 const EXCERPT_BYTES = 500;
-/** The code in an error's body that says the player does not exist, whatever the HTTP status. */
+/** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
 const UNKNOWN_PLAYER = 101;
-/** The longest wait that is believed, in milliseconds. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+/** The code that, with status 422, says that another request about the player is being processed. */
+const BUSY_PLAYER = 2001;
+/** The longest `Retry-After` that is believed, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 30_000;
+/** The longest header value that is matched: a service could send anything. */
+const MAX_HEADER_LENGTH = 200;
 
-const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]{1,80}\+)?json *(?:;|$)/i;
+const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
+/** What acknowledges a write although it is no object. */
+const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
 /**
- * The body of a successful reply; null when it says that the player does not exist. An empty body is an empty object: the
- * service may answer a success without a body. Throws an `UpstreamError` for everything else; statuses that are
- * `isUnavailable` are the caller's to sort out before.
+ * The body of a successful response; null when it says that the player does not exist. An empty body is an empty object: the
+ * service may send a success without a body. Throws an `UpstreamError` for everything else; responses that are `isPassing`
+ * are sorted out before.
  */
-export function readReply(reply: Reply, endpoint: Endpoint): Json | null {
-  const { status, body } = reply;
-  if (status < 200 || (status >= 300 && status < 400)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, reply);
-  if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, reply);
+export function readResponse(response: Response, endpoint: Endpoint): Json | null {
+  const { status, body } = response;
+  if (status < 200 || (status >= 300 && status < 400)) throw invalid(endpoint, response);
+  if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
   if (status === 404 && endpoint.ofPlayer) return null;
-  const encoding = reply.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, reply);
+  const encoding = response.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw invalid(endpoint, response);
   const text = body.toString();
   if (status >= 400) {
-    if (endpoint.ofPlayer && isUnknownPlayer(parse(text))) return null;
-    throw failure('UPSTREAM_REJECTED', endpoint, reply);
+    if (endpoint.ofPlayer && codeIn(parse(text)) === UNKNOWN_PLAYER) return null;
+    throw failure('UPSTREAM_REJECTED', endpoint, response);
   }
+  if (endpoint.acknowledges) return acknowledgement(text, response, endpoint);
   if (text.trim() === '') return {};
-  const json = isTyped(reply) ? parse(text) : undefined;
-  if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, reply);
-  return endpoint.ofPlayer && isUnknownPlayer(json) ? null : json;
+  const json = hasType(response, JSON_TYPE) ? parse(text) : undefined;
+  if (!isJson(json)) throw invalid(endpoint, response);
+  return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
 }
 
-/** A status by which the service says that it cannot answer now: 5xx, and 429. */
-export function isUnavailable(status: number): boolean {
-  return status >= 500 || status === 429;
+/** A page of HTML comes from a proxy and acknowledges nothing. */
+function acknowledgement(text: string, response: Response, endpoint: Endpoint): Json | null {
+  if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
+  if (ACKNOWLEDGEMENT.test(text.trim())) return {};
+  const json = parse(text);
+  if (!isJson(json)) throw invalid(endpoint, response);
+  return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
 }
 
-/** The failure that such a status is. `waitMs` stands in for a `Retry-After` that is missing. */
-export function unavailable(endpoint: Endpoint, reply: Reply, waitMs?: number): UpstreamError {
-  const options = { retryable: true, retryAfterMs: retryAfterMs(reply) ?? waitMs };
-  return failure('UPSTREAM_UNAVAILABLE', endpoint, reply, options);
+/** Whether the service says that it cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
+export function isPassing({ status, body }: Response): boolean {
+  return status >= 500 || status === 429 || (status === 422 && codeIn(parse(body.toString())) === BUSY_PLAYER);
 }
 
-/** The failure of a call that got no reply. */
-export function withoutReply(endpoint: Endpoint, error: NoReply): UpstreamError {
-  const options = { cause: error.cause ?? error };
-  switch (error.reason) {
+/** The error of such a response. `pauseMs` replaces a `Retry-After` that is missing. */
+export function passingError(endpoint: Endpoint, response: Response, pauseMs?: number): UpstreamError {
+  const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? pauseMs };
+  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, options);
+}
+
+/** The error of an attempt without a response. */
+export function noResponseError({ name }: Endpoint, { reason, cause }: NoResponse): UpstreamError {
+  switch (reason) {
     case 'connection':
-      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: the connection failed`, {
-        ...options,
-        retryable: true,
-      });
+      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${name}: the connection failed`, { cause, retryable: true });
     case 'too-large':
-      return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${endpoint.name}: the body is too large`, options);
+      return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${name}: the body is too large`, { cause });
     case 'bad-request':
-      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, options);
+      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
   }
 }
 
-/** `Retry-After` in milliseconds from now: seconds, or a date. Undefined when absent or unreadable. */
-export function retryAfterMs(reply: Reply): number | undefined {
-  const value = reply.headers['retry-after'];
-  if (typeof value !== 'string') return undefined;
-  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+/** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
+export function retryAfterMs({ headers }: Response): number | undefined {
+  const value = headers['retry-after'];
+  if (typeof value !== 'string' || value.length > MAX_HEADER_LENGTH) return undefined;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+function invalid(endpoint: Endpoint, response: Response): UpstreamError {
+  return failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
 }
 
 function failure(
   code: UpstreamErrorCode,
   endpoint: Endpoint,
-  { status, body }: Reply,
+  { status, body }: Response,
   options: UpstreamErrorOptions = {},
 ): UpstreamError {
   const excerpt = body.toString('utf8', 0, EXCERPT_BYTES);
-  return new UpstreamError(code, `${endpoint.name} answered ${status}`, { ...options, status, excerpt });
+  return new UpstreamError(code, `${endpoint.name} responded ${status}`, { ...options, status, excerpt });
 }
 
-function isUnknownPlayer(body: unknown): boolean {
-  return isJson(body) && body['code'] === UNKNOWN_PLAYER;
+function codeIn(body: unknown): unknown {
+  return isJson(body) ? body['code'] : undefined;
 }
 
-function isTyped({ headers }: Reply): boolean {
-  return typeof headers['content-type'] === 'string' && JSON_TYPE.test(headers['content-type']);
+function hasType({ headers }: Response, type: RegExp): boolean {
+  const value = headers['content-type'];
+  return typeof value === 'string' && value.length <= MAX_HEADER_LENGTH && type.test(value);
 }
 
 function parse(text: string): unknown {

@@ -3,13 +3,14 @@ import type { UpstreamError } from './errors.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
-/** The longest random wait before the first retry, in milliseconds; doubled before the next. */
-const BASE_MS = 100;
-/** How many retries each call pays for: retries make up at most this share of recent traffic. */
+/** The longest random delay before the first retry, in milliseconds; doubled for the second. */
+const BASE_DELAY_MS = 100;
+/** How much of a retry each call adds to the budget: retries are at most this share of recent calls. */
 const SHARE = 0.2;
-/** How many retries can be saved up, which is what "recent" means: fifty calls. There are as many to begin with. */
-const SAVED = 10;
+/** How many retries the budget can hold, and holds at the start. "Recent" thus means the last fifty calls. */
+const MAX_BUDGET = 10;
 
+/** A failed attempt. */
 export interface Failure {
   error: UpstreamError;
   /** Whether the request may have reached the service. */
@@ -17,32 +18,34 @@ export interface Failure {
 }
 
 /**
- * When failed calls are sent again: at most twice, only where the endpoint allows it, after a random wait (full jitter) on
- * top of what `Retry-After` asks, never past the call's deadline, and never more than the budget allows, so that retries
- * cannot finish off a service that is failing.
+ * Decides which failed calls are sent again: at most twice, only where the endpoint allows it, after `Retry-After` and a
+ * random delay (full jitter), within the call's time, and within a budget, so that retries cannot finish off a service
+ * that fails already.
  */
 export class Retries {
   readonly #random: () => number;
-  #saved = SAVED;
+  #budget = MAX_BUDGET;
 
   /** @param random A number from 0 up to 1. */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Every call that is begun pays for its share of a retry. */
-  pay(): void {
-    this.#saved = Math.min(this.#saved + SHARE, SAVED);
+  /** To be called once for every call. */
+  earn(): void {
+    this.#budget = Math.min(this.#budget + SHARE, MAX_BUDGET);
   }
 
-  /** Takes a retry from the budget and answers after how many milliseconds it is due; undefined when there is none. */
-  take(call: Call, attempt: number, { error, sent }: Failure): number | undefined {
-    const { retry: rule } = call.endpoint;
-    if (attempt >= MAX_RETRIES || call.cancelled || !error.retryable) return undefined;
-    if (rule === 'never' || (rule === 'unsent' && sent)) return undefined;
-    const delayMs = (error.retryAfterMs ?? 0) + this.#random() * BASE_MS * 2 ** attempt;
-    if (performance.now() + delayMs >= call.deadline || this.#saved < 1) return undefined;
-    this.#saved -= 1;
+  /** After how many milliseconds the call is to be sent again, which the budget pays for; undefined: not at all. */
+  delayMs(call: Call, { error, sent }: Failure): number | undefined {
+    const { retry } = call.endpoint;
+    const retries = call.attempts - 1;
+    if (retries >= MAX_RETRIES || call.cancelled || !error.retryable) return undefined;
+    if (retry === 'never' || (retry === 'unsent' && sent)) return undefined;
+    const delayMs = (error.retryAfterMs ?? 0) + this.#random() * BASE_DELAY_MS * 2 ** retries;
+    const leftMs = Math.min(call.timeLeftMs, call.deadline - performance.now());
+    if (delayMs >= leftMs || this.#budget < 1) return undefined;
+    this.#budget -= 1;
     return delayMs;
   }
 }

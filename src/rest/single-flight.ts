@@ -1,28 +1,26 @@
 /*
- * The reads of one endpoint: those in flight are shared, those that came can be kept for a little.
+ * Reads of one endpoint: identical reads in flight share one call, and results can be cached for a short time.
  *
- * What must never happen: somebody asks after a write was acknowledged and is given an answer from before it. So a write
- * drops what it may have changed twice, when it is sent and again when it is acknowledged:
+ * An operation that begins after a write was acknowledged must never get a result from before it. So a write invalidates
+ * the reads that it may change twice, when it is sent and again when it is acknowledged:
  *
- *     read A ──────────────┐                 A began before the write: nobody new joins it
- *            write ────────┼──────┐          from here on; its own callers asked before
- *               read B ────┼──────┼──┐       B began beside the write and may have either state:
+ *     read A ──────────────┐                 A began before the write: no new subscriber
+ *            write ────────┼──────┐          from here on
+ *               read B ────┼──────┼──┐       B began during the write and may see either state:
  *                          A ends │  │       shared until the acknowledgement, not after
  *                                 ack│
- *                          read C ───┼──     C begins its own call
+ *                          read C ───┼──     C is a new call
  *
- * A read that was dropped still answers those who wait for it, but is not kept.
+ * A read that was invalidated still serves its subscribers, but its result is not cached.
  */
-
 import type { ReadCache } from './cache.ts';
-import { assertInTime, SharedCall } from './call.ts';
+import { assertActive, SharedCall } from './call.ts';
 import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
-import { InFlight } from './in-flight.ts';
-import type { Observer } from './observe.ts';
+import type { Observer } from './observer.ts';
 import type { IdentifiedRequest } from './request.ts';
-import type { ReadAnswer, Resilience } from './resilience.ts';
+import type { Resilience } from './resilience.ts';
 
 export interface ReadsOptions<Result> {
   endpoint: Endpoint;
@@ -30,71 +28,75 @@ export interface ReadsOptions<Result> {
   observer: Observer;
   timeoutMs: number;
   decode(body: Json, playerUniqueId: string): Result;
-  /** Where answers are kept; undefined: nowhere. */
+  /** Undefined: results are not cached. */
   cache?: ReadCache<Result> | undefined;
 }
 
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
-  readonly #inFlight = new InFlight<Result | null>();
-  readonly #read: ReadAnswer<Result | null>;
+  /** The calls that can be shared, by identity. */
+  readonly #inFlight = new Map<string, SharedCall<Result | null>>();
+  readonly #decode: (body: Json | null, call: SharedCall<Result | null>) => Result | null;
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
-    this.#read = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
+    this.#decode = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
   }
 
-  read(request: IdentifiedRequest, playerUniqueId: string, op: CallContext): Promise<Result | null> {
+  async read(request: IdentifiedRequest, playerUniqueId: string, context: CallContext): Promise<Result | null> {
     const { cache, endpoint, timeoutMs, observer } = this.#options;
     const { identity } = request;
-    const kept = cache?.fresh(identity);
-    if (kept !== undefined) {
-      reportKept(endpoint, observer, op);
-      return Promise.resolve(kept);
+    const cached = cache?.fresh(identity);
+    if (cached !== undefined) {
+      reportCached(endpoint, observer, context);
+      return cached;
     }
-    assertInTime(op, endpoint);
-    const waiting = cache ? { timeoutMs, observer, fallback: () => cache.stale(identity) } : this.#options;
-    const underWay = this.#inFlight.find(identity, playerUniqueId);
-    if (underWay) return underWay.join(op, waiting);
+    assertActive(context, endpoint);
+    const fallback = cache && (() => cache.stale(identity));
+    const inFlight = this.#inFlight.get(identity);
+    if (inFlight && !inFlight.cancelled) return inFlight.subscribe(context, observer, fallback);
 
-    const call = new SharedCall<Result | null>(endpoint, request, playerUniqueId);
-    this.#inFlight.add(call);
-    const answer = call.join(op, waiting);
-    void this.#fly(call);
-    return answer;
+    const call = new SharedCall<Result | null>(endpoint, request, playerUniqueId, {
+      timeoutMs,
+      callerKey: context.callerKey,
+    });
+    this.#inFlight.set(identity, call);
+    const result = call.subscribe(context, observer, fallback);
+    void this.#send(call);
+    return result;
   }
 
-  /** Ends the sharing of reads about one player, and forgets what was kept of it. */
-  drop(playerUniqueId: string): void {
-    this.#inFlight.removePlayer(playerUniqueId);
-    this.#options.cache?.drop(playerUniqueId);
+  /** Invalidates reads about one player. */
+  invalidate(playerUniqueId: string): void {
+    for (const [identity, call] of this.#inFlight) {
+      if (call.playerUniqueId === playerUniqueId) this.#inFlight.delete(identity);
+    }
+    this.#options.cache?.invalidate(playerUniqueId);
   }
 
-  /** The same for all players. */
-  dropAll(): void {
+  invalidateAll(): void {
     this.#inFlight.clear();
     this.#options.cache?.clear();
   }
 
-  /** Never rejects: those who wait are told. */
-  async #fly(call: SharedCall<Result | null>): Promise<void> {
+  /** Never rejects: the subscribers are told. */
+  async #send(call: SharedCall<Result | null>): Promise<void> {
     const { resilience, cache } = this.#options;
+    const { identity } = call.request;
     try {
-      const result = await resilience.send(call, this.#read);
-      if (result && cache && this.#inFlight.has(call)) {
-        cache.put(call.request.identity, result, call);
-      }
-      call.answer(result);
+      const result = await resilience.send(call, this.#decode);
+      if (result && this.#inFlight.get(identity) === call) cache?.put(identity, result, call);
+      call.succeed(result);
     } catch (error) {
       call.fail(error);
     } finally {
-      this.#inFlight.remove(call);
+      if (this.#inFlight.get(identity) === call) this.#inFlight.delete(identity);
     }
   }
 }
 
-function reportKept({ method, template }: Endpoint, observer: Observer, op: CallContext): void {
-  const record = { method, template, ms: 0, attempts: 0, shared: false, cached: true, stale: false };
+function reportCached({ method, template }: Endpoint, observer: Observer, context: CallContext): void {
+  const record = { method, template, ms: 0, queueMs: 0, attempts: 0, shared: false, cached: true, stale: false };
   observer.call?.(record);
-  op.onCall?.(record);
+  context.onCall?.(record);
 }

@@ -1,31 +1,30 @@
-import { NotTried } from './errors.ts';
+import { NotSent } from './errors.ts';
 
-/** The first pause after a 429 that names none, in milliseconds; doubled with every 429 after it. */
+/** The first pause after a 429 without `Retry-After`, in milliseconds; each further 429 doubles it, up to the longest. */
 const FIRST_MS = 200;
 const LONGEST_MS = 1_000;
-/**
- * Those who waited go on spread over this many milliseconds. When the first of them is answered 429 again, the others
- * find the next pause begun.
- */
+/** Calls that waited continue spread over this many milliseconds, so that the next 429 stops the rest of them. */
 const SPREAD_MS = 100;
+/** How many calls may wait for the end of a pause; the next one fails at once. */
+const MAX_WAITING = 1_000;
 
 /**
- * A service that answers 429 is left alone by everyone for as long as it says, or for a little, growing while it goes on
- * saying so. Calls whose time allows wait for the end; the others, and those above `maxWaiting`, fail at once.
+ * Pauses all calls after a 429: for as long as the service asks, or for a short and growing time. Calls whose deadline
+ * allows it wait for the end; the others fail at once.
  */
 export class Throttle {
-  readonly #maxWaiting: number;
   readonly #random: () => number;
   #until = 0;
-  #streak = 0;
+  /** How many pauses began without a normal response between them. */
+  #pauses = 0;
   #waiting = 0;
 
-  constructor(maxWaiting: number, random: () => number) {
-    this.#maxWaiting = maxWaiting;
+  /** @param random A number from 0 up to 1. */
+  constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** For how many milliseconds the pause still lasts; 0 when there is none. */
+  /** How many milliseconds of the pause are left; 0 without one. */
   get leftMs(): number {
     return this.#until === 0 ? 0 : Math.max(this.#until - performance.now(), 0);
   }
@@ -34,28 +33,30 @@ export class Throttle {
     return this.#waiting;
   }
 
-  /** The service answered 429. The calls that were on their way together count as one. */
-  begin(askedMs: number | undefined): void {
-    const growing = Math.min(FIRST_MS * 2 ** this.#streak, LONGEST_MS);
-    if (this.leftMs === 0) this.#streak += 1;
-    this.#until = Math.max(this.#until, performance.now() + (askedMs ?? growing));
+  /** The service responded 429. Several such responses to requests that were in flight together count as one. */
+  pause(retryAfterMs: number | undefined): void {
+    const growing = Math.min(FIRST_MS * 2 ** this.#pauses, LONGEST_MS);
+    if (this.leftMs === 0) this.#pauses += 1;
+    this.#until = Math.max(this.#until, performance.now() + (retryAfterMs ?? growing));
   }
 
-  /** The service answered anything else. */
-  end(): void {
-    if (this.#streak === 0 || this.leftMs > 0) return;
-    this.#streak = 0;
+  /** The service responded with any other status. */
+  reset(): void {
+    if (this.#pauses === 0 || this.leftMs > 0) return;
+    this.#pauses = 0;
     this.#until = 0;
   }
 
-  /** Resolves when this pause is over, and another may have begun; rejects when that is after `deadline` (on the clock of `performance.now()`). */
-  async over(deadline: number): Promise<void> {
-    const ms = this.leftMs + SPREAD_MS * this.#random();
-    if (performance.now() + ms > deadline || this.#waiting >= this.#maxWaiting) {
-      throw new NotTried('the service asked for a pause', this.leftMs);
+  /** Resolves when there is no pause; rejects with a `NotSent` when that is after `deadline` (of `performance.now()`). */
+  async wait(deadline: number): Promise<void> {
+    while (this.leftMs > 0) {
+      const ms = this.leftMs + SPREAD_MS * this.#random();
+      if (performance.now() + ms > deadline || this.#waiting >= MAX_WAITING) {
+        throw new NotSent('the service asked for a pause', this.leftMs);
+      }
+      this.#waiting += 1;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      this.#waiting -= 1;
     }
-    this.#waiting += 1;
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    this.#waiting -= 1;
   }
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-// The pool alone: undici's index loads fetch, WebSockets, mocks and more with it, which takes 55 ms and 9 MB.
+// The pool alone: undici's index also loads fetch, WebSockets and mocks, which takes 55 ms and 9 MB.
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { batchPerTick } from './batch-per-tick.ts';
 import type { Method } from './call-context.ts';
@@ -24,47 +24,49 @@ export interface Request {
   body: string | null;
 }
 
-export interface Reply {
+export interface Response {
   status: number;
   /** By lower-case name. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
 }
 
-/** A request on its way. */
-export interface Sending {
-  /** A `NoReply`, or the reason it was aborted for, in place of a reply that did not come. Never rejects. */
-  reply: Promise<Reply | Error>;
-  /** Ends the request at once, wherever it is. */
+/** A request in flight. */
+export interface Exchange {
+  /** Resolves to the response, to a `NoResponse`, or to what the request was aborted for. Never rejects. */
+  readonly response: Promise<Response | Error>;
+  /** Whether the service may have received a part of the request. */
+  readonly sent: boolean;
+  /** Ends the request at once, in whatever state it is. */
   abort(reason: Error): void;
 }
 
 export interface Transport {
-  send(request: Request): Sending;
-  /** Cuts every connection. */
+  send(request: Request): Exchange;
+  /** Closes every connection; requests in flight fail. */
   close(): Promise<void>;
 }
 
-/** The service gave no reply that can be read to its end. */
-export class NoReply extends Error {
-  override readonly name = 'NoReply';
+/** The service gave no complete response. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
   readonly reason: 'connection' | 'too-large' | 'bad-request';
-  /** Whether the request may have reached the service; false only when not a byte of it was written. */
+  /** Whether the service may have received the request; false only when not a byte of it was written. */
   readonly sent: boolean;
 
-  constructor(reason: NoReply['reason'], sent: boolean, cause?: unknown) {
-    super(`No reply: ${reason}`, { cause });
+  constructor(reason: NoResponse['reason'], sent: boolean, cause?: unknown) {
+    super(`No response: ${reason}`, { cause });
     this.reason = reason;
     this.sent = sent;
   }
 }
 
 /**
- * The only place that speaks HTTP to the REST service.
+ * The only code that speaks HTTP to the REST service.
  *
- * One request at a time on each connection, so that no reply can be taken for another's; redirects are not followed, since
- * the keys would follow them; no interceptor caches, retries or merges. Time is the caller's to keep: undici's own body
- * timeout starts anew with every byte.
+ * Each connection has one request at a time, so that no response can be taken for another's. Redirects are not followed,
+ * since the keys would follow them. No interceptor caches, retries or merges. Timeouts are the caller's task: undici's own
+ * body timeout starts again with every byte.
  */
 export function createTransport({
   origin,
@@ -80,13 +82,13 @@ export function createTransport({
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const sendTogether = batchPerTick((exchange: Exchange) => {
+  const sendBatched = batchPerTick((exchange: PoolExchange) => {
     pool.dispatch(exchange.request, exchange);
   }, process.nextTick);
   return {
     send(request) {
-      const exchange = new Exchange(request, maxResponseBytes);
-      sendTogether(exchange);
+      const exchange = new PoolExchange(request, maxResponseBytes);
+      sendBatched(exchange);
       return exchange;
     },
     close: () => pool.destroy(),
@@ -94,27 +96,31 @@ export function createTransport({
 }
 
 /**
- * Collects one reply. undici calls it directly, which spares the stream, the promises and the abort signal that its
- * `request` makes for every call, and tells exactly when a request begins to be written.
+ * Collects one response. As a dispatch handler it needs no stream and no abort signal, which undici's `request` creates for
+ * every call, and it knows when undici begins to write the request.
  */
-class Exchange implements Dispatcher.DispatchHandler, Sending {
+class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   readonly request: Request;
-  readonly reply: Promise<Reply | Error>;
+  readonly response: Promise<Response | Error>;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
-  #headers: Reply['headers'] = {};
+  #headers: Response['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #aborted: Error | undefined;
-  #resolve: (reply: Reply | Error) => void = () => {};
+  #resolve: (response: Response | Error) => void = () => {};
 
   constructor(request: Request, maxBytes: number) {
     this.request = request;
     this.#maxBytes = maxBytes;
-    this.reply = new Promise((resolve) => {
+    this.response = new Promise((resolve) => {
       this.#resolve = resolve;
     });
+  }
+
+  get sent(): boolean {
+    return this.#controller !== undefined;
   }
 
   abort(reason: Error): void {
@@ -135,30 +141,30 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   ): void {
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers['content-length']) > this.#maxBytes) this.abort(new NoReply('too-large', true));
+    if (Number(headers['content-length']) > this.#maxBytes) this.abort(new NoResponse('too-large', true));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) this.abort(new NoReply('too-large', true));
+    if (this.#bytes > this.#maxBytes) this.abort(new NoResponse('too-large', true));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    takeTogether(this);
+    receiveBatched(this);
   }
 
-  /** The reply is whole. */
-  take(): void {
+  onResponseError(_controller: unknown, error: Error): void {
+    const isRefused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
+    this.#resolve(new NoResponse(isRefused ? 'bad-request' : 'connection', this.sent, error));
+  }
+
+  /** The response is complete. */
+  receive(): void {
     const [first, second] = this.#chunks;
     const body = first && !second ? first : Buffer.concat(this.#chunks, this.#bytes);
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-    this.#resolve(new NoReply(refused ? 'bad-request' : 'connection', this.#controller !== undefined, error));
-  }
 }
 
-const takeTogether = batchPerTick((exchange: Exchange) => exchange.take(), setImmediate);
+const receiveBatched = batchPerTick((exchange: PoolExchange) => exchange.receive(), setImmediate);

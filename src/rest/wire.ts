@@ -1,22 +1,22 @@
 /*
- * What the REST service says and takes, as this client hands it over.
+ * What the REST client returns and takes.
  *
- * The generated types say what the interface document promises; the types here say what is left after lenient reading,
- * in the form GraphQL's answers have: dates in UTC with milliseconds, ids as text, members in camelCase, what is missing,
- * null or unreadable as undefined. Answers can be shared between operations: nobody may change them.
+ * The generated types are what the interface document promises. The types here are what is left after lenient decoding, in
+ * the form of GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined for what is
+ * absent, null or could not be decoded. Results can be shared between operations: they must not be changed.
  */
 import type { components } from '../generated/rest.ts';
 
 type Schemas = components['schemas'];
 
-/** The names of the wire as GraphQL writes them, and `UNKNOWN` for one that this gateway does not know yet. */
+/** The names of the wire in upper case, and `UNKNOWN` for one that this gateway does not know. */
 export type CouponType = Uppercase<NonNullable<Schemas['Coupon']['couponType']>> | 'UNKNOWN';
 export type ReferralStatus = Uppercase<NonNullable<Schemas['ReferredFriend']['status']>> | 'UNKNOWN';
 
 export interface Player {
-  /** The same as `playerUniqueId`; what GraphQL clients normalise their caches by. */
+  /** The same as `playerUniqueId`. GraphQL clients normalise their caches by it. */
   id: string;
-  /** The id that was asked for. */
+  /** The requested id. */
   playerUniqueId: string;
   attributes: PlayerAttributes | undefined;
   referralLink: string | undefined;

@@ -1,86 +1,87 @@
-import { assertInTime, SharedCall } from './call.ts';
+import { assertActive, SharedCall } from './call.ts';
 import type { CallContext } from './call-context.ts';
-import type { Json } from './decode/members.ts';
+import type { Json, Warn } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
-import { checkId, deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
-import type { Notice, Observer } from './observe.ts';
-import type { Content, RequestMaker } from './request.ts';
-import type { ReadAnswer, Resilience } from './resilience.ts';
+import { deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
+import { checkId } from './ids.ts';
+import type { Observer } from './observer.ts';
+import type { CreateRequest, RequestContent } from './request.ts';
+import type { Decode, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
 
 export interface WritesOptions {
-  request: RequestMaker;
+  createRequest: CreateRequest;
   resilience: Resilience;
   observer: Observer;
-  notice: Notice;
+  warn: Warn;
   timeoutMs: number;
   serviceIdField: string;
-  /** Called when a write about a player is about to be sent, before anything can come of it. */
-  sending(playerUniqueId: string): void;
-  /** Called when it is over, before its caller learns of it, whatever became of it: it may have been carried out. */
-  written(playerUniqueId: string): void;
+  /** Called when a write about a player is about to be sent. */
+  onSend(playerUniqueId: string): void;
+  /** Called when it is over, before its caller learns of it. A write that failed may have been carried out all the same. */
+  onWritten(playerUniqueId: string): void;
 }
 
+/** The calls that change something. Their errors tell the `outcome` of the write. */
 export interface Writes {
-  upsertPlayer(body: PlayerUpsertRequest, op: CallContext): Promise<PlayerUpsertResponse>;
-  deletePlayer(playerUniqueId: string, op: CallContext): Promise<'deleted' | 'unknown'>;
-  trackEvents(body: TrackEventsRequest, op: CallContext): Promise<void>;
+  upsertPlayer(body: PlayerUpsertRequest, context: CallContext): Promise<PlayerUpsertResponse>;
+  deletePlayer(playerUniqueId: string, context: CallContext): Promise<'deleted' | 'unknown'>;
+  trackEvents(body: TrackEventsRequest, context: CallContext): Promise<void>;
 }
 
-/** The three calls that change something. Each is one call for one operation, never shared. */
+/** Each write is one call of one operation, never shared. */
 export function createWrites(options: WritesOptions): Writes {
-  const { request, resilience, observer, notice, timeoutMs, serviceIdField, sending, written } = options;
+  const { createRequest, resilience, observer, warn, timeoutMs, serviceIdField, onSend, onWritten } = options;
 
   async function write<Result>(
     endpoint: Endpoint,
     playerUniqueId: string,
-    content: Content,
-    op: CallContext,
-    read: ReadAnswer<Result, SharedCall<Result>>,
+    content: RequestContent,
+    context: CallContext,
+    decode: Decode<Result, SharedCall<Result>>,
   ): Promise<Result> {
-    const call = new SharedCall<Result>(endpoint, request(endpoint, content, op), checkId(playerUniqueId));
-    assertInTime(op, endpoint);
-    sending(playerUniqueId);
-    const answer = call.join(op, { timeoutMs, observer });
-    void carryOut(call, read);
-    return await answer;
+    const request = createRequest(endpoint, content, context);
+    const { callerKey } = context;
+    const call = new SharedCall<Result>(endpoint, request, checkId(playerUniqueId), { timeoutMs, callerKey });
+    assertActive(context, endpoint);
+    onSend(playerUniqueId);
+    const result = call.subscribe(context, observer);
+    void send(call, decode);
+    return result;
   }
 
-  /** Never rejects: the operation that waits is told. */
-  async function carryOut<Result>(
-    call: SharedCall<Result>,
-    read: ReadAnswer<Result, SharedCall<Result>>,
-  ): Promise<void> {
-    const { playerUniqueId } = call;
+  /** Never rejects: the subscriber is told. */
+  async function send<Result>(call: SharedCall<Result>, decode: Decode<Result, SharedCall<Result>>): Promise<void> {
     try {
-      const result = await resilience.send(call, read);
-      written(playerUniqueId);
-      call.answer(result);
+      const result = await resilience.send(call, decode);
+      onWritten(call.playerUniqueId);
+      call.succeed(result);
     } catch (error) {
-      written(playerUniqueId);
+      onWritten(call.playerUniqueId);
       call.fail(error);
     }
   }
 
   return {
-    upsertPlayer: (body, op) =>
-      write(upsertPlayer, body.playerUniqueId, { body: upsertBody(body) }, op, (answer) =>
-        decodeUpsert(answer ?? {}, body.playerUniqueId, serviceIdField, notice),
+    upsertPlayer: (body, context) =>
+      write(upsertPlayer, body.playerUniqueId, { body: upsertBody(body) }, context, (response) =>
+        decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
       ),
-    deletePlayer: (playerUniqueId, op) =>
-      write(deletePlayer, playerUniqueId, { playerUniqueId }, op, (answer, call) =>
-        answer === null && !call.maybeDone ? 'unknown' : 'deleted',
+    // Unknown after an attempt that may have been carried out: that attempt deleted the player.
+    deletePlayer: (playerUniqueId, context) =>
+      write(deletePlayer, playerUniqueId, { playerUniqueId }, context, (response, call) =>
+        response === null && !call.maybeDone ? 'unknown' : 'deleted',
       ),
-    trackEvents: (body, op) => write(trackEvents, body.playerUniqueId, { body }, op, () => undefined),
+    trackEvents: (body, context) => write(trackEvents, body.playerUniqueId, { body }, context, () => undefined),
   };
 }
 
-/** What is null or undefined is not sent: it stays as it is. */
+/** What is null or undefined is not sent, so it stays as it is. */
 function upsertBody({ playerAttributes, ...rest }: PlayerUpsertRequest): Json {
-  const body = known(rest);
-  return playerAttributes ? { ...body, playerAttributes: known(playerAttributes) } : body;
+  const body = withoutAbsent(rest);
+  return playerAttributes ? { ...body, playerAttributes: withoutAbsent(playerAttributes) } : body;
 }
 
-function known(members: object): Json {
+function withoutAbsent(members: object): Json {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }

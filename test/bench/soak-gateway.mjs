@@ -86,9 +86,7 @@ function announced(child) {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       if (text === undefined) return;
       text += chunk;
-      const [graphql, management] = ['GraphQL', 'Management'].map(
-        (name) => new RegExp(`${name} +(http://[^/\\s]+)`).exec(text)?.[1],
-      );
+      const [, graphql, management] = /"url":"([^"]+)","management":"([^"]+)"/.exec(text) ?? [];
       if (!graphql || !management) return;
       text = undefined;
       resolve({ graphql, management });

@@ -72,8 +72,10 @@ const coupon = (_, n) => ({
 });
 const coupons = Buffer.from(JSON.stringify({ coupons: Array.from({ length: 10 }, coupon) }));
 
+/** Stands for the owner of a page in its text: every player has friends of its own, as in life. */
+const OWNER = '{owner}';
 const friend = (_, n) => ({
-  playerUniqueId: `friend-${n}`,
+  playerUniqueId: `friend-${n}-of-${OWNER}`,
   displayName: `Friend Number ${n}`,
   email: `friend${n}@shop.example`,
   mobileNumber: `+1555${1000 + n}`,
@@ -81,20 +83,20 @@ const friend = (_, n) => ({
   status: n % 4 ? 'active' : 'pending',
 });
 const pages = new Map();
-function page(limit) {
+function page(owner, limit) {
   if (!pages.has(limit)) {
     const referredFriends = Array.from({ length: limit }, friend);
     const totals = { count: limit, total: 240, totalPending: 60, totalActive: 180 };
-    pages.set(limit, Buffer.from(JSON.stringify({ referredFriends, ...totals })));
+    pages.set(limit, JSON.stringify({ referredFriends, ...totals }).split(OWNER));
   }
-  return pages.get(limit);
+  return pages.get(limit).join(owner);
 }
 
 /** By what a path begins with, its answer. */
 const routes = {
   player: (rest) => `{"playerUniqueId":"${rest}${playerEnd}`,
   transactions: () => coupons,
-  players: (rest) => page(Number(/[?&]limit=(\d+)/.exec(rest)?.[1] ?? 50)),
+  players: (rest) => page(rest.slice(0, rest.indexOf('/')), Number(/[?&]limit=(\d+)/.exec(rest)?.[1] ?? 50)),
 };
 
 const server = createServer((request, response) => {

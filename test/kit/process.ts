@@ -34,23 +34,22 @@ export interface GatewayProcess {
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** Starts the compiled program; resolves when it has told where it listens. */
+/** Starts the compiled program; resolves when it is ready. Its log must have the level info. */
 export async function startProcess(
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
 ): Promise<GatewayProcess> {
   const started = spawnProcess(env, nodeOptions);
   const { child, ended, output } = started;
-  const announced = (name: string) => new RegExp(`${name} +(http://[^/\\s]+)`).exec(output())?.[1];
-  await Promise.race([started.written(() => announced('Management') !== undefined), ended]);
-  const [url, management] = [announced('GraphQL'), announced('Management')];
-  if (!url || !management) throw new Error(`The gateway did not start:\n${output()}`);
-
   const log = () =>
     output()
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line));
+  const ready = () => log().find(({ msg }) => msg === 'ready');
+  await Promise.race([started.written(() => ready() !== undefined), ended]);
+  const { url, management } = ready() ?? {};
+  if (!url || !management) throw new Error(`The gateway did not start:\n${output()}`);
   const page = async (path: string) => {
     const response = await fetch(management + path);
     return { status: response.status, text: await response.text() };
@@ -70,9 +69,11 @@ export async function startProcess(
     },
     page,
     async pageWhen(path, fits) {
+      const until = performance.now() + 30_000;
       for (;;) {
         const answer = await page(path);
         if (fits(answer)) return answer;
+        if (performance.now() > until) throw new Error(`${path} never fitted:\n${answer.text}`);
       }
     },
     async kill() {

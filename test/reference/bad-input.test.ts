@@ -49,9 +49,9 @@ describe('bodies that cannot be used', () => {
     [
       'an id that is too long',
       '/event',
-      `{"playerUniqueId":"${'x'.repeat(257)}","events":{"a":{}}}`,
+      `{"playerUniqueId":"${'x'.repeat(1025)}","events":{"a":{}}}`,
       5,
-      'at most 256 characters',
+      'playerUniqueId must have at most 1024 bytes of UTF-8',
     ],
     ['an id with a fraction', '/player', '{"playerUniqueId":1.5}', 5, 'playerUniqueId must be text or a whole number'],
     ['an id that is true', '/player', '{"playerUniqueId":true}', 5, 'playerUniqueId must be text or a whole number'],
@@ -81,27 +81,27 @@ describe('bodies that cannot be used', () => {
       7,
       'must not contain the NUL character',
     ],
-    [
-      'half of a surrogate pair',
-      '/player',
-      player('{"city":"\\ud800"}'),
-      7,
-      'must not contain half of a surrogate pair',
-    ],
+    ['half of a surrogate pair', '/player', player('{"city":"\\ud800"}'), 7, 'must not contain an unpaired surrogate'],
     [
       'half of a surrogate pair in a name',
       '/event',
       '{"playerUniqueId":"bad","events":{"\\udc00":{}}}',
       7,
-      'half of a surrogate pair',
+      'an unpaired surrogate',
     ],
-    ['a member __proto__', '/player', player('{"__proto__":{"city":"x"}}'), 7, 'The member "__proto__" is not allowed'],
+    [
+      'a member __proto__',
+      '/player',
+      player('{"__proto__":{"city":"x"}}'),
+      7,
+      'The member "playerAttributes.__proto__" is not allowed',
+    ],
     [
       'a custom member __proto__',
       '/player',
       player('{"custom":{"__proto__":1}}'),
       7,
-      'The member "__proto__" is not allowed',
+      'The member "playerAttributes.custom.__proto__" is not allowed',
     ],
     [
       'a hidden member __proto__',
@@ -110,7 +110,13 @@ describe('bodies that cannot be used', () => {
       7,
       'is not allowed',
     ],
-    ['a repeated attribute', '/player', player('{"city":"a","city":"b"}'), 7, 'The member "city" is repeated'],
+    [
+      'a repeated attribute',
+      '/player',
+      player('{"city":"a","city":"b"}'),
+      7,
+      'The member "playerAttributes.city" is repeated',
+    ],
     ['100 levels', '/player', player(nested(100)), 7, 'more than 32 levels'],
     [
       '100 levels of events',
@@ -205,7 +211,7 @@ describe('requests that go nowhere', () => {
     ['an id with a line break', 'GET', '/api/v3.0/integrations/player/a%0Ab', 400, 5],
     ['an id that is not UTF-8', 'GET', '/api/v3.0/integrations/player/%ff', 400, 400],
     ['a broken escape', 'GET', '/api/v3.0/integrations/player/%zz', 400, 400],
-    ['an id that is too long', 'GET', `/api/v3.0/integrations/player/${'x'.repeat(257)}`, 400, 5],
+    ['an id that is too long', 'GET', `/api/v3.0/integrations/player/${'x'.repeat(1025)}`, 400, 5],
     ['an unknown player', 'GET', '/api/v3.0/integrations/player/unknown', 404, 101],
     ['the coupons of an unknown player', 'GET', '/api/v3.0/integrations/transactions/unknown/coupon', 404, 101],
     ['the referrals of an unknown player', 'GET', '/api/v3.0/integrations/players/unknown/referrals', 404, 101],
@@ -265,12 +271,15 @@ describe('keys', () => {
     }
   });
 
-  test.each(['issue', 'use'])('the operator’s door to %s needs both keys', async (verb) => {
-    for (const headers of [{}, { APIKey: 'an-api-key' }, { secretKey: 'a-secret-key' }]) {
-      const refused = await fetch(`${reference.url}/operator/coupon/${verb}`, { method: 'POST', headers });
-      expect(refused.status).toBe(401);
-    }
-  });
+  test.each(['coupon/issue', 'coupon/use', 'report', 'backup'])(
+    'the operator’s route %s needs both keys',
+    async (path) => {
+      for (const headers of [{}, { APIKey: 'an-api-key' }, { secretKey: 'a-secret-key' }]) {
+        const refused = await fetch(`${reference.managementUrl}/operator/${path}`, { method: 'POST', headers });
+        expect(refused.status).toBe(401);
+      }
+    },
+  );
 
   test.each(['APIKey', 'apiKey', 'ApiKey', 'apikey', 'APIKEY'])(
     'the spelling %s is understood, in raw bytes',

@@ -4,7 +4,7 @@ type Wire = components['schemas'];
 
 /** The members of all answers in one: each test knows which of them its answer must have. */
 type Members = Required<Wire['Player'] & Wire['PlayerUpsertResponse'] & Wire['CouponList'] & Wire['ReferralPage']> & {
-  /** Of a refusal, or of an issued coupon. */
+  /** Of an error, or of an issued coupon. */
   code: number | string;
   message: string;
 };
@@ -19,9 +19,10 @@ export interface Reply {
   body: Members;
 }
 
-/** The members that a caller of the service needs to know of it. */
-export interface Door {
+/** What a client needs to know about the service. */
+export interface Account {
   url: string;
+  managementUrl: string;
   apiKey: string;
   secretKey: string;
 }
@@ -29,14 +30,14 @@ export interface Door {
 export type Client = ReturnType<typeof clientOf>;
 
 /** Calls a service as its clients do, over HTTP and with both keys. */
-export function clientOf({ url, apiKey, secretKey }: Door) {
+export function clientOf({ url, managementUrl, apiKey, secretKey }: Account) {
   const call = async (
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Reply> => {
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetch(new URL(path, url), {
       method,
       headers: {
         APIKey: apiKey,
@@ -54,6 +55,7 @@ export function clientOf({ url, apiKey, secretKey }: Door) {
   };
   const rest = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     call(method, `/api/v3.0/integrations${path}`, body, headers);
+  const operator = (path: string, body: object) => call('POST', `${managementUrl}/operator/${path}`, body);
   const id = encodeURIComponent;
   return {
     call,
@@ -66,8 +68,10 @@ export function clientOf({ url, apiKey, secretKey }: Door) {
     coupons: (playerUniqueId: string) => rest('GET', `/transactions/${id(playerUniqueId)}/coupon`),
     referrals: (playerUniqueId: string, query = '') => rest('GET', `/players/${id(playerUniqueId)}/referrals${query}`),
     track: (playerUniqueId: unknown, events: unknown) => rest('POST', '/event', { playerUniqueId, events }),
-    issue: (playerUniqueId: string, group: string) => call('POST', '/operator/coupon/issue', { playerUniqueId, group }),
-    use: (code: string) => call('POST', '/operator/coupon/use', { code }),
+    issue: (playerUniqueId: string, group: string) => operator('coupon/issue', { playerUniqueId, group }),
+    use: (code: string) => operator('coupon/use', { code }),
+    report: (playerUniqueId: string) => operator('report', { playerUniqueId }),
+    operator,
     /** Leaves a contact on the landing page of a player's link. */
     leave: async (playerUniqueId: string, contact: string, headers: Record<string, string> = {}) => {
       const { referralLink } = (await rest('GET', `/player/${id(playerUniqueId)}`)).body;

@@ -86,7 +86,7 @@ onEachStore(
         'The programme has no group "gold"',
       ],
       ['an unknown coupon', (client: Client) => client.use('NONE'), 404, 'There is no coupon'],
-      ['a missing code', (client: Client) => client.call('POST', '/operator/coupon/use', {}), 400, 'code is missing'],
+      ['a missing code', (client: Client) => client.operator('coupon/use', {}), 400, 'code is missing'],
     ])('the operator is told about %s', async (_name, ask, status, message) => {
       expect(await ask(service().client)).toMatchObject({
         status,
@@ -132,6 +132,12 @@ onEachStore(
       const { code } = (await client.issue('user', 'three')).body;
       const replies = await Promise.all(Array.from({ length: 16 }, () => client.use(String(code))));
       expect(replies.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(11).fill(409)]);
+      // The operator sees how many uses are left; the interface only tells that there was one.
+      const used = replies.filter(({ status }) => status === 200).map(({ body }) => body);
+      expect(used.map((body) => ({ ...body }))).toEqual(
+        expect.arrayContaining([{ code, uses: 2, usageLimit: 5, usesLeft: 3 }]),
+      );
+      expect((await client.report('user')).text).toContain('used 5, 0 uses left');
     });
 
     test('without limits a coupon is issued and used any number of times', async () => {

@@ -48,15 +48,20 @@ onEachStore('events', (service) => {
       'a repeated event name',
       '{"playerUniqueId":"$","events":{"a":{},"b":{},"a":{}}}',
       7,
-      'The member "a" is repeated',
+      'The member "events.a" is repeated',
     ],
     [
       'a name repeated by an escape',
       '{"playerUniqueId":"$","events":{"a":{},"\\u0061":{}}}',
       7,
-      'The member "a" is repeated',
+      'The member "events.a" is repeated',
     ],
-    ['a repeated metadata key', '{"playerUniqueId":"$","events":{"a":{"k":1,"k":1}}}', 7, 'The member "k" is repeated'],
+    [
+      'a repeated metadata key',
+      '{"playerUniqueId":"$","events":{"a":{"k":1,"k":1}}}',
+      7,
+      'The member "events.a.k" is repeated',
+    ],
     [
       'events given twice',
       '{"playerUniqueId":"$","events":{"a":{}},"events":{"b":{}}}',

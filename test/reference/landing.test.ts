@@ -151,6 +151,78 @@ onEachStore(
   },
 );
 
+onEachStore(
+  'the thanks page of a programme with a shop',
+  (service) => {
+    test('leads to the shop and hands on the code of the referral', async () => {
+      const { client } = service();
+      const { pathname } = new URL((await client.upsert('host')).body.referralLink);
+      const code = pathname.slice('/r/'.length);
+      const page = await client.call('POST', `${pathname}?lang=de`, 'contact=a%40b.c', FORM);
+      expect(page.text).toContain(
+        `<p><a href="https://shop.example/start?a=1&amp;b=%22&amp;referralCode=${code}#top">Weiter zum Shop</a></p>`,
+      );
+      expect((await client.call('GET', pathname)).text).not.toContain('shop.example');
+    });
+  },
+  { programme: programmeWith({ shopUrl: 'https://shop.example/start?a=1&b="#top' }) },
+);
+
+onEachStore(
+  'forms of the landing page',
+  (service) => {
+    const linkOf = async (id: string) => new URL((await service().client.upsert(id)).body.referralLink).pathname;
+    const post = (path: string, number: number, from?: string) =>
+      service().client.call('POST', path, `contact=c${number}%40example.com`, {
+        ...FORM,
+        ...(from && { 'x-forwarded-for': from }),
+      });
+    const statuses = async (replies: Promise<{ status: number }>[]) =>
+      (await Promise.all(replies)).map(({ status }) => status).sort();
+
+    test('are limited for each address', async () => {
+      const paths = await Promise.all(['a', 'b', 'c', 'd'].map(linkOf));
+      const replies = paths.flatMap((path) => [post(path, 1, '192.0.2.1'), post(path, 2, '192.0.2.1')]);
+      expect(await statuses(replies)).toEqual([...Array(5).fill(200), ...Array(3).fill(429)]);
+      expect((await post(paths[0] ?? '', 3, '192.0.2.2')).status).toBe(200);
+      const refused = await post(paths[0] ?? '', 3, '192.0.2.1');
+      expect(refused.text).toContain('<p role="alert">Too many attempts. Please try again in a minute.</p>');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+      // Reading the page is not limited.
+      for (const path of paths) expect((await service().client.call('GET', path)).status).toBe(200);
+    });
+
+    test('are limited for each link, from however many addresses', async () => {
+      const path = await linkOf('popular');
+      const replies = Array.from({ length: 12 }, (_, number) => post(path, number, `198.51.100.${number}`));
+      expect(await statuses(replies)).toEqual([...Array(8).fill(200), ...Array(4).fill(429)]);
+      expect((await post(await linkOf('other'), 1, '198.51.100.1')).status).toBe(200);
+      const { store } = service().reference;
+      const { length } = await store.read((queries) =>
+        queries
+          .selectFrom('contacts')
+          .innerJoin('players', 'players.id', 'contacts.referrer_id')
+          .select('contacts.id')
+          .where('player_unique_id', '=', 'popular')
+          .execute(),
+      );
+      expect(length).toBe(8);
+      expect(await (await fetch(`${service().reference.managementUrl}/metrics`)).text()).toMatch(
+        /^reference_landing_forms_refused_total \d+$/m,
+      );
+    });
+
+    test('from one IPv6 network are from one address', async () => {
+      const paths = await Promise.all(['e', 'f', 'g'].map(linkOf));
+      const replies = Array.from({ length: 9 }, (_, number) =>
+        post(paths[number % 3] ?? '', number, `2001:db8:1:2::${number + 1}`),
+      );
+      expect(await statuses(replies)).toEqual([...Array(5).fill(200), ...Array(4).fill(429)]);
+    });
+  },
+  { landingLimits: { perAddress: 5, perLink: 8 }, trustProxy: ['127.0.0.1'] },
+);
+
 describe('the language of a page', () => {
   test.each([
     [['en', 'de'], undefined, undefined, 'en'],
@@ -160,6 +232,10 @@ describe('the language of a page', () => {
     [['en', 'pt-BR'], undefined, 'PT-br', 'pt-BR'],
     [['en', 'de'], 'DE', 'en', 'de'],
     [['de', 'en'], undefined, '*;;,q=,=', 'de'],
+    [['en', 'de'], undefined, 'fr ; q=0.9 , de ;q=0.8', 'de'],
+    [['en', 'de'], undefined, 'de;level=1;q=0, en', 'en'],
+    [['en', 'de'], undefined, `${' '.repeat(400)},de`, 'de'],
+    [['en', 'de'], undefined, `${' '.repeat(15_000)},de`, 'en'],
   ])('of %j, asked for %j, by a browser of %j is %s', (languages, asked, accepted, language) => {
     expect(chooseLanguage(languages, asked, accepted)).toBe(language);
   });

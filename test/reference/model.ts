@@ -1,6 +1,6 @@
 /*
- * The service in a few lines: what the interface document and the README say, held in memory and looked up by walking
- * through everything. The property test compares the real service with it.
+ * A model of the service in memory, written from the interface document and docs/reference-service.md. The property test
+ * compares the real service with it.
  */
 
 interface ModelPlayer {
@@ -9,13 +9,14 @@ interface ModelPlayer {
   coupons: string[];
   serviceId?: string | undefined;
   link?: string;
+  /** Sent the action event, perhaps before it had attributes. */
+  hasOrdered: boolean;
   referral: { referrer: ModelPlayer; status: 'pending' | 'active' } | undefined;
 }
 
 interface ModelContact {
   referrer: ModelPlayer;
   email: string;
-  countedFor: ModelPlayer | undefined;
 }
 
 /** How many coupons of each group a player can obtain, in the programme that the model knows. */
@@ -24,10 +25,12 @@ export const MAX_PER_PLAYER = { welcome: 1, thanks: 1 };
 export class Model {
   readonly #players = new Map<string, ModelPlayer>();
   #contacts: ModelContact[] = [];
+  /** Every e-mail that has ever counted. */
+  readonly #counted = new Set<string>();
   /** All friends, in the order in which they were referred. */
   #friends: ModelPlayer[] = [];
 
-  knows(id: string): boolean {
+  has(id: string): boolean {
     return this.#players.has(id);
   }
 
@@ -39,40 +42,47 @@ export class Model {
     return this.#players.get(id)?.coupons ?? [];
   }
 
-  /** Remembers what the service calls a player, or throws when it has called the same player something else. */
+  /** Remembers the service id and link of a player; throws if the same player had others before. */
   identify(id: string, serviceId: string | undefined, link: string): void {
     const player = this.#take(id);
     const isOther = (known: string | undefined, told: string | undefined) => known && told && known !== told;
     if (isOther(player.serviceId, serviceId) || isOther(player.link, link))
-      throw new Error(`${id} has become another player`);
+      throw new Error(`${id} has another service id or link than before`);
     player.serviceId ??= serviceId;
     player.link ??= link;
   }
 
   upsert(id: string, sent: Record<string, unknown> | undefined): void {
     const player = this.#take(id);
-    const given = Object.entries(sent ?? {}).filter(([, value]) => value !== null && value !== '');
+    const isKnown = ([, value]: [string, unknown]) =>
+      value !== null &&
+      value !== '' &&
+      !(typeof value === 'object' && Object.values(value).every((one) => one === null));
+    const given = Object.entries(sent ?? {}).filter(isKnown);
     if (given.length === 0) return;
     const isFirst = player.attributes === undefined;
     const attributes: Record<string, unknown> = { ...player.attributes, ...Object.fromEntries(given) };
-    if (sent?.['custom']) attributes['custom'] = Object.assign({}, player.attributes?.['custom'], sent['custom']);
+    // Inside custom, empty text is a value.
+    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(([, value]) => value !== null);
+    if (custom.length > 0) {
+      attributes['custom'] = Object.assign({}, player.attributes?.['custom'], Object.fromEntries(custom));
+    }
     player.attributes = attributes;
     if (isFirst) this.#refer(player);
   }
 
   track(id: string, names: string[]): void {
     const player = this.#take(id);
-    if (player.referral?.status !== 'pending' || !names.includes('place_order')) return;
-    player.referral.status = 'active';
-    this.#give(player.referral.referrer, 'thanks');
-    this.#give(player, 'thanks');
+    if (!names.includes('place_order')) return;
+    player.hasOrdered = true;
+    this.#activate(player);
   }
 
   leave(id: string, email: string): void {
     const referrer = this.#take(id);
     const value = email.trim().toLowerCase();
     if (this.#contacts.some((contact) => contact.referrer === referrer && contact.email === value)) return;
-    this.#contacts.push({ referrer, email: value, countedFor: undefined });
+    this.#contacts.push({ referrer, email: value });
   }
 
   remove(id: string): void {
@@ -80,7 +90,6 @@ export class Model {
     this.#players.delete(id);
     this.#contacts = this.#contacts.filter(({ referrer }) => referrer !== gone);
     this.#friends = this.#friends.filter((friend) => friend !== gone && friend.referral?.referrer !== gone);
-    for (const contact of this.#contacts) if (contact.countedFor === gone) contact.countedFor = undefined;
     for (const player of this.#players.values()) if (player.referral?.referrer === gone) player.referral = undefined;
   }
 
@@ -106,11 +115,19 @@ export class Model {
       .trim()
       .toLowerCase();
     const winner = this.#contacts.find((contact) => contact.email === email && contact.referrer !== player);
-    if (!winner || winner.countedFor) return;
-    winner.countedFor = player;
+    if (!winner || this.#counted.has(email)) return;
+    this.#counted.add(email);
     player.referral = { referrer: winner.referrer, status: 'pending' };
     this.#friends.push(player);
     this.#give(player, 'welcome');
+    if (player.hasOrdered) this.#activate(player);
+  }
+
+  #activate(player: ModelPlayer): void {
+    if (player.referral?.status !== 'pending') return;
+    player.referral.status = 'active';
+    this.#give(player.referral.referrer, 'thanks');
+    this.#give(player, 'thanks');
   }
 
   #give(player: ModelPlayer, group: keyof typeof MAX_PER_PLAYER): void {
@@ -119,7 +136,13 @@ export class Model {
   }
 
   #take(id: string): ModelPlayer {
-    const player = this.#players.get(id) ?? { id, attributes: undefined, coupons: [], referral: undefined };
+    const player = this.#players.get(id) ?? {
+      id,
+      attributes: undefined,
+      coupons: [],
+      hasOrdered: false,
+      referral: undefined,
+    };
     this.#players.set(id, player);
     return player;
   }

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { environmentOf, forkReference, killLeftovers, MAIN, noted } from './process.ts';
+import { environmentOf, forkReference, killedAfterTest, killLeftovers, MAIN } from './process.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(MAIN);
@@ -111,18 +111,52 @@ describe('started by another process', () => {
 });
 
 describe('started alone', () => {
-  test('it says in one line where it is, and ends cleanly on Ctrl-C', async () => {
-    const child = noted(spawn(process.execPath, [main], { env }));
-    const [line] = await once(createInterface(child.stdout), 'line');
-    expect(line).toMatch(/^Reference service: http:\/\/127\.0\.0\.1:\d+\/api\/v3\.0, data in .*reference\.db$/);
+  test('it logs JSON, says where it is in one line, and ends cleanly on Ctrl-C', async () => {
+    const child = killedAfterTest(spawn(process.execPath, [main], { env }));
+    const lines: string[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      lines.push(line);
+      if (line.startsWith('Reference service: ')) break;
+    }
+    expect(lines.pop()).toMatch(
+      /^Reference service: http:\/\/127\.0\.0\.1:\d+\/api\/v3\.0, management http:\/\/127\.0\.0\.1:\d+, data in .*reference\.db$/,
+    );
+    expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
+      name: 'reference-service',
+      msg: 'listening',
+      url: expect.stringMatching(/^http:/),
+      managementUrl: expect.stringMatching(/^http:/),
+    });
     expect(await endOf(child, 'SIGINT')).toEqual([0, null]);
   });
 
-  test('it says that it takes the development keys', async () => {
-    const child = noted(spawn(process.execPath, [main], { env: { ...env, REST_API_KEY: '', REST_SECRET_KEY: '' } }));
-    const [line] = await once(createInterface(child.stderr), 'line');
-    expect(line).toBe('The reference service takes the development keys (REST_API_KEY, REST_SECRET_KEY are not set).');
-    await endOf(child, 'SIGTERM');
+  test('in production its output is JSON alone, one line for each request, without ids and keys', async () => {
+    const child = killedAfterTest(spawn(process.execPath, [main], { env: { ...env, NODE_ENV: 'production' } }));
+    const output = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const logged = async (msg: string) => {
+      for (;;) {
+        const { value } = await output.next();
+        const line = JSON.parse(value);
+        if (line.msg === msg) return line;
+      }
+    };
+    const { url } = await logged('listening');
+    await fetch(`${url}/api/v3.0/integrations/player/secret%40example.com`, { headers: { APIKey: 'key-of-a-test' } });
+    const line = await logged('request');
+    expect(line).toMatchObject({ method: 'GET', status: 404, ms: expect.any(Number), reqId: expect.any(String) });
+    expect(line.route).toBe('/api/v3.0/integrations/player/:playerUniqueId');
+    expect(JSON.stringify(line)).not.toMatch(/secret|key-of-a-test/);
+    expect(await endOf(child, 'SIGTERM')).toEqual([0, null]);
+  });
+
+  test('it logs that it accepts the development keys', async () => {
+    const child = killedAfterTest(
+      spawn(process.execPath, [main], { env: { ...env, REST_API_KEY: '', REST_SECRET_KEY: '' } }),
+    );
+    for await (const line of createInterface(child.stdout)) {
+      if (line.includes('the development keys are accepted')) break;
+    }
+    expect(await endOf(child, 'SIGTERM')).toEqual([0, null]);
   });
 
   test.each([
@@ -140,6 +174,25 @@ describe('started alone', () => {
         '  PUBLIC_URL: must be an http or https address',
         '  REST_API_KEY: must be set in production, as REST_API_KEY or REST_API_KEY_FILE',
         '  REST_SECRET_KEY: must be set in production, as REST_SECRET_KEY or REST_SECRET_KEY_FILE',
+      ],
+    ],
+    [
+      {
+        REFERENCE_MANAGEMENT_PORT: '-1',
+        REFERENCE_TRUST_PROXY: '10.0.0.0/8, balancer',
+        REFERENCE_LANDING_PER_LINK: 'many',
+        REFERENCE_DATABASE_POOL: '0',
+        SHUTDOWN_GRACE_MS: '1s',
+        REFERENCE_LOG_LEVEL: 'loud',
+      },
+      [
+        'The configuration cannot be used:',
+        '  REFERENCE_MANAGEMENT_PORT: must be a port, 0 to 65535',
+        '  REFERENCE_TRUST_PROXY: must be addresses or networks like 10.0.0.0/8, separated by commas',
+        '  REFERENCE_LANDING_PER_LINK: must be forms in a minute, 0 (no limit) to 1000000',
+        '  REFERENCE_DATABASE_POOL: must be connections, 1 to 1000',
+        '  SHUTDOWN_GRACE_MS: must be milliseconds, 1 to 600000',
+        '  REFERENCE_LOG_LEVEL: must be a level like info or warn',
       ],
     ],
     [
@@ -181,6 +234,10 @@ describe('started alone', () => {
       code: 1,
       stderr: `Port ${port} of 127.0.0.1 is taken; set REFERENCE_PORT to another.\n`,
     });
+    expect(await outcome([], { REFERENCE_MANAGEMENT_PORT: port, DATA_DIR: other })).toMatchObject({
+      code: 1,
+      stderr: `Port ${port} of 127.0.0.1 is taken; set REFERENCE_MANAGEMENT_PORT to another.\n`,
+    });
     await service.end('SIGTERM');
     await rm(other, { recursive: true });
   });
@@ -201,12 +258,26 @@ describe('started alone', () => {
 describe('the operator’s command', () => {
   test('issues a coupon and counts its use through the running service', async () => {
     const service = await forkReference(env);
-    const at = { REFERENCE_PORT: new URL(service.url).port };
+    const at = { REFERENCE_MANAGEMENT_PORT: new URL(service.managementUrl).port };
     await service.client.upsert('lucky');
     const { code } = JSON.parse((await outcome(['coupon', 'issue', 'lucky', 'free-shipping'], at)).stdout);
     expect((await service.client.coupons('lucky')).body.coupons).toMatchObject([{ code, isUsed: false }]);
-    expect(JSON.parse((await outcome(['coupon', 'use', code], at)).stdout)).toEqual({ code, uses: 1 });
+    expect(JSON.parse((await outcome(['coupon', 'use', code], at)).stdout)).toEqual({
+      code,
+      uses: 1,
+      usageLimit: 3,
+      usesLeft: 2,
+    });
     expect((await service.client.coupons('lucky')).body.coupons).toMatchObject([{ code, isUsed: true }]);
+    expect((await outcome(['report', 'lucky'], at)).stdout).toMatch(
+      /^Player lucky, created [\s\S]*of free-shipping: issued by the operator; used 1, 2 uses left\nRewards not issued\n {2}none\n$/,
+    );
+    expect(await outcome(['report', 'nobody'], at)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Refused: There is no player with this playerUniqueId\n',
+    });
+    expect(JSON.parse((await outcome(['backup'], at)).stdout).file).toContain(join(dataDir, 'backups'));
     expect(await outcome(['coupon', 'use', 'NONE'], at)).toEqual({
       code: 1,
       stdout: '',
@@ -220,9 +291,11 @@ describe('the operator’s command', () => {
     [['coupon', 'issue', 'x'], 'Usage:\n'],
     [['coupon', 'use', 'a', 'b'], 'Usage:\n'],
     [['serve'], 'Usage:\n'],
+    [['report'], 'Usage:\n'],
+    [['backup', 'x'], 'Usage:\n'],
     [['coupon', 'use', 'X'], 'No reference service answers at http://127.0.0.1:1. Start it first'],
   ])('%j is explained', async (words, message) => {
-    const { code, stderr } = await outcome(words, { REFERENCE_PORT: '1' });
+    const { code, stderr } = await outcome(words, { REFERENCE_MANAGEMENT_PORT: '1' });
     expect({ code, message: stderr.slice(0, message.length) }).toEqual({ code: 1, message });
   });
 });

@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { on, once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { type Client, clientOf } from './client.ts';
 import type { Place } from './stores.ts';
 
@@ -12,6 +13,8 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
   return {
     PATH: process.env['PATH'],
     REFERENCE_PORT: '0',
+    REFERENCE_LANDING_PER_ADDRESS: '0',
+    REFERENCE_LANDING_PER_LINK: '0',
     REST_API_KEY: KEYS.apiKey,
     REST_SECRET_KEY: KEYS.secretKey,
     DATA_DIR: dataDir,
@@ -22,6 +25,7 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
 export interface RunningProcess {
   child: ChildProcess;
   url: string;
+  managementUrl: string;
   client: Client;
   /** Sends a signal and waits until the process is gone; gives its exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
@@ -29,36 +33,62 @@ export interface RunningProcess {
 
 const started: ChildProcess[] = [];
 
-/** Ends what a test has started and, having failed, not ended. */
+/** Kills processes that a failed test has left. */
 export function killLeftovers(): void {
   for (const child of started.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
 }
 
-/** Notes a process to be ended with the test, however the test ends. */
-export function noted<Child extends ChildProcess>(child: Child): Child {
+/** Has a process killed after the test, also if the test fails. */
+export function killedAfterTest<Child extends ChildProcess>(child: Child): Child {
   started.push(child);
   return child;
 }
 
-/** Starts the service like the gateway does, in a process of its own that says when it is ready. */
+/** Starts the service like the gateway does, in a process of its own that reports when it is ready. */
 export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []): Promise<RunningProcess> {
-  const child = noted(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
+  const child = killedAfterTest(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
   const errors: string[] = [];
   if (child.stderr) createInterface(child.stderr).on('line', (line) => errors.push(line));
-  const gone = once(child, 'exit');
+  const gone = exitOf(child);
   const [message] = await Promise.race([
     once(child, 'message'),
     gone.then(() => Promise.reject(new Error(`It ended before it was ready: ${errors.join('\n')}`))),
   ]);
-  const url = String(message.url);
+  return running(child, gone, message);
+}
+
+/** Starts the service like a person or a container does: it tells on stdout where it listens. */
+export async function startAlone(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
+  const child = killedAfterTest(spawn(process.execPath, [fileURLToPath(MAIN)], { env }));
+  const gone = exitOf(child);
+  const lines = createInterface(child.stdout);
+  for await (const [line] of on(lines, 'line', { close: ['close'] })) {
+    if (!line.includes('"msg":"listening"')) continue;
+    // The output goes on and must be read.
+    lines.resume();
+    return running(child, gone, JSON.parse(line));
+  }
+  throw new Error('It ended before it was ready');
+}
+
+async function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
+  const [code, signal] = await once(child, 'exit');
+  return [code, signal];
+}
+
+function running(
+  child: ChildProcess,
+  gone: Promise<[number | null, NodeJS.Signals | null]>,
+  at: { url: string; managementUrl: string },
+): RunningProcess {
   return {
+    ...at,
     child,
-    url,
-    client: clientOf({ url, ...KEYS }),
+    client: clientOf({ ...at, ...KEYS }),
     end: async (signal) => {
       child.kill(signal);
       const [code, by] = await gone;
-      return code ?? by;
+      return code ?? by ?? 0;
     },
   };
 }

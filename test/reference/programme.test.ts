@@ -35,7 +35,7 @@ test.each<[string, object, string[]]>([
   [
     'a language without words',
     { languages: ['en', 'it'] },
-    ['languages[1]: has no words for the landing page: give them in texts.it'],
+    ['languages[1]: has no words for the landing page: set them in texts.it'],
   ],
   ['a misspelt member', { rewrads: [] }, ['the file: Unrecognized key: "rewrads"']],
   [

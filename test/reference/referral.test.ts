@@ -1,4 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { contactHash } from '../../src/reference/programme/contacts.ts';
+import { hashKey } from '../../src/reference/programme/referral.ts';
+import type { Store } from '../../src/reference/store/store.ts';
 import type { Client } from './client.ts';
 import { programmeWith } from './programmes.ts';
 import { onEachStore } from './stores.ts';
@@ -78,6 +81,10 @@ onEachStore('referrals', (service) => {
     ['an event', (id: string) => client.track(id, { visit: {} })],
     ['an upsert without attributes', (id: string) => client.upsert(id)],
     ['an upsert with nulls alone', (id: string) => client.upsert(id, { email: null, city: null })],
+    ['an upsert with empty attributes', (id: string) => client.upsert(id, {})],
+    ['an upsert with an empty custom', (id: string) => client.upsert(id, { custom: {} })],
+    ['an upsert with a custom of nulls', (id: string) => client.upsert(id, { custom: { a: null } })],
+    ['an upsert with empty texts', (id: string) => client.upsert(id, { email: '', custom: { a: null, b: null } })],
   ])('a player created by %s is referred by its first attributes', async (name, create) => {
     await client.upsert(`r ${name}`);
     await client.leave(`r ${name}`, `${name.replaceAll(' ', '-')}@example.com`);
@@ -86,13 +93,37 @@ onEachStore('referrals', (service) => {
     expect(await totals(`r ${name}`)).toEqual(PENDING);
   });
 
-  test('an action before the referral does not make it active; one after it does', async () => {
+  test.each([
+    ['an event', (id: string) => client.track(id, { place_order: {} })],
+    ['an event among others', (id: string) => client.track(id, { visit: {}, place_order: { amount: 1 }, other: {} })],
+    [
+      'two orders',
+      (id: string) => client.track(id, { place_order: {} }).then(() => client.track(id, { place_order: {} })),
+    ],
+  ])('guest checkout: %s before the first attributes counts when the match comes, once', async (name, act) => {
+    const [referrer, friend, email] = [`host ${name}`, `guest ${name}`, `${name.replaceAll(' ', '-')}@guest.example`];
+    await client.upsert(referrer);
+    await client.leave(referrer, email);
+    await act(friend);
+    expect(await totals(referrer)).toEqual(NONE);
+    await client.upsert(friend, { email });
+    expect(await totals(referrer)).toEqual(ACTIVE);
+    const rewards = async () => [
+      (await client.coupons(friend)).body.coupons.map(({ group }) => group?.handle),
+      (await client.coupons(referrer)).body.coupons.map(({ group }) => group?.handle),
+    ];
+    expect(await rewards()).toEqual([['welcome', 'thank-you'], ['thank-you']]);
+    await client.track(friend, { place_order: {} });
+    await client.upsert(friend, { email });
+    expect(await totals(referrer)).toEqual(ACTIVE);
+    expect(await rewards()).toEqual([['welcome', 'thank-you'], ['thank-you']]);
+  });
+
+  test('other activity before the match leaves the referral pending', async () => {
     await client.upsert('early referrer');
     await client.leave('early referrer', 'early@example.com');
-    await client.track('early', { place_order: {} });
+    await client.track('early', { visit: {} });
     await client.upsert('early', { email: 'early@example.com' });
-    expect(await totals('early referrer')).toEqual(PENDING);
-    await client.track('early', { other: {} });
     expect(await totals('early referrer')).toEqual(PENDING);
     await client.track('early', { other: {}, place_order: {} });
     expect(await totals('early referrer')).toEqual(ACTIVE);
@@ -119,20 +150,40 @@ onEachStore('referrals', (service) => {
     expect([await totals('self'), await totals('other')]).toEqual([NONE, PENDING]);
   });
 
-  test('a deleted friend is counted no more; created again, it counts as new', async () => {
+  test('a contact counts once: created again after its deletion, a friend is new and counts for nobody', async () => {
     await client.upsert('keeper');
+    await client.upsert('late keeper');
     await client.leave('keeper', 'goer@example.com');
-    for (const [event, before, after] of [
-      ['visit', PENDING, NONE],
-      ['place_order', ACTIVE, NONE],
-    ] as const) {
-      await client.upsert('goer', { email: 'goer@example.com' });
-      await client.track('goer', { [event]: {} });
-      expect(await totals('keeper')).toEqual(before);
+    await client.leave('late keeper', 'goer@example.com');
+    await client.upsert('goer', { email: 'goer@example.com' });
+    await client.track('goer', { place_order: {} });
+    expect(await totals('keeper')).toEqual(ACTIVE);
+    for (const email of ['goer@example.com', ' GOER@example.com', 'goer@example.com']) {
       await client.remove('goer');
-      expect(await totals('keeper')).toEqual(after);
+      expect(await totals('keeper')).toEqual(NONE);
       expect((await client.referrals('keeper')).body.referredFriends).toEqual([]);
+      await client.leave('keeper', email);
+      await client.upsert('goer', { email });
+      expect([await totals('keeper'), await totals('late keeper')]).toEqual([NONE, NONE]);
+      expect((await client.coupons('goer')).body.coupons).toEqual([]);
     }
+    expect((await client.coupons('keeper')).body.coupons).toHaveLength(1);
+  });
+
+  test('after a deletion, nothing in the store contains the contact; only its keyed hash is left', async () => {
+    const email = 'forget.me@example.com';
+    await client.upsert('lasting');
+    await client.leave('lasting', email);
+    await client.upsert('forgotten', { email, displayName: 'Forget Me' });
+    expect(await wholeStore(service().reference.store)).toContain(email);
+    await client.remove('forgotten');
+    const left = await wholeStore(service().reference.store);
+    expect(left).not.toContain('forget');
+    expect(left).not.toContain('Forget Me');
+    const hash = await service().reference.store.read(async (queries) =>
+      contactHash(await hashKey(queries), { kind: 'email', value: email }),
+    );
+    expect(left).toContain(hash);
   });
 
   test('with its referrer gone, a friend acts on alone, and a contact is the next referrer’s', async () => {
@@ -200,20 +251,111 @@ onEachStore('referrals', (service) => {
   });
 });
 
+/** Every row of every table, as text. */
+function wholeStore(store: Store): Promise<string> {
+  return store.read(async (queries) => {
+    const tables = ['players', 'totals', 'contacts', 'counted_contacts', 'referrals', 'coupons', 'events'] as const;
+    const rows = await Promise.all(tables.map((table) => queries.selectFrom(table).selectAll().execute()));
+    return JSON.stringify(rows);
+  });
+}
+
+/** Whether a number left on the landing page and one of the attributes are one contact: 1 if they are. */
+const MOBILES: [left: string, attributes: object, total: number][] = [
+  ['+49 (151) 123-451', { mobile: '0049151123451' }, 1],
+  ['0020101234568', { mobile: '+20101234568' }, 1],
+  ['+20101234569', { mobile: '0020 10 123 4569' }, 1],
+  ['+49 (151) 123-46', { mobile: '49 151 12346' }, 1],
+  ['0151 12349', { mobile: '(0151) 12349' }, 1],
+  ['+49 151 12350', { mobile: '+49 151 12351' }, 0],
+  ['4915112347', { email: '4915112347' }, 0],
+  ['+49 151 999999', { mobile: `+49 151 999999${' '.repeat(1_000_000)}` }, 1],
+  ['+49 151 999998', { mobile: `+49 151 999998${'-'.repeat(900_000)}` }, 0],
+];
+
+/** The same with a country. */
+const NATIONAL: Record<string, typeof MOBILES> = {
+  EG: [
+    ['0101234571', { mobile: '+20101234571' }, 1],
+    ['+20101234569', { mobile: '0101234569' }, 1],
+    ['00201012345680', { mobile: '01012345680' }, 1],
+    ['0101234570', { mobile: '+49101234570' }, 0],
+  ],
+  DE: [
+    ['0151 1234567', { mobile: '+49 151 1234567' }, 1],
+    ['+49 151 1234568', { mobile: '0151/1234568' }, 1],
+    ['49151 1234569', { mobile: '+49 151 1234569' }, 1],
+    ['0151 1234570', { mobile: '+43 151 1234570' }, 0],
+    ['+49 (0)151 1234571', { mobile: '0151 1234571' }, 1],
+    ['030 12345', { mobile: '004930 12345' }, 1],
+  ],
+  US: [
+    ['(212) 555-1234', { mobile: '+1 212 555 1234' }, 1],
+    ['+1 212 555 1235', { mobile: '1-212-555-1235' }, 1],
+    ['212 555 1236', { mobile: '+44 212 555 1236' }, 0],
+  ],
+};
+
+describe.each(['none', ...Object.keys(NATIONAL)])('with the country %s', (country) => {
+  onEachStore(
+    'referrals by mobile',
+    (service) => {
+      test.each([...MOBILES, ...(NATIONAL[country] ?? [])])('%s and %j', async (left, attributes, total) => {
+        const { client } = service();
+        await client.upsert(`referrer ${left}`);
+        expect((await client.leave(`referrer ${left}`, left)).status).toBe(200);
+        await client.upsert(`friend ${left}`, attributes);
+        expect((await client.referrals(`referrer ${left}`)).body.total).toBe(total);
+      });
+    },
+    { programme: programmeWith({ contact: 'mobile', ...(country !== 'none' && { country }) }) },
+  );
+});
+
+const DAY = 24 * 60 * 60 * 1000;
+let clock = Date.parse('2025-05-01');
 onEachStore(
-  'referrals by mobile',
+  'a contact that nobody signs up with',
   (service) => {
-    test.each([
-      ['+49 (151) 123-45', { mobile: '004915112345' }, 0],
-      ['+49 (151) 123-46', { mobile: '49 151 12346' }, 1],
-      ['4915112347', { email: '4915112347' }, 0],
-    ])('%s and %j', async (left, attributes, total) => {
-      const { client } = service();
-      await client.upsert(`referrer ${left}`);
-      expect((await client.leave(`referrer ${left}`, left)).status).toBe(200);
-      await client.upsert(`friend ${left}`, attributes);
-      expect((await client.referrals(`referrer ${left}`)).body.total).toBe(total);
+    const leave = async (referrer: string, email: string) => {
+      await service().client.upsert(referrer);
+      await service().client.leave(referrer, email);
+    };
+    const total = async (referrer: string) => (await service().client.referrals(referrer)).body.total;
+
+    test('counts until the last moment of its last day', async () => {
+      await leave('in time', 'last@example.com');
+      clock += 30 * DAY;
+      await service().client.upsert('last', { email: 'last@example.com' });
+      expect(await total('in time')).toBe(1);
+    });
+
+    test('expires; then the next referrer wins', async () => {
+      await leave('too early', 'slow@example.com');
+      clock += 1;
+      await leave('next', 'slow@example.com');
+      clock += 30 * DAY;
+      await service().client.upsert('slow', { email: 'slow@example.com' });
+      expect([await total('too early'), await total('next')]).toEqual([0, 1]);
+    });
+
+    test('left again after it expired, takes its place behind the others', async () => {
+      await leave('lapsed', 'back@example.com');
+      clock += 30 * DAY;
+      await leave('steady', 'back@example.com');
+      clock += 1;
+      await leave('lapsed', 'back@example.com');
+      await service().client.upsert('back', { email: 'back@example.com' });
+      expect([await total('lapsed'), await total('steady')]).toEqual([0, 1]);
+    });
+
+    test('alone counts for nobody, and the report says so', async () => {
+      await leave('alone', 'never@example.com');
+      clock += 31 * DAY;
+      await service().client.upsert('never', { email: 'never@example.com' });
+      expect(await total('alone')).toBe(0);
+      expect((await service().client.report('never')).text).toContain('was left more than 30 days before');
     });
   },
-  { programme: programmeWith({ contact: 'mobile' }) },
+  { programme: programmeWith({ contactExpiryDays: 30 }), now: () => clock },
 );

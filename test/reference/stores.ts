@@ -9,7 +9,7 @@ import type { Store } from '../../src/reference/store/store.ts';
 import { type ReferenceOptions, type RunningReference, startReference } from '../kit/reference.ts';
 import { type Client, clientOf } from './client.ts';
 
-/** Where a database of its own lies, as the environment of the service names it. */
+/** The location of a database of its own, as in the environment of the service. */
 export interface Place {
   databaseUrl: string | undefined;
   dataDir: string;
@@ -20,10 +20,13 @@ export interface Place {
 
 const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
-/** Both kinds of store, or libsql alone with a skipped test that says so where no PostgreSQL is reachable. */
+/** Both kinds of store; libsql alone, and a skipped test that says so, where no PostgreSQL is reachable. */
 export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'libsql', place: libsqlPlace }];
 if (await isReachable(POSTGRES_URL)) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
+
+/** PostgreSQL if it is reachable, else nothing: for loops, since `test.each` refuses an empty list. */
+export const POSTGRES = STORES.filter(({ name }) => name === 'PostgreSQL');
 
 /** A running service, and a client that calls it. */
 export interface Service {
@@ -70,12 +73,13 @@ export async function libsqlPlace(): Promise<Place> {
   };
 }
 
-/** A schema of its own, so that tests beside each other do not meet. */
+/** A schema of its own, so that tests that run at the same time do not meet. */
 async function postgresPlace(): Promise<Place> {
   const schema = `test_${randomUUID().replaceAll('-', '')}`;
   await query(`create schema ${schema}`);
   const url = new URL(POSTGRES_URL);
   url.searchParams.set('options', `-c search_path=${schema}`);
+  url.searchParams.set('application_name', schema);
   return {
     databaseUrl: url.href,
     dataDir: tmpdir(),

@@ -35,7 +35,7 @@ describe('the breaker opens after', () => {
     expect(seen.breaker).toEqual(['open']);
 
     const { retryAfterMs, ...error } = await failure(rest.getPlayer('p1', undefined, operation()));
-    expect(error).toEqual({ code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined });
+    expect(error).toEqual({ code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined, outcome: undefined });
     expect(retryAfterMs).toBeGreaterThan(50_000);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
     expect(upstream.calls()).toHaveLength(10);
@@ -155,7 +155,7 @@ test('it stays open when the client of that one call goes away', async () => {
   upstream.forget();
   const op = operation();
   const probe = eventually(async () => {
-    if (op.cancellation.happened) return;
+    if (op.cancellation.cancelled) return;
     await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
   });
   await upstream.received(1);
@@ -172,7 +172,7 @@ test('one call that hangs does not keep the service out of use: the next one is 
   upstream.forget();
   const op = operation({ inMs: 60_000 });
   const hanging = eventually(async () => {
-    if (op.cancellation.happened) return;
+    if (op.cancellation.cancelled) return;
     await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
   });
   await upstream.received(1);
@@ -193,7 +193,7 @@ test('one call that is answered late closes it, though another has been sent sin
   upstream.on('GET /coupon', { fault: 'hang' });
   const op = operation();
   const hanging = eventually(async () => {
-    if (op.cancellation.happened) return;
+    if (op.cancellation.cancelled) return;
     await rest.listCoupons('p1', op);
   });
   await upstream.received(12);

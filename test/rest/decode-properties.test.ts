@@ -37,7 +37,7 @@ function isDateTime(value: unknown): boolean {
   return typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
 function isUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:/i.test(new URL(value).protocol);
+  return typeof value === 'string' && !/^(?:javascript|data|vbscript|file|blob):/.test(new URL(value).protocol);
 }
 function isInt(value: unknown): boolean {
   return Number.isInteger(value) && Math.abs(Number(value)) <= 2 ** 31;

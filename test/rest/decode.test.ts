@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
 import { decodePlayer } from '../../src/rest/decode/player.ts';
 import { decodeReferrals } from '../../src/rest/decode/referral.ts';
-import { noticing } from '../kit/noticing.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
+import { withWarnings } from '../kit/with-warnings.ts';
 
 describe('a player', () => {
-  const player = (body: Record<string, unknown>) => noticing((notice) => decodePlayer(body, 'p1', notice));
+  const player = (body: Record<string, unknown>) => withWarnings((warn) => decodePlayer(body, 'p1', warn));
 
   test('arrives with every attribute', () => {
     const body = { playerUniqueId: 'p1', playerAttributes: attributes('p1'), referralLink: 'https://r.example/1' };
@@ -76,7 +76,7 @@ describe('a player', () => {
 });
 
 describe('coupons', () => {
-  const read = (value: unknown) => noticing((notice) => decodeCoupons({ coupons: value }, notice));
+  const read = (value: unknown) => withWarnings((warn) => decodeCoupons({ coupons: value }, warn));
 
   test('arrive with every member, in camelCase, ids as text', () => {
     const [[, , , freeProduct], ...noticed] = read(coupons('p1'));
@@ -152,6 +152,19 @@ describe('coupons', () => {
     expect([list.length, ...seen]).toEqual([count, ...noticed]);
   });
 
+  test.each([
+    [
+      ['Mug', 'Tasse'],
+      ['Mug', 'Tasse'],
+    ],
+    ['Mug', ['Mug']],
+    ['', []],
+    [null, undefined],
+  ])('whose product is shown as %j have the names %j', (productDisplayName, expected) => {
+    const [[coupon], ...warnings] = read([{ product: { productDisplayName } }]);
+    expect([coupon?.product?.productDisplayName, ...warnings]).toEqual([expected]);
+  });
+
   test('odd members of members are left out one by one', () => {
     const odd = {
       code: 7,
@@ -177,7 +190,7 @@ describe('coupons', () => {
 });
 
 describe('referrals', () => {
-  const read = (body: Record<string, unknown>) => noticing((notice) => decodeReferrals(body, notice));
+  const read = (body: Record<string, unknown>) => withWarnings((warn) => decodeReferrals(body, warn));
 
   test('arrive with every member', () => {
     const body = referrals(60, 1, 2);

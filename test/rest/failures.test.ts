@@ -19,6 +19,18 @@ const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
 const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: false };
 const unavailable = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
 
+/**
+ * A failed write as its caller sees it. The services of the table have received every request: what they refused was not
+ * done, of everything else nobody knows. What was not done may be sent again, an event must not even have been received.
+ */
+function ofWrite(endpoint: EndpointName, answer: Answer, { retryable, ...error }: Record<string, unknown>) {
+  if (endpoint.startsWith('GET')) return { ...error, retryable, outcome: undefined };
+  const { status = 200, fault } = answer;
+  const isRefused = fault === undefined && status >= 400 && status < 500;
+  const mayRepeat = isRefused && endpoint !== 'POST /event';
+  return { ...error, retryable: retryable === true && mayRepeat, outcome: isRefused ? 'NOT_DONE' : 'UNKNOWN' };
+}
+
 /** What the service does, and what becomes of every operation. */
 const table: [string, Answer, Record<string, unknown>][] = [
   ['400', { status: 400, json: { code: 5, message: 'no' } }, { ...rejected, status: 400 }],
@@ -27,8 +39,8 @@ const table: [string, Answer, Record<string, unknown>][] = [
   ['401', { status: 401 }, { ...misconfigured, status: 401 }],
   ['403', { status: 403 }, { ...misconfigured, status: 403 }],
   ['500', { status: 500, raw: 'oops' }, { ...unavailable, status: 500 }],
-  ['503', { status: 503, headers: { 'retry-after': '120' } }, { ...unavailable, status: 503, retryAfterMs: 120_000 }],
-  ['429', { status: 429, headers: { 'retry-after': '120' } }, { ...unavailable, status: 429, retryAfterMs: 120_000 }],
+  ['503', { status: 503, headers: { 'retry-after': '120' } }, { ...unavailable, status: 503, retryAfterMs: 30_000 }],
+  ['429', { status: 429, headers: { 'retry-after': '120' } }, { ...unavailable, status: 429, retryAfterMs: 30_000 }],
   [
     'an unreadable Retry-After',
     { status: 503, headers: { 'retry-after': 'soon' } },
@@ -42,9 +54,11 @@ const table: [string, Answer, Record<string, unknown>][] = [
   ['two values', { raw: '{}{}' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
   ['a text', { json: 'p1' }, invalid],
-  ['null', { json: null }, invalid],
+  ['a number', { json: 7 }, invalid],
+  ['422 of a busy player', { status: 422, json: { code: 2001 } }, { ...unavailable, status: 422 }],
+  ['422 with another code', { status: 422, json: { code: 7 } }, { ...rejected, status: 422 }],
   ['another encoding', { raw: 'x', headers: { 'content-encoding': 'gzip' } }, invalid],
-  ['a body over the limit', { raw: big }, { code: 'UPSTREAM_INVALID_RESPONSE' }],
+  ['a body over the limit', { raw: big }, invalid],
   ['a body over the limit in pieces', { raw: big, headers: { 'transfer-encoding': 'chunked' } }, invalid],
   ['a body without end', { fault: 'flood' }, invalid],
   ['a cut connection', { fault: 'reset' }, unavailable],
@@ -56,7 +70,7 @@ describe.each(table)('%s', (_behaviour, answer, expected) => {
   test.each(endpoints)('on %s', async (endpoint, call) => {
     const { upstream, rest } = await start({ maxResponseBytes: 2000 });
     upstream.on(endpoint, answer);
-    expect(await failure(call(rest))).toMatchObject(expected);
+    expect(await failure(call(rest))).toMatchObject(ofWrite(endpoint, answer, expected));
     expect(upstream.requests.every((request) => request.path !== '/elsewhere')).toBe(true);
   });
 });
@@ -88,6 +102,40 @@ describe.each<[string, Answer]>([
     const result = await endpoints.find(([name]) => name === endpoint)?.[1](rest);
     if (typeof expected === 'object') expect(result).toMatchObject(expected);
     else expect(result).toBe(expected);
+  });
+});
+
+const acknowledgements: [string, Answer][] = [
+  ...['OK', '"ok"', 'true', '[]', 'null', ' ok ', '{"message":"queued"}', ''].map((raw): [string, Answer] => [
+    raw,
+    { raw },
+  ]),
+  ['OK as plain text', { raw: 'OK', headers: { 'content-type': 'text/plain' } }],
+  ['OK without a type', { raw: 'OK', headers: { 'content-type': '' } }],
+];
+const noAcknowledgements: [string, Answer][] = [
+  ...['no', '7', 'false', '["a"]', '"queued"', '<p>', 'OK OK'].map((raw): [string, Answer] => [raw, { raw }]),
+  ['OK as HTML', { raw: 'OK', headers: { 'content-type': 'text/html; charset=utf-8' } }],
+  ['nothing as HTML', { raw: '', headers: html }],
+  ['OK as XHTML', { raw: 'OK', headers: { 'content-type': 'application/xhtml+xml' } }],
+];
+
+describe.each([
+  ['DELETE /player', 'deleted'],
+  ['POST /event', undefined],
+] as const)('the response to %s', (endpoint, done) => {
+  const call = async (answer: Answer) => {
+    const { upstream, rest } = await start();
+    upstream.on(endpoint, answer);
+    return endpoints.find(([name]) => name === endpoint)?.[1](rest);
+  };
+
+  test.each(acknowledgements)('%s acknowledges the write', async (_body, answer) => {
+    expect(await call(answer)).toBe(done);
+  });
+
+  test.each(noAcknowledgements)('%s does not: its outcome is unknown', async (_body, answer) => {
+    expect(await failure(call(answer))).toMatchObject({ ...invalid, outcome: 'UNKNOWN' });
   });
 });
 
@@ -123,7 +171,10 @@ test('an answer about another player is refused, on a read and on an upsert', as
   upstream.on('GET /player', { json: { playerUniqueId: 'p2' } });
   upstream.on('POST /player', { json: { playerUniqueId: 'p2' } });
   expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject(invalid);
-  expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, operation()))).toMatchObject(invalid);
+  expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, operation()))).toMatchObject({
+    ...invalid,
+    outcome: 'UNKNOWN',
+  });
 });
 
 test('the message names the endpoint and holds neither id nor key; what the service said is for the log', async () => {
@@ -131,10 +182,22 @@ test('the message names the endpoint and holds neither id nor key; what the serv
   upstream.on('GET /coupon', { status: 400, raw: `${'secret of p1 '.repeat(100)}` });
   const error: unknown = await rest.listCoupons('p1', operation()).catch((reason: unknown) => reason);
   expect(error).toMatchObject({
-    message: 'GET /integrations/transactions/{playerUniqueId}/coupon answered 400',
+    message: 'GET /integrations/transactions/{playerUniqueId}/coupon responded 400',
     excerpt: expect.stringMatching(/^(?:secret of p1 )+/),
   });
   expect(Object(error).excerpt).toHaveLength(500);
+});
+
+test('no connection: no write is done, and each may be sent again', async () => {
+  const { upstream, rest } = await start();
+  await upstream.stop();
+  for (const [endpoint, call] of endpoints) {
+    const outcome = endpoint.startsWith('GET') ? undefined : 'NOT_DONE';
+    expect([endpoint, await failure(call(rest))]).toEqual([
+      endpoint,
+      expect.objectContaining({ ...unavailable, outcome }),
+    ]);
+  }
 });
 
 test('no connection: nothing can be reached', async () => {

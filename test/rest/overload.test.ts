@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { failure, operation, start } from './setup.ts';
 
-const notTried = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined };
+const notSent = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined, outcome: undefined };
 
 describe('connections and queue', () => {
   test('no more connections than allowed, and every call is answered', async () => {
@@ -12,20 +12,82 @@ describe('connections and queue', () => {
     expect(upstream.connections()).toBeLessThanOrEqual(3);
   });
 
-  test('past the queue a call fails at once and is not sent', async () => {
-    const { upstream, rest } = await start({ connections: 2, maxQueued: 1 });
+  test('a call that gets no connection in time fails with OVERLOADED, and nothing says that the service failed', async () => {
+    const { upstream, rest, seen } = await start({ connections: 2, queueMs: 30 });
     upstream.on('GET /player', { fault: 'hang' });
     const op = operation();
-    const waiting = ['p1', 'p2', 'p3'].map((id) => failure(rest.getPlayer(id, undefined, op)));
+    const hanging = ['p1', 'p2'].map((id) => failure(rest.getPlayer(id, undefined, op)));
     await upstream.received(2);
-    expect(rest.health()).toEqual({ breaker: 'closed', active: 2, queued: 1, pausedMs: 0 });
-
     const refused = operation();
-    expect(await failure(rest.getPlayer('p4', undefined, refused))).toMatchObject(notTried);
-    expect(refused.records).toMatchObject([{ attempts: 0, error: 'UPSTREAM_UNAVAILABLE' }]);
+    for (let call = 0; call < 30; call += 1) {
+      expect(await failure(rest.deletePlayer(`q${call}`, refused))).toEqual({
+        code: 'OVERLOADED',
+        retryable: true,
+        retryAfterMs: expect.any(Number),
+        status: undefined,
+        outcome: 'NOT_DONE',
+      });
+    }
+    expect(refused.records[0]).toMatchObject({ attempts: 0, error: 'OVERLOADED', queueMs: expect.any(Number) });
+    expect(rest.health()).toEqual({ breaker: 'closed', active: 2, queued: 0, pausedMs: 0 });
     expect(upstream.calls()).toHaveLength(2);
+    expect(seen.breaker).toEqual([]);
+    expect(Math.max(...seen.queueWaits)).toBeGreaterThanOrEqual(29);
     op.abort();
-    await Promise.all(waiting);
+    await Promise.all(hanging);
+  });
+
+  test('the time of a call begins when it leaves the queue', async () => {
+    const { upstream, rest, seen } = await start({ connections: 1, timeoutMs: 200 });
+    upstream.on('GET /player', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return { raw: '' };
+    });
+    const ops = Array.from({ length: 8 }, () => operation());
+    const players = await Promise.all(ops.map((op, index) => rest.getPlayer(`p${index}`, undefined, op)));
+    expect(players.map((player) => player?.id)).toEqual(ops.map((_, index) => `p${index}`));
+    const [last] = ops.at(-1)?.records ?? [];
+    expect(last?.queueMs).toBeGreaterThan(200);
+    expect(last?.ms).toBeGreaterThan(last?.queueMs ?? 0);
+    expect(seen.breaker).toEqual([]);
+  });
+
+  test('a call that cannot be in time is refused at once', async () => {
+    const { upstream, rest } = await start({ connections: 1 });
+    upstream.on('GET /player', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { raw: '' };
+    });
+    for (let call = 0; call < 20; call += 1) await rest.getPlayer('p1', undefined, operation());
+    const held = upstream.hold('GET /player');
+    const first = rest.getPlayer('p1', undefined, operation());
+    await held.arrived;
+    const waiting = Array.from({ length: 10 }, (_, index) => rest.getPlayer(`p${index + 2}`, undefined, operation()));
+    const late = Array.from({ length: 200 }, (_, index) =>
+      rest.getPlayer(`p${index + 100}`, undefined, operation({ inMs: 1_000 })),
+    );
+    const settled = Promise.allSettled(late);
+    // While the only connection is in use: nothing but the estimate can have refused it.
+    expect(await failure(late.at(-1) ?? first)).toMatchObject({
+      code: 'OVERLOADED',
+      retryable: true,
+      status: undefined,
+    });
+    held.release();
+    expect((await Promise.all([first, ...waiting])).every((player) => player !== null)).toBe(true);
+    await settled;
+  });
+
+  test('an idle client does not take its idle time for slow responses', async () => {
+    const { upstream, rest } = await start({ connections: 1, queueMs: 200 });
+    await rest.getPlayer('p1', undefined, operation());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const held = upstream.hold('GET /player');
+    const first = rest.getPlayer('p2', undefined, operation());
+    await held.arrived;
+    const second = rest.getPlayer('p3', undefined, operation());
+    held.release();
+    expect(await Promise.all([first, second])).toMatchObject([{ id: 'p2' }, { id: 'p3' }]);
   });
 
   test('a call that nobody waits for any more is not sent when its turn comes', async () => {
@@ -44,15 +106,75 @@ describe('connections and queue', () => {
   });
 });
 
+describe('while calls wait', () => {
+  const never = { fault: 'hang' } as const;
+
+  test('one caller holds at most a quarter of the connections', async () => {
+    const { upstream, rest } = await start({ connections: 8 });
+    let release = () => {};
+    const after = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    upstream.on('GET /player', { after, raw: '' });
+    const greedy = operation({ callerKey: 'greedy' });
+    const calls = Array.from({ length: 20 }, (_, index) => rest.getPlayer(`g${index}`, undefined, greedy));
+    await upstream.received(8);
+    calls.push(...['m1', 'm2'].map((id) => rest.getPlayer(id, undefined, operation({ callerKey: 'modest' }))));
+    upstream.on('GET /player', never);
+    upstream.forget();
+    release();
+    await upstream.received(4);
+    // Of the eight connections that became free, the greedy caller gets two; the modest one, who came last, both it needs.
+    expect(upstream.calls().map((call) => call.split('/').at(-1))).toEqual(
+      expect.arrayContaining(['m1', 'm2', 'g8', 'g9']),
+    );
+    expect(rest.health()).toMatchObject({ active: 4, queued: 10 });
+    const settled = Promise.allSettled(calls);
+    await rest.close();
+    await settled;
+  });
+
+  test('one endpoint holds at most three quarters of them', async () => {
+    const { upstream, rest } = await start({ connections: 4 });
+    let release = () => {};
+    const after = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    upstream.on('GET /coupon', { after, raw: '' });
+    const op = operation();
+    const coupons = Array.from({ length: 12 }, (_, index) => rest.listCoupons(`p${index}`, op));
+    await upstream.received(4);
+    upstream.on('GET /coupon', never);
+    upstream.forget();
+    release();
+    await upstream.received(3);
+    expect(rest.health()).toMatchObject({ active: 3, queued: 5 });
+    expect(await rest.getPlayer('p1', undefined, operation())).toMatchObject({ id: 'p1' });
+    op.abort();
+    await Promise.allSettled(coupons);
+  });
+
+  test('one that comes when nobody waits is not bound', async () => {
+    const { upstream, rest } = await start({ connections: 8 });
+    upstream.on('GET /player', never);
+    const op = operation({ callerKey: 'alone' });
+    const calls = Array.from({ length: 8 }, (_, index) => failure(rest.getPlayer(`p${index}`, undefined, op)));
+    await upstream.received(8);
+    expect(rest.health()).toMatchObject({ active: 8, queued: 0 });
+    op.abort();
+    await Promise.all(calls);
+  });
+});
+
 describe('429', () => {
   test('with a long Retry-After: nobody calls until then', async () => {
     const { upstream, rest } = await start();
     upstream.on('GET /coupon', { status: 429, headers: { 'retry-after': '60' } });
-    expect(await failure(rest.listCoupons('p1', operation()))).toMatchObject({ status: 429, retryAfterMs: 60_000 });
+    expect(await failure(rest.listCoupons('p1', operation()))).toMatchObject({ status: 429, retryAfterMs: 30_000 });
     const { retryAfterMs, ...error } = await failure(rest.getPlayer('p1', undefined, operation()));
-    expect(error).toEqual(notTried);
-    expect(retryAfterMs).toBeGreaterThan(50_000);
-    expect(rest.health().pausedMs).toBeGreaterThan(50_000);
+    expect(error).toEqual(notSent);
+    expect(retryAfterMs).toBeGreaterThan(20_000);
+    expect(rest.health().pausedMs).toBeGreaterThan(20_000);
     expect(upstream.calls()).toHaveLength(1);
   });
 
@@ -82,7 +204,9 @@ describe('429', () => {
     upstream.on('GET /player', { status: 429 });
     await failure(rest.getPlayer('p0', undefined, operation()));
     const ids = Array.from({ length: 30 }, (_, index) => `p${index}`);
-    const results = await Promise.all(ids.map((id) => failure(rest.getPlayer(id, undefined, operation()))));
+    const results = await Promise.all(
+      ids.map((id) => failure(rest.getPlayer(id, undefined, operation({ inMs: 3_000 })))),
+    );
     // On a slow machine some of them run out of time while they wait.
     const code = expect.stringMatching(/^UPSTREAM_(?:UNAVAILABLE|TIMEOUT)$/);
     expect(results).toEqual(Array(30).fill(expect.objectContaining({ code, retryable: true })));

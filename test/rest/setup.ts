@@ -15,8 +15,9 @@ export interface Seen {
   calls: CallRecord[];
   attempts: (number | undefined)[];
   retries: string[];
+  queueWaits: number[];
   breaker: string[];
-  oddities: string[];
+  decodeWarnings: string[];
 }
 
 export interface Started {
@@ -34,7 +35,7 @@ export async function start(
 ): Promise<Started> {
   const upstream = await startUpstream(upstreamOptions);
   cleanUps.push(() => upstream.close());
-  const seen: Seen = { calls: [], attempts: [], retries: [], breaker: [], oddities: [] };
+  const seen: Seen = { calls: [], attempts: [], retries: [], queueWaits: [], breaker: [], decodeWarnings: [] };
   const another = (more: Partial<RestClientOptions> = {}) => {
     const rest = createRestClient({
       baseUrl: upstream.url,
@@ -51,8 +52,9 @@ export async function start(
     call: (record: CallRecord) => seen.calls.push(record),
     attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
     retry: (method: string, template: string) => seen.retries.push(`${method} ${template}`),
+    queueWait: (ms: number) => seen.queueWaits.push(ms),
     breaker: (state: string) => seen.breaker.push(state),
-    oddity: (oddity: string, member: string) => seen.oddities.push(`${oddity} ${member}`),
+    decodeWarning: (warning: string, member: string) => seen.decodeWarnings.push(`${warning} ${member}`),
   };
   return { upstream, rest: another({ observer }), seen, another };
 }
@@ -79,7 +81,7 @@ export function operation(overrides: Partial<CallContext> & { inMs?: number } = 
       return op.records.filter(({ shared, cached }) => !shared && !cached).length;
     },
     onCall: (record) => op.records.push(record),
-    abort: () => cancellation.happen(),
+    abort: () => cancellation.cancel(),
     ...given,
   };
   return op;
@@ -91,13 +93,14 @@ export async function failure(promise: Promise<unknown>): Promise<Record<string,
     await promise;
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
-    const { code, retryable, retryAfterMs, status } = {
+    const { code, retryable, retryAfterMs, status, outcome } = {
       retryable: undefined,
+      outcome: undefined,
       retryAfterMs: undefined,
       status: undefined,
       ...error,
     };
-    return { code, retryable, retryAfterMs, status };
+    return { code, retryable, retryAfterMs, status, outcome };
   }
   throw new Error('It was expected to fail.');
 }

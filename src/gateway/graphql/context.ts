@@ -49,7 +49,9 @@ export function createContext(
   { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
   { caller, known, call, record }: OperationContext,
 ): Context {
-  const reading = { rest, call, budget: new CallBudget(maxUpstreamCalls), onBatch };
+  const budget = new CallBudget(maxUpstreamCalls);
+  call.takeCall = () => budget.take(1);
+  const reading = { rest, call, budget, onBatch };
   const loaders = new Loaders(reading);
   const couponReads = new CouponReads(rates, caller);
   const extensions = { requestId: call.requestId };

@@ -17,7 +17,7 @@ export type GatewayErrorCode =
   | UpstreamErrorCode;
 
 /** The longest message a client gets: enough for a sentence, too short to echo an attack. */
-const MAX_MESSAGE_LENGTH = 300;
+const MAX_MESSAGE_LENGTH = 500;
 
 /** What a client is told about each failure of the REST service. Nothing the service said goes with it. */
 const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
@@ -26,6 +26,7 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
+  OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
   CANCELLED: 'The client went away.',
 };
 
@@ -111,10 +112,15 @@ const INTERNAL = {
 };
 
 function upstreamFace(error: UpstreamError) {
-  const { code, retryable, retryAfterMs } = error;
+  const { code, retryable, retryAfterMs, outcome } = error;
   return {
     message: UPSTREAM_MESSAGES[code],
-    extensions: { code, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    extensions: {
+      code,
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(outcome === undefined ? {} : { outcome }),
+    },
   };
 }
 

@@ -40,6 +40,8 @@ export interface GatewayOptions {
   shared: SharedState | undefined;
   metrics: Metrics;
   tracing: Tracing | undefined;
+  /** Aborts when clients should go elsewhere: answers then close their connections. */
+  draining: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50. */
   compileAfter: number | undefined;
   /** How many operations that were not seen before a caller may send. */
@@ -88,7 +90,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const app = createApp(config, log);
   app.addHook('onClose', () => apollo.stop());
   const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing });
-  const concurrency = await addHooks(app, config);
+  const concurrency = await addHooks(app, config, options.draining);
   routeGraphQL(app, {
     schema,
     authenticate: authentication.authenticate,
@@ -131,9 +133,9 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 }
 
 /** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
-async function addHooks(app: FastifyInstance, config: Config) {
+async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
   const isLate = beginInTurns(app);
-  keepConnections(app, config.connections);
+  keepConnections(app, config.connections, draining);
   limitChunks(app.server);
   setHeaders(app);
   refuseAmbiguousHeaders(app);

@@ -48,13 +48,13 @@ export function serverOptions(
 }
 
 /**
- * Bounds the connections, and lets go of them when the gateway closes: what is answered from then on ends its connection,
- * and connections nothing was ever sent on are closed, which Node's server would wait for.
+ * Bounds the connections, and closes them when the gateway does: answers from then on, or since `draining` aborted, end their
+ * connection, and connections on which nothing was ever sent are closed, which Node's server would wait for.
  *
  * One connection too many closes the oldest on which no request has come yet, so that connections without requests cannot
  * keep clients out; when there is none, the new one is closed.
  */
-export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits): void {
+export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
   const open = new Set<Socket>();
   const silent = new Set<Socket>();
   let closing = false;
@@ -83,7 +83,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits)
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('connection', 'close');
+    if (closing || draining?.aborted) void reply.header('connection', 'close');
     done(null, payload);
   });
 }
@@ -118,7 +118,7 @@ export function clientGone(): ClientError {
 export function cancellationOf({ raw }: FastifyReply): Cancellation {
   const cancellation = new Cancellation();
   raw.on('close', () => {
-    if (!raw.writableFinished) cancellation.happen();
+    if (!raw.writableFinished) cancellation.cancel();
   });
   return cancellation;
 }

@@ -5,6 +5,7 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
@@ -20,6 +21,9 @@ import { JSON_TYPE } from './headers.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
+
+const NO_BATCHES =
+  'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
 
 /** The largest body of a request without a token: enough for `{"query":"{ __typename }"}`. */
 const MAX_ANONYMOUS_BODY_BYTES = 200;
@@ -59,6 +63,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       route.rates.refuseDebtor(caller);
       const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
       const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
+      if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
       const graphql = readGraphQLRequest(request, body);
       if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
       const resolved = await route.admission.resolve(graphql, caller);
@@ -68,7 +73,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       if (known && measured) check(route, known, measured, graphql, caller);
       await route.concurrency.acquire();
       try {
-        if (cancellation.happened) throw clientGone();
+        if (cancellation.cancelled) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });

@@ -53,6 +53,8 @@ export class Observation {
       cancellation,
       deadline,
       requestId: request.id,
+      // A server stands for many players; one player alone must not take all connections.
+      callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
       traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
       onCall(call: CallRecord) {
         record.calls.push(call);

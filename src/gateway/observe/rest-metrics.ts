@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CallRecord } from '../../rest/call-context.ts';
-import type { Health } from '../../rest/health.ts';
-import type { Observer } from '../../rest/observe.ts';
+import type { Health, Observer } from '../../rest/observer.ts';
 import { SECONDS, Tally } from './metrics.ts';
 
 /** Counts what the REST client does. */
@@ -27,14 +26,21 @@ export function observeRest(registry: Registry): Observer {
     buckets: SECONDS,
     registers,
   });
+  const queueWaits = new Tally({
+    name: 'rest_queue_wait_seconds',
+    help: 'How long requests waited for a connection to the REST service.',
+    labels: () => ({}),
+    buckets: SECONDS,
+    registers,
+  });
   const retries = new Counter({
     name: 'rest_retries_total',
     help: 'Requests that were sent again.',
     labelNames: ['endpoint'],
     registers,
   });
-  const oddities = new Counter({
-    name: 'rest_odd_values_total',
+  const decodeWarnings = new Counter({
+    name: 'rest_decode_warnings_total',
     help: 'Values of the REST service that could not be read as the interface describes them.',
     labelNames: ['kind', 'member'],
     registers,
@@ -43,7 +49,8 @@ export function observeRest(registry: Registry): Observer {
     call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
     attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
-    oddity: (kind, member) => oddities.inc({ kind, member }),
+    queueWait: (ms) => queueWaits.add(ms / 1_000),
+    decodeWarning: (kind, member) => decodeWarnings.inc({ kind, member }),
   };
 }
 
@@ -55,7 +62,7 @@ function sourceOf({ stale, cached, shared }: CallRecord): string {
 
 const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
 
-/** Shows the REST client's health. States are read when the metrics are read. Over several processes they add up: `{state="open"} 2` means two of them. */
+/** States are read when they are asked for. Over several processes they add up: `{state="open"} 2` means two of them. */
 export function showHealth(health: () => Health, registry: Registry): void {
   const registers = [registry];
   new Gauge({

@@ -1,13 +1,14 @@
 import type { ContactKind } from '../programme/contacts.ts';
 import type { LandingTexts } from './texts.ts';
 
-/** What a landing page shows. */
+/** The content of a landing page. */
 export type LandingContent =
   | { kind: 'form'; contact: ContactKind; value: string; isInvalid: boolean }
-  | { kind: 'thanks' }
-  | { kind: 'notFound' };
+  | { kind: 'thanks'; shopLink: string | undefined }
+  | { kind: 'notFound' }
+  | { kind: 'tooMany' };
 
-/** A whole page: small, readable by every browser and screen reader, and without any script. */
+/** A page without scripts, for every browser and screen reader. */
 export function landingPage(language: string, texts: LandingTexts, content: LandingContent): string {
   return `<!doctype html>
 <html lang="${escaped(language)}">
@@ -28,10 +29,23 @@ ${main(texts, content)}
 }
 
 function main(texts: LandingTexts, content: LandingContent): string {
-  if (content.kind === 'notFound') return `<h1>${escaped(texts.notFound)}</h1>`;
   const title = `<h1>${escaped(texts.title)}</h1>`;
-  if (content.kind === 'thanks') return `${title}\n<p role="status">${escaped(texts.thanks)}</p>`;
-  return `${title}\n${form(texts, content)}`;
+  switch (content.kind) {
+    case 'notFound':
+      return `<h1>${escaped(texts.notFound)}</h1>`;
+    case 'tooMany':
+      return `${title}\n<p role="alert">${escaped(texts.tooMany)}</p>`;
+    case 'thanks':
+      return `${title}\n<p role="status">${escaped(texts.thanks)}</p>${shop(texts, content.shopLink)}`;
+    case 'form':
+      return `${title}\n${form(texts, content)}`;
+    default:
+      return content satisfies never;
+  }
+}
+
+function shop(texts: LandingTexts, link: string | undefined): string {
+  return link === undefined ? '' : `\n<p><a href="${escaped(link)}">${escaped(texts.toShop)}</a></p>`;
 }
 
 function form(texts: LandingTexts, { contact, value, isInvalid }: LandingContent & { kind: 'form' }): string {
@@ -40,7 +54,7 @@ function form(texts: LandingTexts, { contact, value, isInvalid }: LandingContent
       ? [texts.email, 'email', 'email', texts.invalidEmail]
       : [texts.mobile, 'tel', 'tel', texts.invalidMobile];
   const described = isInvalid ? ' aria-invalid="true" aria-describedby="problem" autofocus' : '';
-  // Without an action it comes back to the address of the page, and so in the language of the page.
+  // Without an action, the form is sent to the address of the page, with its language.
   return `<form method="post">
 <label for="contact">${escaped(label)}</label>
 <input id="contact" name="contact" type="${type}" autocomplete="${autocomplete}" maxlength="254" required value="${escaped(value)}"${described}>

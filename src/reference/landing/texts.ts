@@ -5,7 +5,7 @@ const words = z.string().min(1);
 /** The words of the landing page in one language. */
 export const landingTexts = z.strictObject({
   title: words,
-  /** What is asked for, by the kind of contact the programme wants. */
+  /** The labels of the input, by the programme's kind of contact. */
   email: words,
   mobile: words,
   send: words,
@@ -13,21 +13,29 @@ export const landingTexts = z.strictObject({
   invalidEmail: words,
   invalidMobile: words,
   notFound: words,
+  /** The link to the programme's `shopUrl`. Default: the English one. */
+  toShop: words.optional(),
+  /** Shown when too many forms were sent. Default: the English one. */
+  tooMany: words.optional(),
 });
 
-export type LandingTexts = z.output<typeof landingTexts>;
+export type LandingTexts = { [Name in keyof z.output<typeof landingTexts>]-?: string };
+
+const ENGLISH: LandingTexts = {
+  title: 'A friend invites you',
+  email: 'Your e-mail address',
+  mobile: 'Your mobile number',
+  send: 'Accept the invitation',
+  thanks: 'Thank you! Now sign up with the same contact, and your friend will be remembered.',
+  invalidEmail: 'Please enter an e-mail address like name@example.com.',
+  invalidMobile: 'Please enter a mobile number with 5 to 20 digits.',
+  notFound: 'This invitation does not exist.',
+  toShop: 'Continue to the shop',
+  tooMany: 'Too many attempts. Please try again in a minute.',
+};
 
 const BUILT_IN: Readonly<Record<string, LandingTexts>> = {
-  en: {
-    title: 'A friend invites you',
-    email: 'Your e-mail address',
-    mobile: 'Your mobile number',
-    send: 'Accept the invitation',
-    thanks: 'Thank you! Now sign up with the same contact, and your friend will be remembered.',
-    invalidEmail: 'Please enter an e-mail address like name@example.com.',
-    invalidMobile: 'Please enter a mobile number with 5 to 20 digits.',
-    notFound: 'This invitation does not exist.',
-  },
+  en: ENGLISH,
   de: {
     title: 'Ein Freund lädt dich ein',
     email: 'Deine E-Mail-Adresse',
@@ -37,6 +45,8 @@ const BUILT_IN: Readonly<Record<string, LandingTexts>> = {
     invalidEmail: 'Bitte gib eine E-Mail-Adresse wie name@example.com ein.',
     invalidMobile: 'Bitte gib eine Mobilnummer mit 5 bis 20 Ziffern ein.',
     notFound: 'Diese Einladung gibt es nicht.',
+    toShop: 'Weiter zum Shop',
+    tooMany: 'Zu viele Versuche. Bitte versuche es in einer Minute noch einmal.',
   },
   es: {
     title: 'Un amigo te invita',
@@ -47,6 +57,8 @@ const BUILT_IN: Readonly<Record<string, LandingTexts>> = {
     invalidEmail: 'Escribe un correo electrónico como name@example.com.',
     invalidMobile: 'Escribe un número de móvil de 5 a 20 cifras.',
     notFound: 'Esta invitación no existe.',
+    toShop: 'Ir a la tienda',
+    tooMany: 'Demasiados intentos. Inténtalo de nuevo en un minuto.',
   },
   fr: {
     title: 'Un ami vous invite',
@@ -57,15 +69,18 @@ const BUILT_IN: Readonly<Record<string, LandingTexts>> = {
     invalidEmail: 'Saisissez une adresse e-mail comme name@example.com.',
     invalidMobile: 'Saisissez un numéro de mobile de 5 à 20 chiffres.',
     notFound: 'Cette invitation n’existe pas.',
+    toShop: 'Aller à la boutique',
+    tooMany: 'Trop de tentatives. Réessayez dans une minute.',
   },
 };
 
-/** The languages that the service has words for by itself. */
+/** The languages with built-in words. */
 export const LANDING_LANGUAGES = Object.keys(BUILT_IN);
 
-/** The words in a language of the programme: the programme's own before the built-in ones. */
-export function textsIn(language: string, own: Readonly<Record<string, LandingTexts>>): LandingTexts {
+/** The words of a language of the programme: the programme's own, else the built-in ones. */
+export function textsIn(language: string, own: Readonly<Record<string, z.output<typeof landingTexts>>>): LandingTexts {
   const texts = own[language] ?? BUILT_IN[language];
   if (!texts) throw new Error(`The programme was accepted without words for ${language}`);
-  return texts;
+  const { toShop = ENGLISH.toShop, tooMany = ENGLISH.tooMany } = texts;
+  return { ...texts, toShop, tooMany };
 }

@@ -1,29 +1,32 @@
 import { randomInt } from 'node:crypto';
 import { addCoupon, countCoupons } from '../store/coupons.ts';
 import type { Queries } from '../store/store.ts';
+import type { CouponsTable } from '../store/tables.ts';
 import { groupState } from './derived.ts';
 import type { CouponGroup } from './schema.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Letters and digits that nobody takes for one another when a code is read aloud or typed from paper. */
+/** Letters and digits that are not easily confused. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
 const CODE_LENGTH = 12;
 
 /**
- * Issues a coupon of a group to a player whose totals the transaction holds. Gives its code, or undefined when the player
- * cannot obtain one: the group is not active, its dates are not now, or the player has `maxPerPlayer` of it already.
+ * Issues a coupon of a group to a player whose totals the transaction has locked. Returns its code, or undefined if the
+ * group is not available to the player: it is not active, its dates are not now, or `maxPerPlayer` is reached.
+ * @param cause The step that the coupon rewards and the friend of that referral; stored for the operator's report.
  */
 export async function issueCoupon(
   queries: Queries,
   group: CouponGroup,
   playerId: number,
+  cause: Pick<CouponsTable, 'reason' | 'friend_id'>,
   now: number,
 ): Promise<string | undefined> {
   const obtained = await countCoupons(queries, playerId, group.handle);
   if (!groupState(group, obtained, now).isAvailable) return undefined;
   const { type, value, currency, startAt, endAt, product, collections, options } = group.coupon;
-  const lasts = options?.ExpiryAfter;
+  const days = options?.ExpiryAfter;
   const code = newCode();
   await addCoupon(queries, {
     code,
@@ -34,11 +37,12 @@ export async function issueCoupon(
     currency: currency ?? null,
     created_at: now,
     start_at: startAt ?? now,
-    end_at: endAt ?? (lasts === undefined ? null : now + lasts * DAY_MS),
+    end_at: endAt ?? (days === undefined ? null : now + days * DAY_MS),
     product: jsonOrNull(product),
     collections: jsonOrNull(collections),
     options: jsonOrNull(options),
     usage_limit: options?.UsageLimit ?? null,
+    ...cause,
   });
   return code;
 }

@@ -1,6 +1,6 @@
 import type { ProgrammeFile } from './schema.ts';
 
-/** The programme of a service that was given none: a welcome for the friend, a thank-you for both, six groups to try. */
+/** The programme without a programme file: a reward for the friend, one for both, and a group of each coupon type. */
 export const DEFAULT_PROGRAMME: ProgrammeFile = {
   contact: 'email',
   actionEvent: 'place_order',

@@ -1,9 +1,6 @@
 import type { CouponGroup } from './schema.ts';
 
-/*
- * What is not stored but follows from dates, uses and the current time. Both ends of a stretch of time belong to it; an
- * end that is not set is open.
- */
+/* What is computed from dates, uses and the current time. Both ends of a period belong to it; an absent end is open. */
 
 export interface GroupState {
   /** The current time lies between the group's dates. */
@@ -33,7 +30,7 @@ export function hasStarted(startAt: number | null, now: number): boolean {
   return startAt === null || now >= startAt;
 }
 
-/** A coupon counts as used from its first use on, even when it can be used again. */
+/** A coupon is used from its first use on, even if it can be used again. */
 export function isUsed(uses: number): boolean {
   return uses > 0;
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_PROGRAMME } from './default.ts';
 import { type Programme, programme } from './schema.ts';
 
-/** A programme file that cannot be used; the message has a line for each thing that is wrong, with its path. */
+/** The programme file cannot be used. The message has one line for each problem, with its path. */
 export class ProgrammeError extends Error {
   override readonly name = 'ProgrammeError';
 }
 
-/** Reads the programme from a file; without a path it is the built-in one. Throws a ProgrammeError. */
+/** Reads the programme from a file; without a path, the built-in programme. Throws a ProgrammeError. */
 export function loadProgramme(path: string | undefined): Programme {
   if (path === undefined) return programme.parse(DEFAULT_PROGRAMME);
   const result = programme.safeParse(readFile(path));
@@ -25,7 +25,7 @@ function readFile(path: string): unknown {
   }
 }
 
-/** `groups[2].coupon.type`, as one would write it in code. */
+/** For example `groups[2].coupon.type`. */
 function pathOf(path: PropertyKey[]): string {
   const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   return written.replace(/^\./, '') || 'the file';

@@ -1,19 +1,26 @@
 import * as z from 'zod';
 import { LANDING_LANGUAGES, landingTexts } from '../landing/texts.ts';
 import { readDateTime } from '../wire/dates.ts';
+import { isCountry } from './contacts.ts';
 
 /*
- * The programme: all that the operator of the service decides about referrals and rewards. It is a JSON file; unknown
- * members are refused, since a misspelt rule would silently not hold.
+ * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
+ * misspelt rule would have no effect.
  */
 
 const text = z.string().min(1);
 const whole = z.int().min(0);
-/** Any ISO 8601 date or date-time, in milliseconds since 1970. */
+/** Any date or date-time of the rule in `wire/dates.ts`, in milliseconds since 1970. */
 const instant = z.string().transform((value, context) => {
   const read = readDateTime(value);
   if (read !== undefined) return Date.parse(read);
   context.addIssue('must be a date like 2025-05-01 or 2025-05-01T10:30:00Z');
+  return z.NEVER;
+});
+
+const country = z.string().transform((code, context) => {
+  if (isCountry(code)) return code;
+  context.addIssue('must be a country code like "DE"');
   return z.NEVER;
 });
 
@@ -34,7 +41,7 @@ const product = z.strictObject({
   variantName: text.optional(),
 });
 
-/** Member names exactly as the interface writes them: this object is handed out as it stands. */
+/** Member names as in the interface: the object is sent unchanged. */
 const options = z.strictObject({
   ExpiryAfter: z.int().min(1).optional(),
   UsageLimit: z.int().min(1).optional(),
@@ -53,13 +60,13 @@ const options = z.strictObject({
   Platforms: z.array(text).optional(),
 });
 
-/** What every coupon of a group is like. */
+/** The template of all coupons of a group. */
 const coupon = z
   .strictObject({
     type: z.enum(COUPON_TYPES),
     value: z.number().min(0).optional(),
     currency: text.optional(),
-    /** Fixed dates of the coupon; without them it begins at once and ends `options.ExpiryAfter` days later, or never. */
+    /** Fixed dates. Default: from the issue until `options.ExpiryAfter` days later, or without end. */
     startAt: instant.optional(),
     endAt: instant.optional(),
     product: product.optional(),
@@ -72,13 +79,13 @@ const coupon = z
   });
 
 const group = z.strictObject({
-  /** The group's identifier; coupons keep it, so it never changes. */
+  /** The identifier. It must never change: coupons refer to it. */
   handle: text,
   title: text,
   url: z.url().optional(),
   iconPath: text.optional(),
   description: text.optional(),
-  /** How many coupons of this group one player can obtain; without it, any number. */
+  /** How many coupons of this group one player can obtain. Default: any number. */
   maxPerPlayer: z.int().min(1).optional(),
   startDate: instant.optional(),
   expiryDate: instant.optional(),
@@ -88,24 +95,30 @@ const group = z.strictObject({
 });
 
 const reward = z.strictObject({
-  /** The step of the referral at which the coupon is given. */
+  /** The step of the referral that is rewarded. */
   at: z.enum(['pending', 'active']),
   to: z.enum(['friend', 'referrer']),
-  /** The handle of the group that the coupon comes from. */
+  /** The handle of the coupon's group. */
   group: text,
 });
 
 export const programme = z
   .strictObject({
-    /** What a friend leaves on the landing page. */
+    /** What the landing page asks a friend for. */
     contact: z.enum(['email', 'mobile']),
+    /** ISO 3166-1 code like "DE". With it, national forms of mobile numbers match international ones. */
+    country: country.optional(),
+    /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
+    contactExpiryDays: z.int().min(1).max(36_500).default(90),
+    /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */
+    shopUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
     /** The event that makes a pending referral active. */
     actionEvent: text,
     /** The languages of the account, the default one first. */
     languages: z
       .array(z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/i, 'must be a language code like "en"'))
       .min(1),
-    /** The landing page's words, for languages that the service has none for or to say it differently. */
+    /** Words of the landing page, for further languages or in place of the built-in ones. */
     texts: z.record(z.string(), landingTexts).default({}),
     groups: z.array(group),
     rewards: z.array(reward),
@@ -115,7 +128,7 @@ export const programme = z
     const handles = groups.map(({ handle }) => handle);
     for (const [index, language] of languages.entries()) {
       if (language in texts || LANDING_LANGUAGES.includes(language)) continue;
-      problem(['languages', index], `has no words for the landing page: give them in texts.${language}`);
+      problem(['languages', index], `has no words for the landing page: set them in texts.${language}`);
     }
     for (const [index, handle] of handles.entries()) {
       if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
@@ -125,7 +138,7 @@ export const programme = z
     }
   });
 
-/** What is written in a programme file. */
+/** The content of a programme file. */
 export type ProgrammeFile = z.input<typeof programme>;
 export type Programme = z.output<typeof programme>;
 export type CouponGroup = Programme['groups'][number];

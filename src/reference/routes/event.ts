@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { recogniseAction } from '../programme/referral.ts';
 import type { Service } from '../service.ts';
 import { addEvents } from '../store/events.ts';
-import { takePlayer } from '../store/players.ts';
+import { lockOrCreatePlayer } from '../store/players.ts';
 import { decode } from '../wire/decode.ts';
 import { trackedEvents } from '../wire/event.ts';
 
@@ -12,7 +12,7 @@ export function eventRoutes(app: FastifyInstance, { store, programme, now }: Ser
     const rows = Object.entries(events).map(([name, metadata]) => ({ name, metadata: JSON.stringify(metadata) }));
     const time = now();
     await store.write(async (queries) => {
-      const player = await takePlayer(queries, playerUniqueId, time);
+      const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
       await addEvents(queries, player.id, rows, time);
       await recogniseAction(queries, programme, player.id, Object.keys(events), time);
     });

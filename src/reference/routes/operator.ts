@@ -1,64 +1,87 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { Refusal, unknownPlayer } from '../errors.ts';
+import { ApiError, unknownPlayer } from '../errors.ts';
 import { issueCoupon } from '../programme/coupons.ts';
 import { groupState, hasStarted, isExpired } from '../programme/derived.ts';
+import { playerReport } from '../programme/report.ts';
+import { reportText } from '../programme/report-text.ts';
 import type { Service } from '../service.ts';
-import { findCoupon, useCoupon } from '../store/coupons.ts';
+import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
-import { addToTotals } from '../store/referrals.ts';
+import { lockTotals } from '../store/referrals.ts';
 import { decode } from '../wire/decode.ts';
 import { playerUniqueId } from '../wire/members.ts';
-import { needsApiKey, needsSecretKey } from './authenticate.ts';
-import { acceptJson } from './json-body.ts';
+import { acceptJson, requireApiKey, requireSecretKey } from './request.ts';
 
-/** Issue a coupon of `group` to the player. */
 const ISSUE = z.object({ playerUniqueId, group: z.string() });
 const USE = z.object({ code: z.string() });
+const REPORT = z.object({ playerUniqueId });
 
 /**
- * The operator's door, which the command `npm run reference -- coupon …` knocks at: the running process alone has the
- * store. It is no part of the interface document, and both keys open it.
+ * The routes behind the operator's command `npm run reference -- …`: only the running process has the store. They are on
+ * the management port, are no part of the interface document, and require both keys.
  */
-export function operatorRoutes(app: FastifyInstance, service: Service): void {
-  app.addHook('onRequest', needsApiKey(service));
+export function operatorRoutes(app: FastifyInstance, service: Service, backupDir: string): void {
+  const { store, programme, now } = service;
+  app.addHook('onRequest', requireApiKey(service));
   acceptJson(app);
 
-  app.post('/coupon/issue', needsSecretKey(service), async (request) => {
+  app.post('/coupon/issue', requireSecretKey(service), async (request) => {
     const { playerUniqueId, group } = decode(ISSUE, request.body, 'The body');
     return { code: await issue(service, playerUniqueId, group) };
   });
 
-  app.post('/coupon/use', needsSecretKey(service), async (request) => {
+  app.post('/coupon/use', requireSecretKey(service), async (request) => {
     const { code } = decode(USE, request.body, 'The body');
-    return { code, uses: await use(service, code) };
+    const { uses, usage_limit } = await use(service, code);
+    return { code, uses, ...(usage_limit !== null && { usageLimit: usage_limit, usesLeft: usage_limit - uses }) };
   });
+
+  app.post('/report', requireSecretKey(service), async (request, reply) => {
+    const { playerUniqueId } = decode(REPORT, request.body, 'The body');
+    const report = await store.read((queries) => playerReport(queries, programme, playerUniqueId, now()));
+    if (!report) throw unknownPlayer();
+    return reply.type('text/plain; charset=utf-8').send(reportText(report));
+  });
+
+  app.post('/backup', requireSecretKey(service), async () => ({ file: await backup(service, backupDir) }));
 }
 
 function issue({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
   const group = programme.groups.find((candidate) => candidate.handle === handle);
-  if (!group) throw new Refusal(404, `The programme has no group ${JSON.stringify(handle)}`);
+  if (!group) throw new ApiError(404, `The programme has no group ${JSON.stringify(handle)}`);
   return store.write(async (queries) => {
     const player = await findPlayer(queries, playerUniqueId);
-    const isHeld = player && (await addToTotals(queries, player.id, { pending: 0, active: 0 }));
-    if (!isHeld) throw unknownPlayer();
-    const code = await issueCoupon(queries, group, player.id, now());
-    if (code === undefined) throw new Refusal(409, 'The player can obtain no coupon of this group now');
+    if (!player || !(await lockTotals(queries, player.id))) throw unknownPlayer();
+    const code = await issueCoupon(queries, group, player.id, { reason: 'operator', friend_id: null }, now());
+    if (code === undefined) throw new ApiError(409, 'The group is not available to the player now');
     return code;
   });
 }
 
-function use({ store, programme, now }: Service, code: string): Promise<number> {
+function use({ store, programme, now }: Service, code: string): Promise<CouponRow> {
   return store.write(async (queries) => {
     const coupon = await findCoupon(queries, code);
-    if (!coupon) throw new Refusal(404, 'There is no coupon with this code');
+    if (!coupon) throw new ApiError(404, 'There is no coupon with this code');
     const time = now();
-    if (!hasStarted(coupon.start_at, time)) throw new Refusal(409, 'The coupon cannot be used yet');
-    if (isExpired(coupon.end_at, time)) throw new Refusal(409, 'The coupon has expired');
+    if (!hasStarted(coupon.start_at, time)) throw new ApiError(409, 'The coupon cannot be used yet');
+    if (isExpired(coupon.end_at, time)) throw new ApiError(409, 'The coupon has expired');
     const group = programme.groups.find(({ handle }) => handle === coupon.group_handle);
-    if (group && !groupState(group, 0, time).isActive) throw new Refusal(409, 'The group of the coupon is not active');
+    if (group && !groupState(group, 0, time).isActive) {
+      throw new ApiError(409, 'The group of the coupon is not active');
+    }
     const used = await useCoupon(queries, code);
-    if (!used) throw new Refusal(409, 'The coupon was used as often as it can be');
-    return used.uses;
+    if (!used) throw new ApiError(409, 'The usage limit of the coupon is reached');
+    return used;
   });
+}
+
+async function backup({ store }: Service, backupDir: string): Promise<string> {
+  if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
+  await mkdir(backupDir, { recursive: true });
+  const file = join(backupDir, `reference-${new Date().toISOString().replaceAll(':', '-')}.db`);
+  await store.backup(file);
+  return file;
 }

@@ -5,7 +5,7 @@ import { findPlayer } from '../store/players.ts';
 import { listFriends, readTotals } from '../store/referrals.ts';
 import { decode } from '../wire/decode.ts';
 import { referralPage, referralQuery } from '../wire/referral.ts';
-import { playerIdOf } from './player-id.ts';
+import { playerIdOf } from './request.ts';
 
 export function referralRoutes(app: FastifyInstance, { store }: Service): void {
   app.get('/integrations/players/:playerUniqueId/referrals', (request) => {
@@ -16,8 +16,8 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
       if (!referrer) throw unknownPlayer();
       const offset = (page - 1) * limit;
       const totals = await readTotals(queries, referrer.id);
-      const isPastTheEnd = offset >= totals.pending + totals.active;
-      return referralPage(totals, isPastTheEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
+      const isPastEnd = offset >= totals.pending + totals.active;
+      return referralPage(totals, isPastEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
     });
   });
 }

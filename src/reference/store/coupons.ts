@@ -5,7 +5,7 @@ import type { CouponGroupsTable, CouponsTable } from './tables.ts';
 export type CouponRow = Selectable<CouponsTable>;
 export type CouponGroupRow = Selectable<CouponGroupsTable>;
 
-/** Keeps a group as it is described now. Groups that are described no more stay, for the coupons that came from them. */
+/** Stores the current definition of a group. Groups that the programme no longer has stay, for their coupons. */
 export async function saveGroup(queries: Queries, handle: string, definition: string): Promise<void> {
   await queries
     .insertInto('coupon_groups')
@@ -29,7 +29,7 @@ export function listCoupons(queries: Queries, playerId: number): Promise<CouponR
   return queries.selectFrom('coupons').selectAll().where('player_id', '=', playerId).orderBy('id').execute();
 }
 
-/** How many coupons of a group a player obtained. Certain only while the player's totals are held. */
+/** How many coupons of a group a player obtained. Stable only under the lock of the player's totals. */
 export async function countCoupons(queries: Queries, playerId: number, groupHandle: string): Promise<number> {
   const { count } = await queries
     .selectFrom('coupons')
@@ -44,7 +44,7 @@ export function findCoupon(queries: Queries, code: string): Promise<CouponRow | 
   return queries.selectFrom('coupons').selectAll().where('code', '=', code).executeTakeFirst();
 }
 
-/** Counts one use of a coupon, unless it was used as often as it can be; then undefined. */
+/** Counts one use of a coupon; undefined if its usage limit is reached. */
 export function useCoupon(queries: Queries, code: string): Promise<CouponRow | undefined> {
   return queries
     .updateTable('coupons')

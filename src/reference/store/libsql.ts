@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   CompiledQuery,
@@ -10,31 +11,31 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   type SqliteStatement,
+  sql,
 } from 'kysely';
 import Database from 'libsql';
 import { migrate } from './migrate.ts';
-import type { Store } from './store.ts';
-import { StoreError } from './store-error.ts';
+import { reasonOf, type Store, StoreError } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Prepared statements kept for the next time; the program has far fewer texts, lists of values aside. */
-const KEPT_STATEMENTS = 200;
+/** Size of the statement cache. The program has far fewer statements, apart from lists of values. */
+const MAX_STATEMENTS = 200;
 
 /**
- * Opens a file, or `:memory:`, and makes it this process's own. Throws a StoreError when another process has it.
+ * Opens a file, or `:memory:`, for this process alone. Throws a StoreError if another process has it open.
  *
- * SQLite runs in this process and on one connection, so reads and writes take turns and a read is never disturbed.
+ * SQLite runs in this process on one connection, so reads and writes run one after the other.
  */
 export async function openLibsql(path: string): Promise<Store> {
   const database = openFile(path);
-  if (path !== ':memory:') claim(database, path);
+  if (path !== ':memory:') lock(database, path);
   database.exec('pragma foreign_keys = on');
 
-  const kept = keepingStatements(database);
+  const cached = cacheStatements(database);
   const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new ImmediateDriver({ database: kept }),
+      createAdapter: () => new Adapter(),
+      createDriver: () => new ImmediateDriver({ database: cached }),
       createIntrospector: (kysely) => new SqliteIntrospector(kysely),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
@@ -49,8 +50,19 @@ export async function openLibsql(path: string): Promise<Store> {
     name: path,
     read: (work) => db.connection().execute(work),
     write: (work) => db.transaction().execute(work),
+    check: async () => void (await sql`select 1`.execute(db)),
+    backup: (target) => backup(database, target),
     close: () => db.destroy(),
   };
+}
+
+/** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
+async function backup(database: Database.Database, target: string): Promise<void> {
+  database.prepare('vacuum into ?').run(target);
+  // SQLite does not flush the copy.
+  const file = await open(target, 'r');
+  await file.sync();
+  await file.close();
 }
 
 function openFile(path: string): Database.Database {
@@ -63,51 +75,48 @@ function openFile(path: string): Database.Database {
 }
 
 function cannotBeUsed(path: string, error: unknown): StoreError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StoreError(`${path} cannot be used: ${reason}`, { cause: error });
+  return new StoreError(`${path} cannot be used: ${reasonOf(error)}`, { cause: error });
 }
 
 /**
- * Takes the file for this process until it ends, however it ends: the lock is the operating system's, not a file that a
- * killed process would leave behind. The note beside it only says who has it.
+ * Locks the file until this process ends, also when it is killed: the lock belongs to the operating system. The file
+ * `*.owner` beside it only tells who has the lock.
  */
-function claim(database: Database.Database, path: string): void {
-  const note = `${path}.owner`;
+function lock(database: Database.Database, path: string): void {
+  const ownerFile = `${path}.owner`;
   try {
     database.exec('pragma journal_mode = wal');
     database.exec('pragma locking_mode = exclusive');
-    // An acknowledged write survives the loss of power, not only the loss of the process.
+    // A committed write survives a power failure, not only a crash of the process.
     database.exec('pragma synchronous = full');
-    // The lock is taken by the first write, even by one that changes nothing.
+    // The first write takes the lock, even one that changes nothing.
     database.exec('begin immediate; commit');
   } catch (error) {
     database.close();
     if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
     throw new StoreError(
-      `${path} is in use by ${readNote(note)}. One process at a time can have it: stop that one, or name another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
+      `${path} is in use by ${readOwner(ownerFile)}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
     );
   }
-  writeFileSync(
-    note,
-    `process ${process.pid}, started ${new Date(Date.now() - process.uptime() * 1000).toISOString()}\n`,
-  );
+  const startedAt = new Date(Date.now() - process.uptime() * 1000);
+  writeFileSync(ownerFile, `process ${process.pid}, started ${startedAt.toISOString()}\n`);
 }
 
 /**
- * Writes the log back into the file, so that one whole file is left, and gives it to whoever wants it next. Closing alone
- * does neither before the last statement is collected as garbage.
+ * Writes the write-ahead log back into the file and unlocks it. Closing alone does neither until the last statement is
+ * garbage-collected.
  */
-function release(database: Database.Database): void {
+function unlock(database: Database.Database): void {
   if (!database.memory) {
     database.exec('pragma journal_mode = delete');
     database.exec('pragma locking_mode = normal');
-    // The new mode comes with the next look at the file.
+    // The locking mode takes effect with the next read.
     database.prepare('select count(*) from sqlite_master').all();
   }
   database.close();
 }
 
-function readNote(path: string): string {
+function readOwner(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
@@ -115,24 +124,31 @@ function readNote(path: string): string {
   }
 }
 
-/** Takes the write lock at the beginning: a transaction that begins by reading could not always go on to write. */
+/** SQLite can roll back schema changes; Kysely's adapter does not use that. */
+class Adapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** Takes the write lock at the start: a transaction that starts with a read cannot always upgrade its lock. */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 }
 
-/** kysely prepares every query anew; this hands it the statement of the last time, the oldest going first. */
-function keepingStatements(database: Database.Database): SqliteDatabase {
+/** Kysely prepares every query again; this caches prepared statements and evicts the oldest. */
+function cacheStatements(database: Database.Database): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
-    close: () => release(database),
-    prepare(sql) {
-      const kept = statements.get(sql);
-      if (kept) return kept;
-      const statement: SqliteStatement = database.prepare(sql);
-      if (statements.size >= KEPT_STATEMENTS) statements.delete(statements.keys().next().value ?? '');
-      statements.set(sql, statement);
+    close: () => unlock(database),
+    prepare(text) {
+      const cached = statements.get(text);
+      if (cached) return cached;
+      const statement: SqliteStatement = database.prepare(text);
+      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? '');
+      statements.set(text, statement);
       return statement;
     },
   };

@@ -1,15 +1,18 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import * as first from './migrations/0001-first.ts';
-import { StoreError } from './store-error.ts';
+import * as countedContacts from './migrations/0002-counted-contacts.ts';
+import { StoreError } from './store.ts';
 
-/** Every change of the tables, in order. A number that was released never changes; a new change gets a new number. */
+/** All migrations, in order. A released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-first': first,
+  '0002-counted-contacts': countedContacts,
 };
 
 /**
- * Brings the tables to what this program expects. Throws a StoreError when a newer program has changed them already.
- * @param schema Where the tables are, on a database that has schemas; other schemas may have tables of the same names.
+ * Migrates the tables to the version of this program, in one transaction. Throws a StoreError if a newer program has
+ * already migrated them further.
+ * @param schema Where the tables are, on a database with schemas; other schemas may have tables of the same names.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, schema?: string): Promise<void> {
   const migrator = new Migrator({
@@ -17,21 +20,20 @@ export async function migrate<Tables>(db: Kysely<Tables>, schema?: string): Prom
     provider: { getMigrations: async () => MIGRATIONS },
     ...(schema !== undefined && { migrationTableSchema: schema }),
   });
-  const unknown = (await migrationsDone(db, schema)).filter((name) => !(name in MIGRATIONS));
+  const unknown = (await appliedMigrations(db, schema)).filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0) {
     throw new StoreError(
-      `The database is newer than this program: it has the changes ${unknown.join(', ')}, which this program does not know. Run the program that made them, or a later one.`,
+      `The database is newer than this program: it has the migrations ${unknown.join(', ')}, which this program does not know. Run the program that made them, or a later one.`,
     );
   }
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
 
-/** The names of the changes that the database has already; none in an empty one. */
-async function migrationsDone<Tables>(db: Kysely<Tables>, schema: string | undefined): Promise<string[]> {
+async function appliedMigrations<Tables>(db: Kysely<Tables>, schema: string | undefined): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  const isThere = tables.some((table) => table.name === 'kysely_migration' && table.schema === schema);
-  if (!isThere) return [];
+  const exists = tables.some((table) => table.name === 'kysely_migration' && table.schema === schema);
+  if (!exists) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   return rows.map((row) => row.name);
 }

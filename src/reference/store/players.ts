@@ -14,10 +14,10 @@ export function findPlayerByCode(queries: Queries, referralCode: string): Promis
 }
 
 /**
- * The player, created when unknown, and held until the transaction ends: the write that changes nothing makes other
- * writers of this player wait, on both databases and in one statement.
+ * Creates the player if it is unknown, and locks its row until the transaction ends. The update that changes nothing is
+ * the lock: one statement that works on both databases.
  */
-export async function takePlayer(queries: Queries, playerUniqueId: string, now: number): Promise<PlayerRow> {
+export async function lockOrCreatePlayer(queries: Queries, playerUniqueId: string, now: number): Promise<PlayerRow> {
   const serviceId = randomUUID();
   const player = await queries
     .insertInto('players')
@@ -29,6 +29,8 @@ export async function takePlayer(queries: Queries, playerUniqueId: string, now: 
       device_token: null,
       os_type: null,
       created_at: now,
+      first_attributes_at: null,
+      referral_outcome: null,
     })
     .onConflict((conflict) =>
       conflict.column('player_unique_id').doUpdateSet((to) => ({ created_at: to.ref('players.created_at') })),
@@ -39,8 +41,8 @@ export async function takePlayer(queries: Queries, playerUniqueId: string, now: 
   return player;
 }
 
-/** The player, held like in `takePlayer`, or undefined when there is none. */
-export function takeKnownPlayer(queries: Queries, playerUniqueId: string): Promise<PlayerRow | undefined> {
+/** Locks the player's row until the transaction ends; undefined if there is no such player. */
+export function lockPlayer(queries: Queries, playerUniqueId: string): Promise<PlayerRow | undefined> {
   return queries
     .updateTable('players')
     .set((to) => ({ created_at: to.ref('created_at') }))
@@ -52,13 +54,14 @@ export function takeKnownPlayer(queries: Queries, playerUniqueId: string): Promi
 export async function updatePlayer(
   queries: Queries,
   id: number,
-  changes: Partial<Pick<PlayerRow, 'attributes' | 'device_token' | 'os_type'>>,
+  changes: Partial<Omit<PlayerRow, 'id' | 'player_unique_id'>>,
 ): Promise<void> {
   if (Object.keys(changes).length === 0) return;
   await queries.updateTable('players').set(changes).where('id', '=', id).execute();
 }
 
-/** Deletes a player. What hangs on the row goes with it; the totals of others do not. */
-export async function removePlayer(queries: Queries, id: number): Promise<void> {
+/** Deletes a player with all rows that reference it. The totals of its referrer are the caller's. */
+export async function deletePlayer(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('contacts').where('counted_for', '=', id).execute();
   await queries.deleteFrom('players').where('id', '=', id).execute();
 }

@@ -1,29 +1,37 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { migrate } from './migrate.ts';
-import type { Store } from './store.ts';
-import { StoreError } from './store-error.ts';
+import { type Queries, reasonOf, type Store, StoreError, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/**
- * What PostgreSQL says when transactions stood in each other's way: a serialization failure, a deadlock, a row that was
- * deleted while another came to hang on it. The loser has changed nothing and can try again.
- */
-const IN_THE_WAY = new Set(['40001', '40P01', '23503']);
-const TRIES = 10;
+export interface PostgresSettings {
+  /** Connections of this process. Default 10. */
+  poolSize?: number;
+  /** Limit for one statement, and for a transaction that waits for its next statement, in ms. Default 10,000. */
+  statementTimeoutMs?: number;
+  /** Limit for getting a connection, from the pool or a new one, in ms. Default 5,000. */
+  connectTimeoutMs?: number;
+  /** Called when a connection is lost. The pool replaces the connection. */
+  onConnectionError?: (error: Error) => void;
+}
 
-/** Opens a database that any number of processes may share. Throws a StoreError when it cannot be reached. */
-export async function openPostgres(url: string): Promise<Store> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'reference-service',
-    connectionTimeoutMillis: 5_000,
-    types: {
-      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
-    },
-  });
-  // A connection that breaks while it is idle is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
+/** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
+const CONFLICT = new Set(['40001', '40P01', '23503']);
+/** The server closes the connection or accepts none: shutdown, start, too many connections. Class 08 is added below. */
+const CONNECTION_LOST = new Set(['57P01', '57P02', '57P03', '53300', '25P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
+const STATEMENT_TIMEOUT = '57014';
+/** Errors of `pg` and its pool that have no code. */
+const CONNECTION_MESSAGE =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+
+const ATTEMPTS = 10;
+/** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
+const RETRY_PAUSE_MS = 20;
+
+/** Opens a database that any number of processes can share. Throws a StoreError if it cannot be reached. */
+export async function openPostgres(url: string, settings: PostgresSettings = {}): Promise<Store> {
+  const pool = createPool(url, settings);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrate(db, await schemaOf(db));
@@ -36,13 +44,43 @@ export async function openPostgres(url: string): Promise<Store> {
   }
   return {
     name: nameOf(url),
-    read: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
-    write: (work) => writeAgain(db, work, TRIES),
+    read: (work) =>
+      withRetry(() => inTransaction(db, 'start transaction isolation level repeatable read read only', work)),
+    write: (work) => withRetry(() => inTransaction(db, 'begin', work)),
+    check: async () => void (await sql`select 1`.execute(db)),
+    backup: undefined,
     close: () => db.destroy(),
   };
 }
 
-/** The schema that names without one are looked up in: the first of the search path. */
+function createPool(
+  url: string,
+  {
+    poolSize = 10,
+    statementTimeoutMs = 10_000,
+    connectTimeoutMs = 5_000,
+    onConnectionError = () => {},
+  }: PostgresSettings,
+): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'reference-service',
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    },
+  });
+  // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
+  pool.on('error', onConnectionError);
+  pool.on('connect', (client) => client.on('error', onConnectionError));
+  return pool;
+}
+
+/** The first schema of the search path, where tables without a schema name are. */
 async function schemaOf(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(db);
   const schema = rows[0]?.schema;
@@ -50,27 +88,59 @@ async function schemaOf(db: Kysely<Tables>): Promise<string> {
   throw new StoreError('The search path of DATABASE_URL names no schema that exists.');
 }
 
-async function writeAgain<Result>(
+/**
+ * A transaction on one connection. Kysely's own does not tell a failed commit from failed work, and only the latter may be
+ * tried again: when the connection is lost during the commit, the write may be stored.
+ */
+function inTransaction<Result>(
   db: Kysely<Tables>,
-  work: (queries: Transaction<Tables>) => Promise<Result>,
-  tries: number,
+  begin: string,
+  work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await db.transaction().execute(work);
-  } catch (error) {
-    if (tries > 1 && error instanceof pg.DatabaseError && IN_THE_WAY.has(error.code ?? '')) {
-      return writeAgain(db, work, tries - 1);
+  return db.connection().execute(async (connection) => {
+    await sql.raw(begin).execute(connection);
+    let result: Result;
+    try {
+      result = await work(connection);
+    } catch (error) {
+      // On a lost connection the rollback fails too; the server has then rolled back already.
+      await sql`rollback`.execute(connection).catch(() => {});
+      throw error;
     }
-    throw error;
+    try {
+      await sql`commit`.execute(connection);
+    } catch (error) {
+      throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
+    }
+    return result;
+  });
+}
+
+async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isLost = isConnectionLost(error);
+      if (codeOf(error) === STATEMENT_TIMEOUT) throw new StoreUnavailable(true, error);
+      if (!isLost && !CONFLICT.has(codeOf(error))) throw error;
+      if (number === ATTEMPTS) throw isLost ? new StoreUnavailable(true, error) : error;
+      if (isLost) await delay(RETRY_PAUSE_MS * number);
+    }
   }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (CONNECTION_LOST.has(code) || /^08...$/.test(code)) return true;
+  return error instanceof Error && CONNECTION_MESSAGE.test(error.message);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }

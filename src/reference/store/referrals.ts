@@ -1,5 +1,4 @@
 import { type Selectable, sql } from 'kysely';
-import type { Contact } from '../programme/contacts.ts';
 import type { Queries } from './store.ts';
 import type { ReferralsTable } from './tables.ts';
 
@@ -14,43 +13,6 @@ export interface FriendRow {
   status: ReferralStatus;
 }
 
-/** Keeps a contact that was left at a referrer's link. Left there again, it stays where it was in the order. */
-export async function addContact(
-  queries: Queries,
-  referrerId: number,
-  { kind, value }: Contact,
-  now: number,
-): Promise<void> {
-  await queries
-    .insertInto('contacts')
-    .values({ referrer_id: referrerId, kind, value, given_at: now, counted_for: null })
-    .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doNothing())
-    .execute();
-}
-
-/** Who was given one of these contacts first, the friend's own link aside. */
-export function firstContact(queries: Queries, friendId: number, contacts: readonly Contact[]) {
-  return queries
-    .selectFrom('contacts')
-    .select(['id', 'referrer_id', 'counted_for'])
-    .where((where) => where.or(contacts.map((contact) => where.and({ ...contact }))))
-    .where('referrer_id', '!=', friendId)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-/** Marks a contact as counted for a friend; false when it was counted for somebody in the meantime. */
-export async function countContact(queries: Queries, contactId: number, friendId: number): Promise<boolean> {
-  const { numUpdatedRows } = await queries
-    .updateTable('contacts')
-    .set({ counted_for: friendId })
-    .where('id', '=', contactId)
-    .where('counted_for', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
 export async function addReferral(queries: Queries, friendId: number, referrerId: number, now: number): Promise<void> {
   await queries
     .insertInto('referrals')
@@ -62,7 +24,7 @@ export function findReferral(queries: Queries, friendId: number): Promise<Referr
   return queries.selectFrom('referrals').selectAll().where('friend_id', '=', friendId).executeTakeFirst();
 }
 
-/** Makes a pending referral active; undefined when there is none to make so. */
+/** Makes a pending referral active; undefined if there is no pending one. */
 export function activateReferral(queries: Queries, friendId: number, now: number): Promise<ReferralRow | undefined> {
   return queries
     .updateTable('referrals')
@@ -88,8 +50,8 @@ export async function readTotals(queries: Queries, playerId: number): Promise<To
 }
 
 /**
- * Adds to a player's totals and holds them until the transaction ends; false when there is no such player any more. Who
- * holds a player's totals is also the only one who gives that player coupons.
+ * Adds to a player's totals and locks them until the transaction ends; false if there is no such player. Coupons are
+ * issued only under the lock of the player's totals.
  */
 export async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
   const { numUpdatedRows } = await queries
@@ -103,10 +65,11 @@ export async function addToTotals(queries: Queries, playerId: number, { pending,
   return numUpdatedRows === 1n;
 }
 
-/**
- * A stretch of a referrer's friends, in the order in which they were referred. The index alone finds where the stretch
- * begins; only its friends are then looked up.
- */
+export function lockTotals(queries: Queries, playerId: number): Promise<boolean> {
+  return addToTotals(queries, playerId, { pending: 0, active: 0 });
+}
+
+/** A page of a referrer's friends, in the order of their referrals. The inner query reads the index alone. */
 export function listFriends(queries: Queries, referrerId: number, offset: number, limit: number): Promise<FriendRow[]> {
   return queries
     .selectFrom((from) =>
@@ -118,12 +81,12 @@ export function listFriends(queries: Queries, referrerId: number, offset: number
         .orderBy('friend_id')
         .limit(limit)
         .offset(offset)
-        .as('stretch'),
+        .as('page'),
     )
-    .innerJoin('referrals', 'referrals.friend_id', 'stretch.friend_id')
-    .innerJoin('players', 'players.id', 'stretch.friend_id')
+    .innerJoin('referrals', 'referrals.friend_id', 'page.friend_id')
+    .innerJoin('players', 'players.id', 'page.friend_id')
     .select(['players.player_unique_id', 'players.attributes', 'players.created_at', 'referrals.status'])
-    .orderBy('stretch.referred_at')
-    .orderBy('stretch.friend_id')
+    .orderBy('page.referred_at')
+    .orderBy('page.friend_id')
     .execute();
 }

@@ -1,20 +1,48 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** What a query can run on: the store itself or one of its transactions. */
+/** What a query can run on: the store itself, one connection, or a transaction. */
 export type Queries = Kysely<Tables>;
 
-/** Where players and all that belongs to them are kept, on libsql or on PostgreSQL. */
+/** Persistent storage of players and everything that belongs to them, on libsql or on PostgreSQL. */
 export interface Store {
-  /** How it is named in messages: a file or a database's address without its password. */
+  /** For messages: a file name, or a database address without its password. */
   readonly name: string;
-  /** Runs queries that see one state of the data, undisturbed by writes that run beside them. */
+  /** Runs queries on one consistent snapshot of the data. May run `work` more than once. */
   read<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /**
-   * Runs everything that one request writes as one transaction. The promise resolves after the commit is durable; when
-   * `work` throws, nothing is stored. `work` can run more than once (a deadlock), so it must do nothing but queries.
+   * Runs `work` in one transaction and resolves after the commit is durable. If `work` throws, nothing is stored. `work`
+   * may run more than once (after a deadlock or a lost connection), so it must do nothing but queries.
+   * Throws a StoreUnavailable if the database cannot be reached.
    */
-  write<Result>(work: (queries: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** Waits for what runs, then lets go of the database. */
+  write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /** Resolves if the database answers. */
+  check(): Promise<void>;
+  /** Writes a consistent copy of the database to a new file. Undefined where the database has a tool of its own. */
+  readonly backup: ((path: string) => Promise<void>) | undefined;
+  /** Waits for running work, then closes the database. */
   close(): Promise<void>;
+}
+
+/** The store cannot be opened. The message is for the operator: what is wrong and what to do. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+/** The database cannot be reached or did not answer in time. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  /** False if the connection was lost during the commit: the write is then stored or not, as a whole. */
+  readonly nothingStored: boolean;
+
+  constructor(nothingStored: boolean, cause: unknown) {
+    super(`The database cannot be used: ${reasonOf(cause)}`, { cause });
+    this.nothingStored = nothingStored;
+  }
+}
+
+/** The message of an error, or of all errors of an AggregateError. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -2,30 +2,37 @@ import type { Generated } from 'kysely';
 import type { CouponTemplate } from '../programme/schema.ts';
 
 /*
- * The tables, as both databases hold them. Instants are whole milliseconds since 1970 in UTC, flags are 0 or 1, and what
- * is stored as it came and never searched is JSON text: one form that libsql and PostgreSQL read alike.
+ * The tables on both databases. Times are milliseconds since 1970 in UTC, flags are 0 or 1. What is never searched is
+ * stored as JSON text, which libsql and PostgreSQL read alike.
  */
 
-/** An end user of the client's platform. Deleting the row deletes everything that hangs on it. */
+/** An end user of the client's platform. Deleting the row deletes all rows that reference it. */
 export interface PlayersTable {
   id: Generated<number>;
-  /** The client's own identifier; case counts. */
+  /** The client's own identifier; case-sensitive. */
   player_unique_id: string;
-  /** The identifier inside this service, given out at creation. */
+  /** The identifier inside this service, assigned at creation. */
   service_id: string;
-  /** What the referral link ends with; cannot be guessed. */
+  /** The last part of the referral link; random. */
   referral_code: string;
-  /** The attributes (JSON object), or null until the first attributes arrive: then a referral is looked for. */
+  /** The attributes (JSON object), or null until the first attributes arrive. */
   attributes: string | null;
   device_token: string | null;
   os_type: string | null;
   created_at: number;
+  /** When the first attributes arrived and the referral was decided; null before, and in rows from before migration 2. */
+  first_attributes_at: number | null;
+  /** The decision, for the operator's report. */
+  referral_outcome: ReferralOutcome | null;
 }
 
+/** Why a player was referred or not. */
+export type ReferralOutcome = 'counted' | 'no-contact' | 'not-left' | 'own-link' | 'expired' | 'counted-before';
+
 /**
- * How many friends a player referred, kept in the same transaction as the referrals that it counts. A row of its own
- * beside each player's: a friend's request changes its referrer's totals while it holds the friend, and two players who
- * refer each other would wait for each other if totals and players were the same rows.
+ * How many friends a player referred, written in the same transaction as the referrals. Not columns of `players`: a
+ * friend's request locks the friend's row and then its referrer's totals. If both were one row, two players who refer
+ * each other would deadlock.
  */
 export interface TotalsTable {
   player_id: number;
@@ -33,16 +40,22 @@ export interface TotalsTable {
   active_friends: Generated<number>;
 }
 
-/** A contact left on the landing page of a referrer. The lowest id among equal contacts was given first. */
+/** A contact left on the landing page of a referrer. Among equal contacts, the lowest id was left first. */
 export interface ContactsTable {
   id: Generated<number>;
   referrer_id: number;
   kind: 'email' | 'mobile';
-  /** In the form in which contacts are compared. */
+  /** The form in which contacts are compared. */
   value: string;
   given_at: number;
-  /** The player this contact was counted for; one contact counts once. */
+  /** The friend whose referral this contact has counted for; the row is deleted with that friend. */
   counted_for: number | null;
+}
+
+/** The keyed hashes of all contacts that have ever counted. They outlive players and are never deleted. */
+export interface CountedContactsTable {
+  hash: string;
+  counted_at: number;
 }
 
 /** A player that was referred. A player is referred at most once, so the friend is the key. */
@@ -54,10 +67,10 @@ export interface ReferralsTable {
   activated_at: number | null;
 }
 
-/** A kind of coupon, as the programme describes it; kept here so that coupons outlive a change of the programme. */
+/** A kind of coupon, as the programme describes it; stored so that coupons outlive a change of the programme. */
 export interface CouponGroupsTable {
   handle: string;
-  /** The group as the programme says it (JSON object). */
+  /** The group of the programme (JSON object). */
   definition: string;
 }
 
@@ -78,7 +91,13 @@ export interface CouponsTable {
   /** How often the coupon can be used; null for any number of times. */
   usage_limit: number | null;
   uses: Generated<number>;
+  /** The step of the referral that the coupon rewards, or `operator`; null in rows from before migration 2. */
+  reason: CouponReason | null;
+  /** The friend of that referral; null when the operator issued the coupon or the friend was deleted. */
+  friend_id: number | null;
 }
+
+export type CouponReason = 'pending' | 'active' | 'operator';
 
 export interface EventsTable {
   id: Generated<number>;
@@ -88,12 +107,20 @@ export interface EventsTable {
   received_at: number;
 }
 
+/** Values of the store itself: `contact-hash-key` and `demo`. */
+export interface ServiceStateTable {
+  name: string;
+  value: string;
+}
+
 export interface Tables {
   players: PlayersTable;
   totals: TotalsTable;
   contacts: ContactsTable;
+  counted_contacts: CountedContactsTable;
   referrals: ReferralsTable;
   coupon_groups: CouponGroupsTable;
   coupons: CouponsTable;
   events: EventsTable;
+  service_state: ServiceStateTable;
 }

@@ -3,8 +3,8 @@ import { playerUniqueId } from './members.ts';
 import { nameProblem } from './text.ts';
 
 /**
- * What a client says about an event. The document names numbers, texts and arrays of them; public clients also send
- * booleans, `null` and nested objects. Nothing here is computed with, so all JSON is kept as it came.
+ * The document allows numbers, texts and arrays of them; public clients also send booleans, `null` and nested objects. No
+ * rule reads metadata, so any JSON is stored unchanged.
  */
 const metadata = z.record(z.string(), z.json(), 'must be an object');
 

@@ -1,15 +1,17 @@
 import { visit } from 'jsonc-parser';
-import { type Refusal, unreadable } from '../errors.ts';
+import { unreadable } from '../errors.ts';
 import { textProblem } from './text.ts';
 
-/** How deep objects and arrays may stand in each other; the interface needs five levels. */
+/** How deeply objects and arrays may be nested; the interface needs five levels. */
 const MAX_DEPTH = 32;
+/** How much of a name or path an error message shows, in characters. */
+const MAX_SHOWN = 100;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a request's body. Throws a Refusal when it is not UTF-8 or not JSON, or when storing it would change it: a name
- * that is repeated, a text that no database keeps, a number beyond what a double holds.
+ * Reads the body of a request. Throws an ApiError if it is not UTF-8 or not JSON, or if storing it would change it: a
+ * repeated name, text that a database cannot store, a number that is too large for a double. The message names the member.
  */
 export function readJson(body: Buffer): unknown {
   const text = decode(body);
@@ -30,11 +32,11 @@ function decode(body: Buffer): string {
 }
 
 /**
- * Looks at the text itself, because `JSON.parse` keeps only the last of members with one name and so hides what was
- * repeated. It goes first because it also bounds the depth.
+ * Checks the text itself, because `JSON.parse` keeps only the last of members with the same name. Runs before it, because
+ * it also limits the depth.
  */
 function inspect(text: string): void {
-  /** The names seen so far, of each object around the current place; an array has none. */
+  /** The member names of each open object; undefined for an array. */
   const open: (Set<string> | undefined)[] = [];
   const enter = (names: Set<string> | undefined) => {
     if (open.push(names) > MAX_DEPTH) throw unreadable(`The body has more than ${MAX_DEPTH} levels`);
@@ -44,29 +46,32 @@ function inspect(text: string): void {
     onObjectEnd: () => void open.pop(),
     onArrayBegin: () => enter(undefined),
     onArrayEnd: () => void open.pop(),
-    onObjectProperty: (name) => {
+    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
       const names = open.at(-1);
-      const problem = names?.has(name) ? 'is repeated' : nameProblem(name);
-      if (problem) throw refuseName(name, problem);
+      const problem = names?.has(name) ? 'is repeated' : memberProblem(name);
+      if (problem) throw unreadable(`${shown([...path(), name])} ${problem}`);
       names?.add(name);
     },
-    onLiteralValue: (value: unknown) => {
-      const problem = literalProblem(value);
-      if (problem) throw unreadable(`A value of the body ${problem}`);
+    onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
+      const problem = valueProblem(value);
+      if (problem) throw unreadable(`${shown(path())} ${problem}`);
     },
   });
 }
 
-/** `__proto__` is no name that a client means, and a trap for every program that copies members. */
-function nameProblem(name: string): string | undefined {
+/** `__proto__` is never an honest name, and is dangerous for every program that copies members. */
+function memberProblem(name: string): string | undefined {
   return name === '__proto__' ? 'is not allowed' : textProblem(name);
 }
 
-function refuseName(name: string, problem: string): Refusal {
-  return unreadable(`The member ${JSON.stringify(name.slice(0, 100)).toWellFormed()} ${problem}`);
+/** For example `The member "playerAttributes.city"`. */
+function shown(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'The body';
+  const member = JSON.stringify(path.map(String).join('.').slice(0, MAX_SHOWN)).toWellFormed();
+  return `The member ${member}`;
 }
 
-function literalProblem(value: unknown): string | undefined {
+function valueProblem(value: unknown): string | undefined {
   if (typeof value === 'string') return textProblem(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large';
   return undefined;

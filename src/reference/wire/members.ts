@@ -3,13 +3,13 @@ import { readDate, readDateTime } from './dates.ts';
 import { playerIdProblem } from './text.ts';
 
 /*
- * The kinds of members that requests are made of. Public clients of the interface send `null` for everything they do
- * not know, and some send an empty text: both mean that the value is unavailable, and so count as absent.
+ * Types of the members of requests. Public clients of the interface send `null` for what they do not know, some send
+ * empty text: both mean that the value is unavailable and count as absent.
  */
 
 const unavailable = (value: unknown): boolean => value === null || value === '';
 
-/** A member that may be absent, `null` or an empty text; all three are read as undefined. */
+/** An optional member; `null` and empty text are read as undefined. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (unavailable(value) ? undefined : value), schema.optional());
 
@@ -19,15 +19,15 @@ export const number = z.number('must be a number');
 
 export const integer = z.int('must be a whole number');
 
-/** A point in time, in any ISO 8601 form with at least a date; read as UTC with milliseconds. */
+/** A point in time in any form of the date rule; read as UTC with milliseconds. */
 export const dateTime = text.transform(
   readBy(readDateTime, 'must be a date like 2025-05-01 or 2025-05-01T10:30:00.000Z'),
 );
 
-/** A calendar date; the time of a date-time is left away. */
+/** A calendar date; the time of a date-time is checked and dropped. */
 export const date = text.transform(readBy(readDate, 'must be a date like 2025-05-01'));
 
-/** The identifier of a player. Clients that count their users send it as a number. */
+/** The identifier of a player. Clients that number their users send it as a number. */
 export const playerUniqueId = z
   .union([z.string(), z.int().transform(String)], 'must be text or a whole number')
   .superRefine((id, context) => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FriendRow, Totals } from '../store/referrals.ts';
-import { type Answer, isoTime, stored, type Wire } from './answers.ts';
+import { isoTime, parseStored, type Response, type Wire } from './response.ts';
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
@@ -28,9 +28,9 @@ export function referralPage({ pending, active }: Totals, friends: readonly Frie
   };
 }
 
-/** A friend without a `joinDate` joined when the service first heard of it. */
-function referredFriend(row: FriendRow): Answer<Wire['ReferredFriend']> {
-  const { displayName, email, mobile, joinDate } = stored<Wire['PlayerAttributes']>(row.attributes) ?? {};
+/** Without the attribute `joinDate`, a friend joined when the service created it. */
+function referredFriend(row: FriendRow): Response<Wire['ReferredFriend']> {
+  const { displayName, email, mobile, joinDate } = parseStored<Wire['PlayerAttributes']>(row.attributes) ?? {};
   return {
     playerUniqueId: row.player_unique_id,
     displayName,

@@ -1,25 +1,36 @@
-/** The longest identifier of a player or name of an event, in characters. */
+/** The longest identifier of a player, in bytes of UTF-8. */
+const MAX_ID_BYTES = 1_024;
+/** The longest name of an event, in characters. */
 const MAX_NAME_LENGTH = 256;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+/** They change the order in which the characters around them are shown, so that two different ids can look the same. */
+const BIDIRECTIONAL_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Why a text cannot be stored as it is, or undefined when it can. SQLite would end it at NUL and change a half pair. */
+/** Why a text cannot be stored unchanged, or undefined. SQLite ends text at NUL and replaces unpaired surrogates. */
 export function textProblem(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the NUL character';
-  if (!text.isWellFormed()) return 'must not contain half of a surrogate pair';
+  if (!text.isWellFormed()) return 'must not contain an unpaired surrogate';
   return undefined;
 }
 
-/** Why a text cannot name an event, or undefined when it can. */
+/** Why a text cannot be the name of an event, or undefined. */
 export function nameProblem(name: string): string | undefined {
-  if (name.trim() === '') return 'must not be empty';
   if (name.length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`;
-  if (CONTROL.test(name)) return 'must not contain control characters';
-  return textProblem(name);
+  return identifierProblem(name);
 }
 
-/** Why a text cannot identify a player, or undefined when it can. URLs cannot carry `.` and `..` as part of a path. */
+/** Why a text cannot be the identifier of a player, or undefined. URLs cannot carry `.` and `..` as part of a path. */
 export function playerIdProblem(id: string): string | undefined {
-  return id === '.' || id === '..' ? 'must not be "." or ".."' : nameProblem(id);
+  if (id === '.' || id === '..') return 'must not be "." or ".."';
+  if (Buffer.byteLength(id) > MAX_ID_BYTES) return `must have at most ${MAX_ID_BYTES} bytes of UTF-8`;
+  if (BIDIRECTIONAL_CONTROL.test(id)) return 'must not contain bidirectional control characters';
+  return identifierProblem(id);
+}
+
+function identifierProblem(text: string): string | undefined {
+  if (text.trim() === '') return 'must not be empty';
+  if (CONTROL.test(text)) return 'must not contain control characters';
+  return textProblem(text);
 }

@@ -1,4 +1,3 @@
-import type { Notice } from '../observe.ts';
 import type {
   Collection,
   Coupon,
@@ -20,7 +19,8 @@ import {
   oneOf,
   text,
   texts,
-  webAddress,
+  url,
+  type Warn,
 } from './members.ts';
 
 const TYPES: ReadonlyMap<string, CouponType> = new Map([
@@ -32,83 +32,83 @@ const TYPES: ReadonlyMap<string, CouponType> = new Map([
   ['custom', 'CUSTOM'],
 ]);
 
-/** A player's coupons. A body without the list, or without anything, is a player without coupons. */
-export function decodeCoupons(body: Json, notice: Notice): Coupon[] {
-  return objects(body['coupons'], coupon, 'coupons', notice) ?? [];
+/** A player's coupons; none when the body has no list. */
+export function decodeCoupons(body: Json, warn: Warn): Coupon[] {
+  return objects(body['coupons'], coupon, 'coupons', warn) ?? [];
 }
 
-function coupon(from: Json, notice: Notice): Coupon {
+function coupon(from: Json, warn: Warn): Coupon {
   return {
-    code: text(from['code'], 'coupon.code', notice),
-    isUsed: boolean(from['isUsed'], 'coupon.isUsed', notice),
-    value: number(from['value'], 'coupon.value', notice),
-    currency: text(from['currency'], 'coupon.currency', notice),
-    creationDate: dateTime(from['creationDate'], 'coupon.creationDate', notice),
-    couponType: oneOf(TYPES, from['couponType'], 'coupon.couponType', notice),
-    product: object(from['product'], product, 'coupon.product', notice),
-    startAt: dateTime(from['startAt'], 'coupon.startAt', notice),
-    endAt: dateTime(from['endAt'], 'coupon.endAt', notice),
-    isExpired: boolean(from['isExpired'], 'coupon.isExpired', notice),
-    collections: objects(from['collections'], collection, 'coupon.collections', notice),
-    group: object(from['group'], group, 'coupon.group', notice),
-    options: object(from['options'], options, 'coupon.options', notice),
+    code: text(from['code'], 'coupon.code', warn),
+    isUsed: boolean(from['isUsed'], 'coupon.isUsed', warn),
+    value: number(from['value'], 'coupon.value', warn),
+    currency: text(from['currency'], 'coupon.currency', warn),
+    creationDate: dateTime(from['creationDate'], 'coupon.creationDate', warn),
+    couponType: oneOf(TYPES, from['couponType'], 'coupon.couponType', warn),
+    product: object(from['product'], product, 'coupon.product', warn),
+    startAt: dateTime(from['startAt'], 'coupon.startAt', warn),
+    endAt: dateTime(from['endAt'], 'coupon.endAt', warn),
+    isExpired: boolean(from['isExpired'], 'coupon.isExpired', warn),
+    collections: objects(from['collections'], collection, 'coupon.collections', warn),
+    group: object(from['group'], group, 'coupon.group', warn),
+    options: object(from['options'], options, 'coupon.options', warn),
   };
 }
 
-function product(from: Json, notice: Notice): Product {
+function product(from: Json, warn: Warn): Product {
   return {
-    productId: identifier(from['productId'], 'product.productId', notice),
-    productName: text(from['productName'], 'product.productName', notice),
-    productDisplayName: texts(from['productDisplayName'], 'product.productDisplayName', notice),
-    variantId: identifier(from['variantId'], 'product.variantId', notice),
-    variantName: text(from['variantName'], 'product.variantName', notice),
+    productId: identifier(from['productId'], 'product.productId', warn),
+    productName: text(from['productName'], 'product.productName', warn),
+    productDisplayName: texts(from['productDisplayName'], 'product.productDisplayName', warn),
+    variantId: identifier(from['variantId'], 'product.variantId', warn),
+    variantName: text(from['variantName'], 'product.variantName', warn),
   };
 }
 
-function collection(from: Json, notice: Notice): Collection {
+function collection(from: Json, warn: Warn): Collection {
   return {
-    collectionId: identifier(from['collectionId'], 'collection.collectionId', notice),
-    collectionName: text(from['collectionName'], 'collection.collectionName', notice),
+    collectionId: identifier(from['collectionId'], 'collection.collectionId', warn),
+    collectionName: text(from['collectionName'], 'collection.collectionName', warn),
   };
 }
 
-function group(from: Json, notice: Notice): CouponGroup {
+function group(from: Json, warn: Warn): CouponGroup {
   return {
-    handle: text(from['handle'], 'group.handle', notice),
-    title: text(from['title'], 'group.title', notice),
-    url: webAddress(from['url'], 'group.url', notice),
-    iconPath: text(from['iconPath'], 'group.iconPath', notice),
-    description: text(from['description'], 'group.description', notice),
-    maxPerPlayer: int(from['maxPerPlayer'], 'group.maxPerPlayer', notice),
-    startDate: dateTime(from['startDate'], 'group.startDate', notice),
-    expiryDate: dateTime(from['expiryDate'], 'group.expiryDate', notice),
-    isAvailable: boolean(from['isAvailable'], 'group.isAvailable', notice),
-    isValid: boolean(from['isValid'], 'group.isValid', notice),
-    isActive: boolean(from['isActive'], 'group.isActive', notice),
+    handle: text(from['handle'], 'group.handle', warn),
+    title: text(from['title'], 'group.title', warn),
+    url: url(from['url'], 'group.url', warn),
+    iconPath: text(from['iconPath'], 'group.iconPath', warn),
+    description: text(from['description'], 'group.description', warn),
+    maxPerPlayer: int(from['maxPerPlayer'], 'group.maxPerPlayer', warn),
+    startDate: dateTime(from['startDate'], 'group.startDate', warn),
+    expiryDate: dateTime(from['expiryDate'], 'group.expiryDate', warn),
+    isAvailable: boolean(from['isAvailable'], 'group.isAvailable', warn),
+    isValid: boolean(from['isValid'], 'group.isValid', warn),
+    isActive: boolean(from['isActive'], 'group.isActive', warn),
   };
 }
 
-function options(from: Json, notice: Notice): CouponOptions {
+function options(from: Json, warn: Warn): CouponOptions {
   return {
-    expiryAfter: int(from['ExpiryAfter'], 'options.ExpiryAfter', notice),
-    usageLimit: int(from['UsageLimit'], 'options.UsageLimit', notice),
-    capping: number(from['Capping'], 'options.Capping', notice),
-    minOrderValue: number(from['MinOrderValue'], 'options.MinOrderValue', notice),
-    combinesWith: object(from['CombinesWith'], combination, 'options.CombinesWith', notice),
-    productId: identifier(from['ProductId'], 'options.ProductId', notice),
-    productName: text(from['ProductName'], 'options.ProductName', notice),
-    variantId: identifier(from['VariantId'], 'options.VariantId', notice),
-    variantName: text(from['VariantName'], 'options.VariantName', notice),
-    productDisplayName: text(from['ProductDisplayName'], 'options.ProductDisplayName', notice),
-    hasCollections: boolean(from['HasCollections'], 'options.HasCollections', notice),
-    platforms: texts(from['Platforms'], 'options.Platforms', notice),
+    expiryAfter: int(from['ExpiryAfter'], 'options.ExpiryAfter', warn),
+    usageLimit: int(from['UsageLimit'], 'options.UsageLimit', warn),
+    capping: number(from['Capping'], 'options.Capping', warn),
+    minOrderValue: number(from['MinOrderValue'], 'options.MinOrderValue', warn),
+    combinesWith: object(from['CombinesWith'], combination, 'options.CombinesWith', warn),
+    productId: identifier(from['ProductId'], 'options.ProductId', warn),
+    productName: text(from['ProductName'], 'options.ProductName', warn),
+    variantId: identifier(from['VariantId'], 'options.VariantId', warn),
+    variantName: text(from['VariantName'], 'options.VariantName', warn),
+    productDisplayName: text(from['ProductDisplayName'], 'options.ProductDisplayName', warn),
+    hasCollections: boolean(from['HasCollections'], 'options.HasCollections', warn),
+    platforms: texts(from['Platforms'], 'options.Platforms', warn),
   };
 }
 
-function combination(from: Json, notice: Notice): CouponCombination {
+function combination(from: Json, warn: Warn): CouponCombination {
   return {
-    shippingDiscounts: boolean(from['ShippingDiscounts'], 'options.CombinesWith.ShippingDiscounts', notice),
-    productDiscounts: boolean(from['ProductDiscounts'], 'options.CombinesWith.ProductDiscounts', notice),
-    orderDiscounts: boolean(from['OrderDiscounts'], 'options.CombinesWith.OrderDiscounts', notice),
+    shippingDiscounts: boolean(from['ShippingDiscounts'], 'options.CombinesWith.ShippingDiscounts', warn),
+    productDiscounts: boolean(from['ProductDiscounts'], 'options.CombinesWith.ProductDiscounts', warn),
+    orderDiscounts: boolean(from['OrderDiscounts'], 'options.CombinesWith.OrderDiscounts', warn),
   };
 }

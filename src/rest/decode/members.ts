@@ -1,134 +1,159 @@
 /*
- * How single members are read. Real services send numbers as text, text as numbers, dates in many forms and null for what
- * is missing; each reader takes what it can and leaves out the rest, noticing it. None of them throws: one odd member
- * must not cost the player.
+ * Decoders of single members. Real services send numbers as text, text as numbers, dates in many forms and null for what is
+ * missing. Each decoder takes what it can; what it cannot decode becomes undefined, with a warning. None of them throws: one
+ * bad member must not fail the whole player.
  *
- * These functions run for every member of every answer. They take what they need as parameters instead of being made for
- * each member, and look first for the form that needs no work.
+ * They run for every member of every response, so they take parameters instead of being closures, and try the usual form
+ * first. A regular expression sees only text of bounded length: its time must not depend on what a service sends.
  */
-import type { Notice } from '../observe.ts';
 
 export type Json = Record<string, unknown>;
 
-const NUMERIC = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+/** What is wrong with a value that was decoded to undefined or `UNKNOWN`. */
+export type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'bad-url';
+
+/** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
+export type Warn = (warning: DecodeWarning, member: string) => void;
+
+/** The longest text that is decoded as a number, a boolean, a date or an enum value. */
+export const MAX_SHORT_TEXT = 64;
+
+const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Text; a number becomes text. */
-export function text(value: unknown, member: string, notice: Notice): string | undefined {
+export function text(value: unknown, member: string, warn: Warn): string | undefined {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') return String(value);
-  notice('wrong-type', member);
+  warn('wrong-type', member);
   return undefined;
 }
 
-/** An identifier: text or a whole number that survived JSON exactly. */
-export function identifier(value: unknown, member: string, notice: Notice): string | undefined {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return text(value, member, notice);
-  notice('wrong-type', member);
+/** An identifier: text, or a whole number that JSON carried exactly. */
+export function identifier(value: unknown, member: string, warn: Warn): string | undefined {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return text(value, member, warn);
+  warn('wrong-type', member);
   return undefined;
 }
 
-/** A finite number; text that is a number becomes one, empty text is nothing. */
-export function number(value: unknown, member: string, notice: Notice): number | undefined {
+/** A finite number, or text that is one. Empty text is absent. */
+export function number(value: unknown, member: string, warn: Warn): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (value === undefined || value === null || value === '') return undefined;
-  const read = typeof value === 'string' && NUMERIC.test(value) ? Number(value) : Number.NaN;
-  if (Number.isFinite(read)) return read;
-  notice('wrong-type', member);
+  const numeric = shortText(value);
+  const decoded = numeric !== undefined && NUMERIC.test(numeric) ? Number(numeric) : Number.NaN;
+  if (Number.isFinite(decoded)) return decoded;
+  warn('wrong-type', member);
   return undefined;
 }
 
-/** A whole number that GraphQL's Int can hold. */
-export function int(value: unknown, member: string, notice: Notice): number | undefined {
-  const read = number(value, member, notice);
-  if (read === undefined || (read | 0) === read) return read;
-  notice('wrong-type', member);
+/** A whole number within GraphQL's Int, which has 32 bits. */
+export function int(value: unknown, member: string, warn: Warn): number | undefined {
+  const decoded = number(value, member, warn);
+  if (decoded === undefined || (decoded | 0) === decoded) return decoded;
+  warn(Number.isInteger(decoded) ? 'out-of-range' : 'wrong-type', member);
   return undefined;
 }
 
-export function boolean(value: unknown, member: string, notice: Notice): boolean | undefined {
+/** A boolean, or `true` or `false` as text. */
+export function boolean(value: unknown, member: string, warn: Warn): boolean | undefined {
   if (typeof value === 'boolean') return value;
-  if (value !== undefined && value !== null) notice('wrong-type', member);
+  if (value === undefined || value === null || value === '') return undefined;
+  const name = shortText(value)?.toLowerCase();
+  if (name === 'true' || name === 'false') return name === 'true';
+  warn('wrong-type', member);
   return undefined;
 }
 
-/** The everyday form of an address, of which no part can be wrong. */
-const PLAIN_ADDRESS = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
+/** The usual form of an address, which is valid in every part. */
+const USUAL_URL = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
+const USUAL_URL_LENGTH = 256;
+/** The longest URL. Node's parser takes a time that grows with the square of a host of other letters than ASCII. */
+const MAX_URL_LENGTH = 2_048;
 
-const PLAIN_ADDRESS_LENGTH = 2_048;
+/** Schemes that run code or reveal local data when a page opens them as a link. */
+const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:']);
 
-/** An absolute http(s) address: anything else, such as `javascript:`, must not reach a page as a link. */
-export function webAddress(value: unknown, member: string, notice: Notice): string | undefined {
+/** An absolute URL of any scheme that is safe to open, such as an app's own. */
+export function url(value: unknown, member: string, warn: Warn): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') {
-    if (value.length <= PLAIN_ADDRESS_LENGTH && PLAIN_ADDRESS.test(value)) return value;
-    if (/^https?:\/\//i.test(value) && URL.canParse(value)) return value;
+    if (value.length <= USUAL_URL_LENGTH && USUAL_URL.test(value)) return value;
+    // The parser ignores white space inside and around a scheme, as browsers do.
+    if (value.length <= MAX_URL_LENGTH && URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol))
+      return value;
   }
-  notice('bad-url', member);
+  warn('bad-url', member);
   return undefined;
 }
 
-/** What `names` has for a text in whatever case; `UNKNOWN`, noticed, for any other, and unnoticed for none. */
+/** The enum value of a text in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
 export function oneOf<Name extends string>(
   names: ReadonlyMap<string, Name>,
   value: unknown,
   member: string,
-  notice: Notice,
+  warn: Warn,
 ): Name | 'UNKNOWN' {
   if (typeof value === 'string') {
-    const name = names.get(value) ?? names.get(value.trim().toLowerCase());
+    const name = names.get(value) ?? names.get(shortText(value)?.toLowerCase() ?? '');
     if (name !== undefined) return name;
   }
-  if (value !== undefined && value !== null) notice('unknown-enum-value', member);
+  if (value !== undefined && value !== null) warn('unknown-enum-value', member);
   return 'UNKNOWN';
 }
 
-export function object<Read>(
+export function object<Decoded>(
   value: unknown,
-  read: (value: Json, notice: Notice) => Read,
+  decode: (value: Json, warn: Warn) => Decoded,
   member: string,
-  notice: Notice,
-): Read | undefined {
+  warn: Warn,
+): Decoded | undefined {
   if (value === undefined || value === null) return undefined;
-  if (isJson(value)) return read(value, notice);
-  notice('wrong-type', member);
+  if (isJson(value)) return decode(value, warn);
+  warn('wrong-type', member);
   return undefined;
 }
 
-/** A list of objects; members that are none are left out. */
-export function objects<Read>(
+/** A list of objects, without its members that are none. */
+export function objects<Decoded>(
   value: unknown,
-  read: (value: Json, notice: Notice) => Read,
+  decode: (value: Json, warn: Warn) => Decoded,
   member: string,
-  notice: Notice,
-): Read[] | undefined {
-  if (!Array.isArray(value)) return notAList(value, member, notice);
-  // What is read takes the place of what it was read from: a list of its own would grow three to five times on the way.
+  warn: Warn,
+): Decoded[] | undefined {
+  if (!Array.isArray(value)) return noList(value, member, warn);
+  // Decoded in place: a new list would be copied three to five times while it grows.
   let length = 0;
   for (const item of value) {
-    if (isJson(item)) value[length++] = read(item, notice);
-    else notice('wrong-type', member);
+    if (isJson(item)) value[length++] = decode(item, warn);
+    else warn('wrong-type', member);
   }
   value.length = length;
   return value;
 }
 
-/** A list of texts; numbers become text, other members are left out. */
-export function texts(value: unknown, member: string, notice: Notice): string[] | undefined {
-  if (!Array.isArray(value)) return notAList(value, member, notice);
+/** A list of texts, without its members that are none; numbers become text, and a text alone is a list of one. */
+export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (!Array.isArray(value)) return noList(value, member, warn);
   const result: string[] = [];
   for (const item of value) {
-    const read = text(item, member, notice);
-    if (read !== undefined) result.push(read);
+    const decoded = text(item, member, warn);
+    if (decoded !== undefined) result.push(decoded);
   }
   return result;
 }
 
-function notAList(value: unknown, member: string, notice: Notice): undefined {
-  if (value !== undefined && value !== null) notice('wrong-type', member);
+function noList(value: unknown, member: string, warn: Warn): undefined {
+  if (value !== undefined && value !== null) warn('wrong-type', member);
   return undefined;
+}
+
+/** Text without surrounding white space; undefined for what is too long to be a short value. */
+function shortText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= MAX_SHORT_TEXT ? value.trim() : undefined;
 }

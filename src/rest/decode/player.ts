@@ -1,88 +1,87 @@
 import { UpstreamError } from '../errors.ts';
-import type { Notice } from '../observe.ts';
 import type { Player, PlayerAttributes, PlayerUpsertResponse } from '../wire.ts';
 import { calendarDate, dateTime } from './dates.ts';
-import { identifier, int, isJson, type Json, number, object, text, texts, webAddress } from './members.ts';
+import { identifier, int, isJson, type Json, number, object, text, texts, url, type Warn } from './members.ts';
 
 /**
- * A player. The body of an existing player may be empty: then nothing more is known. Throws `UPSTREAM_INVALID_RESPONSE`
- * for an answer about another player.
+ * A player. The body may be empty, then only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about
+ * another player.
  */
-export function decodePlayer(body: Json, playerUniqueId: string, notice: Notice): Player {
+export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Player {
   checkPlayer(body, playerUniqueId);
   return {
     id: playerUniqueId,
     playerUniqueId,
-    attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', notice),
-    referralLink: webAddress(body['referralLink'], 'player.referralLink', notice),
+    attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', warn),
+    referralLink: url(body['referralLink'], 'player.referralLink', warn),
   };
 }
 
-/** The answer to an upsert, checked likewise; `serviceIdField` is the name `serviceId` has on the wire. */
+/** The response to an upsert, checked likewise; `serviceIdField` is the wire name of `serviceId`. */
 export function decodeUpsert(
   body: Json,
   playerUniqueId: string,
   serviceIdField: string,
-  notice: Notice,
+  warn: Warn,
 ): PlayerUpsertResponse {
   checkPlayer(body, playerUniqueId);
   return {
     playerUniqueId,
-    serviceId: identifier(body[serviceIdField], 'upsert.serviceId', notice),
-    referralLink: webAddress(body['referralLink'], 'upsert.referralLink', notice),
+    serviceId: identifier(body[serviceIdField], 'upsert.serviceId', warn),
+    referralLink: url(body['referralLink'], 'upsert.referralLink', warn),
   };
 }
 
-/** Lets an answer pass that names the player asked for, or none. An id may have travelled as a number. */
+/** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
 function checkPlayer(body: Json, playerUniqueId: string): void {
-  const named = body['playerUniqueId'];
-  if (named === playerUniqueId || named === undefined || named === null || named === '') return;
-  const inexact = typeof named === 'number' && !Number.isSafeInteger(named);
-  if (inexact ? named === Number(playerUniqueId) : String(named) === playerUniqueId) return;
-  throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The answer is about another player');
+  const responseId = body['playerUniqueId'];
+  if (responseId === playerUniqueId || responseId === undefined || responseId === null || responseId === '') return;
+  const inexact = typeof responseId === 'number' && !Number.isSafeInteger(responseId);
+  if (inexact ? responseId === Number(playerUniqueId) : String(responseId) === playerUniqueId) return;
+  throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
-function attributes(from: Json, notice: Notice): PlayerAttributes {
+function attributes(from: Json, warn: Warn): PlayerAttributes {
   return {
-    displayName: text(from['displayName'], 'playerAttributes.displayName', notice),
-    firstName: text(from['firstName'], 'playerAttributes.firstName', notice),
-    lastName: text(from['lastName'], 'playerAttributes.lastName', notice),
-    mobile: text(from['mobile'], 'playerAttributes.mobile', notice),
-    gender: text(from['gender'], 'playerAttributes.gender', notice),
-    email: text(from['email'], 'playerAttributes.email', notice),
-    dateOfBirth: dateTime(from['dateOfBirth'], 'playerAttributes.dateOfBirth', notice),
-    joinDate: dateTime(from['joinDate'], 'playerAttributes.joinDate', notice),
-    tags: tags(from['tags'], notice),
-    country: text(from['country'], 'playerAttributes.country', notice),
-    city: text(from['city'], 'playerAttributes.city', notice),
-    zip: text(from['zip'], 'playerAttributes.zip', notice),
-    totalSpent: number(from['totalSpent'], 'playerAttributes.totalSpent', notice),
-    totalOrders: int(from['totalOrders'], 'playerAttributes.totalOrders', notice),
-    lastOrderDate: calendarDate(from['lastOrderDate'], 'playerAttributes.lastOrderDate', notice),
-    avgOrderAmount: number(from['avgOrderAmount'], 'playerAttributes.avgOrderAmount', notice),
-    custom: custom(from['custom'], notice),
+    displayName: text(from['displayName'], 'playerAttributes.displayName', warn),
+    firstName: text(from['firstName'], 'playerAttributes.firstName', warn),
+    lastName: text(from['lastName'], 'playerAttributes.lastName', warn),
+    mobile: text(from['mobile'], 'playerAttributes.mobile', warn),
+    gender: text(from['gender'], 'playerAttributes.gender', warn),
+    email: text(from['email'], 'playerAttributes.email', warn),
+    dateOfBirth: dateTime(from['dateOfBirth'], 'playerAttributes.dateOfBirth', warn),
+    joinDate: dateTime(from['joinDate'], 'playerAttributes.joinDate', warn),
+    tags: tags(from['tags'], warn),
+    country: text(from['country'], 'playerAttributes.country', warn),
+    city: text(from['city'], 'playerAttributes.city', warn),
+    zip: text(from['zip'], 'playerAttributes.zip', warn),
+    totalSpent: number(from['totalSpent'], 'playerAttributes.totalSpent', warn),
+    totalOrders: int(from['totalOrders'], 'playerAttributes.totalOrders', warn),
+    lastOrderDate: calendarDate(from['lastOrderDate'], 'playerAttributes.lastOrderDate', warn),
+    avgOrderAmount: number(from['avgOrderAmount'], 'playerAttributes.avgOrderAmount', warn),
+    custom: custom(from['custom'], warn),
   };
 }
 
-/** Comma-separated text on the wire; some services send a list all the same. */
-function tags(value: unknown, notice: Notice): string[] | undefined {
-  const parts = typeof value === 'string' ? value.split(',') : texts(value, 'playerAttributes.tags', notice);
+/** Comma-separated text by the interface document; some services send a list. */
+function tags(value: unknown, warn: Warn): string[] | undefined {
+  const parts = typeof value === 'string' ? value.split(',') : texts(value, 'playerAttributes.tags', warn);
   return parts?.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
 
-/** The strings and numbers among the free attributes. `fromEntries` defines members, so no name is special. */
-function custom(value: unknown, notice: Notice): PlayerAttributes['custom'] {
+/** The strings and numbers among the free attributes. `Object.fromEntries` treats `__proto__` like any other name. */
+function custom(value: unknown, warn: Warn): PlayerAttributes['custom'] {
   if (value === undefined || value === null) return undefined;
   if (!isJson(value)) {
-    notice('wrong-type', 'playerAttributes.custom');
+    warn('wrong-type', 'playerAttributes.custom');
     return undefined;
   }
-  // Nearly always: there is nothing else among them.
+  // The usual case needs no copy.
   if (isCustom(value)) return value;
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string | number] => {
       const fits = isCustomAttribute(entry[1]);
-      if (!fits && entry[1] !== null) notice('wrong-type', 'playerAttributes.custom');
+      if (!fits && entry[1] !== null) warn('wrong-type', 'playerAttributes.custom');
       return fits;
     }),
   );

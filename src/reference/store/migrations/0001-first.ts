@@ -1,9 +1,9 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 
-/** Players and all that hangs on them. Every foreign key has an index, since deleting a player follows all of them. */
-export async function up(db: Kysely<unknown>): Promise<void> {
+/** Players and what belongs to them. Every foreign key has an index: deleting a player reads all of them. */
+export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  // Identifiers are never used twice on either database, so that nothing of a deleted player can become a new one's.
+  // Neither database uses an id twice, so that nothing of a deleted player can become a new player's.
   const id = sql.raw(
     isPostgres ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement',
   );

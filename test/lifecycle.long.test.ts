@@ -83,6 +83,50 @@ test('what hangs is cut after SHUTDOWN_GRACE_MS', async () => {
   expect(gateway.log()).toContainEqual(expect.objectContaining({ msg: 'stopped', cut: true, exitCode: 0 }));
 });
 
+test('during SHUTDOWN_DELAY_MS requests are answered and told to go elsewhere, and then no more are accepted', async () => {
+  const gateway = await start({ SHUTDOWN_DELAY_MS: '1500', SHUTDOWN_GRACE_MS: '600000' });
+  const agent = new Agent({ keepAlive: true });
+  const status = async () => {
+    const headers = { 'apollo-require-preflight': 'true' };
+    const [response] = await once(get(`${gateway.url}/graphql?query={__typename}`, { agent, headers }), 'response');
+    await once(response.resume(), 'end');
+    return { status: response.statusCode, connection: response.headers.connection };
+  };
+  expect(await status()).toEqual({ status: 200, connection: 'keep-alive' });
+  const held = upstream.hold('GET /player');
+  const before = ask(gateway);
+  await held.arrived;
+
+  const began = performance.now();
+  gateway.child.kill('SIGTERM');
+  await gateway.pageWhen('/readyz', isDraining);
+  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(await status()).toEqual({ status: 200, connection: 'close' });
+  expect(await status()).toEqual({ status: 200, connection: 'close' });
+  const { data, headers } = await ask(gateway, 'p2');
+  expect({ data, connection: headers.get('connection') }).toEqual({
+    data: { player: { id: 'p2' } },
+    connection: 'close',
+  });
+  held.release();
+  expect((await before).headers.get('connection')).toBe('close');
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - began).toBeGreaterThan(1_400);
+  await expect(status()).rejects.toThrow('ECONNREFUSED');
+  agent.destroy();
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s is handled before the program is loaded', async (signal) => {
+  const watch = `process.on("newListener",(name)=>{if(name==="${signal}")process.stderr.write("heap "+process.memoryUsage().heapUsed+"\\n")})`;
+  const gateway = spawnProcess({ REST_BASE_URL: upstream.url }, ['--import', `data:text/javascript,${watch}`]);
+  await gateway.written(() => /heap \d+\n/.test(gateway.output()));
+  gateway.child.kill(signal);
+  expect(await gateway.ended).toEqual({ code: 0, signal: null });
+  // Loaded it takes more than 20 MB.
+  expect(Number(/heap (\d+)/.exec(gateway.output())?.[1])).toBeLessThan(10_000_000);
+  expect(gateway.output()).not.toContain('"ready"');
+});
+
 test('a second signal ends the process at once', async () => {
   const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
   upstream.on('GET /player', { fault: 'hang' });

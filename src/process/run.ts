@@ -1,0 +1,69 @@
+import cluster from 'node:cluster';
+import type { DestinationStream, Logger } from 'pino';
+import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/environment.ts';
+import { serve } from '../serve.ts';
+import { announce } from './announce.ts';
+import { createLifecycle, endOnSignal, endOnUncaught, type Lifecycle } from './lifecycle.ts';
+import { createLog, flushed, openStdout } from './log.ts';
+import { startManagement } from './management.ts';
+import { startReference } from './reference.ts';
+import type { listenForSignals } from './signals.ts';
+import { runWorker } from './worker.ts';
+import { startWorkers } from './workers.ts';
+
+/** The process from start to end. A start that fails is told on stderr and ends the process with 1. */
+export async function run(signals: ReturnType<typeof listenForSignals>): Promise<void> {
+  let log: Logger | undefined;
+  try {
+    const config = loadConfig();
+    const stdout = openStdout();
+    log = createLog(config.logLevel, stdout);
+    // Workers end by themselves, after the delay; the primary waits for them that much longer.
+    const isPrimary = config.workers > 1 && cluster.isPrimary;
+    const lifecycle = createLifecycle({
+      delayMs: isPrimary ? 0 : config.shutdownDelayMs,
+      graceMs: config.shutdownGraceMs + (isPrimary ? config.shutdownDelayMs : 0),
+      log,
+    });
+    endOnUncaught(lifecycle, log);
+    if (cluster.isWorker) {
+      signals.handle((signal) => lifecycle.end(signal, 0));
+      await runWorker(config, lifecycle, log);
+    } else {
+      signals.handle(endOnSignal(lifecycle, log));
+      await start(config, lifecycle, log, stdout);
+    }
+  } catch (error) {
+    if (log) await flushed(log);
+    console.error(error instanceof ConfigError ? error.message : (portInUse(error) ?? error));
+    process.exit(1);
+  }
+}
+
+/**
+ * Starts the REST service if none is named, the management port, and one gateway in this process or several in workers.
+ * What starts last is stopped first.
+ */
+async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: DestinationStream): Promise<void> {
+  for (const warning of config.warnings) log.warn(warning);
+  const reference = config.rest.baseUrl ? undefined : lifecycle.own(await startReference(lifecycle, log));
+  const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
+  const management = lifecycle.own(await startManagement(config.management, lifecycle, log));
+  const serving =
+    config.workers === 1
+      ? await serve(config, restUrl, log, { draining: lifecycle.draining })
+      : await startWorkers(config.workers, restUrl, log, stdout);
+  management.show(lifecycle.own(serving));
+  lifecycle.run();
+  log.info({ url: serving.url, management: management.url }, 'ready');
+  if (config.production) return;
+  await flushed(log);
+  process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
+}
+
+function portInUse(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
+  const { address, port } = { address: '', port: '', ...error };
+  return `${address}:${port} is in use by another program; set PORT or MANAGEMENT_PORT to another port.`;
+}

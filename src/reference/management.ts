@@ -1,0 +1,58 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
+import { serverOptions } from './app.ts';
+import { answerError, answerUnknownPaths } from './error-handlers.ts';
+import { operatorRoutes } from './routes/operator.ts';
+import type { Service } from './service.ts';
+
+/** Why the process should get no requests. */
+export type NotReadyReason = 'starting' | 'draining' | 'store';
+
+export interface ManagementOptions {
+  service: Service;
+  phase: () => 'starting' | 'running' | 'draining';
+  /** How long the store may take to answer a readiness check, in milliseconds. Default 2,000. */
+  healthTimeoutMs?: number;
+  /** The folder for backups of the store. */
+  backupDir: string;
+  log?: FastifyBaseLogger | undefined;
+}
+
+/** The management port: health, metrics and the operator's routes. It must not be reachable from outside. */
+export function createManagementApp(options: ManagementOptions): FastifyInstance {
+  const { service, log } = options;
+  const app = fastify({ ...serverOptions(log), forceCloseConnections: true });
+  answerUnknownPaths(app);
+  app.setErrorHandler(answerError);
+
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const reasons = await notReadyReasons(options);
+    const ready = reasons.length === 0;
+    return reply.code(ready ? 200 : 503).send(ready ? { ready } : { ready, reasons });
+  });
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(service.metrics.contentType).send(await service.metrics.text()),
+  );
+  app.register(async (scope) => operatorRoutes(scope, service, options.backupDir), { prefix: '/operator' });
+  return app;
+}
+
+async function notReadyReasons({
+  service,
+  phase,
+  healthTimeoutMs = 2_000,
+}: ManagementOptions): Promise<NotReadyReason[]> {
+  const current = phase();
+  if (current !== 'running') return [current];
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), healthTimeoutMs);
+  });
+  const answers = service.store.check().then(
+    () => true,
+    () => false,
+  );
+  const isReady = await Promise.race([answers, timeout]);
+  clearTimeout(timer);
+  return isReady ? [] : ['store'];
+}

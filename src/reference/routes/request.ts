@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import * as z from 'zod';
+import { unauthenticated } from '../errors.ts';
+import type { Key } from '../keys.ts';
+import type { Service } from '../service.ts';
+import { decode } from '../wire/decode.ts';
+import { readJson } from '../wire/json.ts';
+import { playerUniqueId } from '../wire/members.ts';
+
+/** A hook that requires the API key, before the path or the body is looked at. */
+export function requireApiKey({ keys }: Service) {
+  return async (request: FastifyRequest): Promise<void> => checkKey(request, 'APIKey', keys.apiKey);
+}
+
+/** Options of a route that also requires the secret key. Other routes ignore it. */
+export function requireSecretKey({ keys }: Service): RouteShorthandOptions {
+  return { onRequest: async (request: FastifyRequest) => checkKey(request, 'secretKey', keys.secretKey) };
+}
+
+/** Node gives all header names in lower case, in whichever spelling the client sent them. */
+function checkKey(request: FastifyRequest, header: 'APIKey' | 'secretKey', key: Key): void {
+  const given = request.headers[header.toLowerCase()];
+  if (!key.matches(Array.isArray(given) ? given.join() : given)) throw unauthenticated(header);
+}
+
+/** Accepts JSON bodies only. An empty body is undefined: some clients send the content type without a body. */
+export function acceptJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    body.length === 0 ? undefined : readJson(body),
+  );
+}
+
+const PATH = z.object({ playerUniqueId });
+
+/** The player id of a path, unescaped. Throws an ApiError if it is invalid. */
+export function playerIdOf(request: FastifyRequest): string {
+  return decode(PATH, request.params, 'The path').playerUniqueId;
+}

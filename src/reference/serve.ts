@@ -1,0 +1,97 @@
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { createReferenceApp } from './app.ts';
+import { ConfigError, type ReferenceConfig } from './config.ts';
+import { createManagementApp } from './management.ts';
+import { createMetrics } from './metrics.ts';
+import { loadProgramme } from './programme/load.ts';
+import type { Service } from './service.ts';
+import { endOnSignals } from './shutdown.ts';
+import { openStore } from './store/open.ts';
+
+/** Runs the service until a signal ends the process. Another process that started it gets a message when it is ready. */
+export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
+  // With minLength 0, flush() would not wait for a write that has begun.
+  const destination = pino.destination({ fd: 1, sync: false, minLength: 1 });
+  const level = config.logLevel ?? (process.send ? 'warn' : 'info');
+  const log = pino({ name: 'reference-service', level }, destination);
+  let app: FastifyInstance | undefined;
+  /** What has been opened so far, in this order. */
+  const opened: { close(): PromiseLike<unknown> }[] = [];
+  const lifecycle = endOnSignals(config.shutdown, log, {
+    cut: () => app?.server.closeAllConnections(),
+    async close() {
+      for (const resource of opened.reverse()) await resource.close();
+    },
+  });
+  const metrics = createMetrics(true);
+  const programme = loadProgramme(config.programmeFile);
+  const store = await openStore({
+    ...config,
+    postgres: {
+      ...config.database,
+      onConnectionError(error) {
+        metrics.connectionError();
+        log.warn({ err: error }, 'a database connection was lost');
+      },
+    },
+  });
+  opened.push(store);
+  let url = `http://127.0.0.1:${config.port}`;
+  const publicUrl = () => config.publicUrl ?? url;
+  const service: Service = { store, programme, keys: config.keys, metrics, publicUrl, now: Date.now };
+  const management = createManagementApp({
+    service,
+    phase: () => lifecycle.phase,
+    healthTimeoutMs: config.database.healthTimeoutMs,
+    backupDir: `${config.dataDir}/backups`,
+    log,
+  });
+  app = createReferenceApp({ service, landingLimits: config.landingLimits, trustProxy: config.trustProxy, log });
+  opened.push(management, app);
+
+  app.addHook('onSend', async (_request, reply) => {
+    if (lifecycle.phase === 'draining') reply.header('connection', 'close');
+  });
+  const managementUrl = await listen(management, config.management, 'REFERENCE_MANAGEMENT_PORT');
+  await app.ready();
+  if (isDemo) {
+    const { seedDemo } = await import('./demo.ts');
+    await seedDemo(app, service);
+  }
+  url = await listen(app, config, 'REFERENCE_PORT');
+  lifecycle.run();
+  announce(config, log, (line) => destination.write(line), { url, managementUrl, store: store.name });
+}
+
+type ListenAt = { host: string; port: number; listenTextResolver: (address: string) => string };
+
+async function listen(
+  app: { listen(at: ListenAt): Promise<string> },
+  { host, port }: { host: string; port: number },
+  variable: string,
+): Promise<string> {
+  try {
+    return await app.listen({ host, port, listenTextResolver: (address) => `${variable} listens at ${address}` });
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    throw isTaken ? new ConfigError(`Port ${port} of ${host} is taken; set ${variable} to another.`) : error;
+  }
+}
+
+/** Tells a parent process that the service is ready, or a person where it is. In production stdout has JSON only. */
+function announce(
+  config: ReferenceConfig,
+  log: Logger,
+  print: (line: string) => void,
+  at: { url: string; managementUrl: string; store: string },
+): void {
+  // A parent process says so itself.
+  if (config.hasDevelopmentKeys && !process.send) {
+    log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
+  }
+  log.info(at, 'listening');
+  if (process.send) return void process.send({ ready: true, url: at.url, managementUrl: at.managementUrl });
+  if (config.isProduction) return;
+  print(`Reference service: ${at.url}/api/v3.0, management ${at.managementUrl}, data in ${at.store}\n`);
+}

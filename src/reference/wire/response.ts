@@ -1,0 +1,17 @@
+import type { components } from '../../generated/rest.ts';
+
+/** The objects of the interface document, by name. */
+export type Wire = components['schemas'];
+
+/** A response body: members that are undefined are omitted from the JSON, as the document asks. */
+export type Response<Shape> = { [Member in keyof Shape]: Shape[Member] | undefined };
+
+/** A time in the form of the interface. */
+export function isoTime(milliseconds: number | null | undefined): string | undefined {
+  return typeof milliseconds === 'number' ? new Date(milliseconds).toISOString() : undefined;
+}
+
+/** Reads JSON that this program stored. */
+export function parseStored<Shape>(json: string | null): Shape | undefined {
+  return json === null ? undefined : JSON.parse(json);
+}

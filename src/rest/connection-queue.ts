@@ -1,0 +1,114 @@
+/*
+ * The queue for connections to the REST service.
+ *
+ * A wait here is caused by our own limit, so it is never told as the service's failure: neither to the breaker nor to the
+ * client, who gets OVERLOADED. A call that cannot be in time is refused at once; how long it would wait is estimated from
+ * the number of calls before it and from how long a connection was used for recent ones.
+ *
+ * While calls wait, connections are shared fairly: one caller holds at most a quarter of them, and one endpoint at most
+ * three quarters, so that a slow endpoint leaves room for the others.
+ */
+import type { Call } from './call.ts';
+import { overloaded } from './errors.ts';
+import { type Permit, Semaphore } from './semaphore.ts';
+
+/** A limit for what the estimate cannot see, such as a service that has stopped to respond. */
+const MAX_WAITING = 10_000;
+const CALLER_SHARE = 1 / 4;
+const ENDPOINT_SHARE = 3 / 4;
+/** The weight of the newest use of a connection in the moving average. */
+const NEWEST = 1 / 16;
+
+export interface ConnectionQueueOptions {
+  connections: number;
+  /** How long a call may wait, in milliseconds. */
+  queueMs: number;
+}
+
+export class ConnectionQueue {
+  readonly #options: ConnectionQueueOptions;
+  readonly #semaphore: Semaphore<Call>;
+  /** Connections in use by endpoint name and by caller key. */
+  readonly #byEndpoint = new Map<string, number>();
+  readonly #byCaller = new Map<string, number>();
+  /** How long a call uses a connection: the moving average, in milliseconds. */
+  #usageMs = 0;
+  /** When a connection became free last, or when calls began to wait for that. */
+  #waitingSince = 0;
+
+  constructor(options: ConnectionQueueOptions) {
+    this.#options = options;
+    this.#semaphore = new Semaphore({
+      limit: () => options.connections,
+      maxWaiting: MAX_WAITING,
+      isEligible: (call) => this.#isWithinShares(call),
+      onGrant: (call) => this.#count(call, 1),
+    });
+  }
+
+  get active(): number {
+    return this.#semaphore.held;
+  }
+
+  get waiting(): number {
+    return this.#semaphore.waiting;
+  }
+
+  /** Resolves to the right to use a connection. Rejects with `OVERLOADED`, or with what the call was cancelled for. */
+  async acquire(call: Call): Promise<Permit<Call>> {
+    const permit = this.#semaphore.acquire(call);
+    if (permit.state === 'waiting') await this.#wait(permit);
+    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs());
+    return permit;
+  }
+
+  /** @param usedMs How long the connection was in use; undefined when nothing was sent. */
+  release(permit: Permit<Call>, usedMs?: number): void {
+    if (usedMs !== undefined) {
+      this.#usageMs += (usedMs - this.#usageMs) * NEWEST;
+      this.#waitingSince = performance.now();
+    }
+    this.#count(permit.owner, -1);
+    this.#semaphore.release(permit);
+  }
+
+  async #wait(permit: Permit<Call>): Promise<void> {
+    const call = permit.owner;
+    const started = performance.now();
+    if (this.waiting === 1) this.#waitingSince = started;
+    const allowedMs = Math.min(this.#options.queueMs, call.deadline - started);
+    if (this.#waitMs() > allowedMs) {
+      this.#semaphore.release(permit);
+      return;
+    }
+    // A permit that was granted in the same moment is given back by whoever acquires it.
+    call.current = { abort: () => permit.state === 'waiting' && this.#semaphore.release(permit) };
+    await this.#semaphore.wait(permit, this.#options.queueMs);
+    call.current = undefined;
+    call.queueMs += performance.now() - started;
+  }
+
+  /** How long the last call in the queue is going to wait. Where no connection becomes free, calls take at least as long. */
+  #waitMs(): number {
+    const usageMs = Math.max(this.#usageMs, performance.now() - this.#waitingSince);
+    return (this.waiting * usageMs) / this.#options.connections;
+  }
+
+  #count({ endpoint, callerKey }: Call, change: number): void {
+    add(this.#byEndpoint, endpoint.name, change);
+    if (callerKey !== undefined) add(this.#byCaller, callerKey, change);
+  }
+
+  #isWithinShares({ endpoint, callerKey }: Call): boolean {
+    const { connections } = this.#options;
+    const ofEndpoint = this.#byEndpoint.get(endpoint.name) ?? 0;
+    const ofCaller = callerKey === undefined ? 0 : (this.#byCaller.get(callerKey) ?? 0);
+    return ofEndpoint < Math.ceil(connections * ENDPOINT_SHARE) && ofCaller < Math.ceil(connections * CALLER_SHARE);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
