@@ -5,7 +5,6 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
