@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { MutationResolvers, PlayerResolvers, QueryResolvers } from '../../../generated/graphql.ts';
 import type { Player } from '../../../rest/wire.ts';
+import type { Deletion } from '../../observe/operation-record.ts';
 import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
@@ -85,10 +86,12 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, context) => {
-    const problems = deleteProblems({ playerUniqueId });
-    const { result, userErrors } = await rejectedAsUserErrors(problems, () =>
+    const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
+    context.record.deletions.push(deletion);
+    const { result, userErrors } = await rejectedAsUserErrors(deleteProblems({ playerUniqueId }), () =>
       context.loaders.writes.deletePlayer(playerUniqueId),
     );
+    deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
