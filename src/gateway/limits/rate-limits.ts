@@ -1,5 +1,5 @@
 import type { SharedState } from '../../process/redis.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, callerKey } from '../access/caller.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
 import { clientOf } from './address.ts';
 import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
@@ -79,29 +79,29 @@ export class RateLimits {
 
   /** Throws RATE_LIMITED with HTTP 429 for a caller who has nothing left, as far as this process knows. */
   refuseDebtor(caller: Caller): void {
-    refuseFor(this.#operationsOf(caller).wait(keyOf(caller)));
+    refuseFor(this.#operationsOf(caller).wait(callerKey(caller)));
   }
 
   /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too little left. */
   async charge(caller: Caller, cost: number): Promise<void> {
-    refuseFor(await this.#operationsOf(caller).take(keyOf(caller), cost));
+    refuseFor(await this.#operationsOf(caller).take(callerKey(caller), cost));
   }
 
   /** Charges the REST calls of an operation afterwards, as a debt for the next one. */
   settle(caller: Caller, calls: number): void {
     const cost = Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION);
-    if (cost > 0) this.#operationsOf(caller).debt(keyOf(caller), cost);
+    if (cost > 0) this.#operationsOf(caller).debt(callerKey(caller), cost);
   }
 
   /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
   chargeNewOperation(caller: Caller): void {
-    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(keyOf(caller));
+    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(callerKey(caller));
     if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
   }
 
   /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */
   async takeCouponRead(caller: Caller): Promise<number> {
-    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(keyOf(caller));
+    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(callerKey(caller));
   }
 
   #operationsOf(caller: Caller): Buckets {
@@ -115,11 +115,6 @@ function partOf({ perSecond, burst }: Limit, workers: number): Limit {
 
 function isServer({ scopes }: Caller): boolean {
   return scopes.has('any-player');
-}
-
-/** A player and a client may have the same name; they are still two. */
-function keyOf({ sub, name }: Caller): string {
-  return sub === undefined ? `client:${name}` : `player:${name}`;
 }
 
 function refuseFor(waitMs: number): void {
