@@ -1,6 +1,9 @@
 /** The longest identifier or event name, in characters; also what the reference service takes. */
 export const MAX_NAME_LENGTH = 256;
 
+/** The longest idempotency key, in characters. */
+const MAX_KEY_LENGTH = 128;
+
 /** What can be wrong with a value a client sent: a code of the schema's `UserErrorCode` and half a sentence. */
 export interface Problem {
   code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG';
@@ -18,12 +21,15 @@ export function textProblem(text: string): Problem | undefined {
   return undefined;
 }
 
+/** Why a text cannot be an idempotency key, or undefined when it can. */
+export function keyProblem(key: string): Problem | undefined {
+  return nameProblem(key, MAX_KEY_LENGTH);
+}
+
 /** Why a text cannot name an event or a player, or undefined when it can. */
-export function nameProblem(name: string): Problem | undefined {
+export function nameProblem(name: string, maxLength = MAX_NAME_LENGTH): Problem | undefined {
   if (name.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (name.length > MAX_NAME_LENGTH) {
-    return { code: 'TOO_LONG', message: `must have at most ${MAX_NAME_LENGTH} characters` };
-  }
+  if (name.length > maxLength) return { code: 'TOO_LONG', message: `must have at most ${maxLength} characters` };
   if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
   return textProblem(name);
 }

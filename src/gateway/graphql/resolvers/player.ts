@@ -7,7 +7,7 @@ import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
-import { rejectedAsUserErrors } from './user-errors.ts';
+import { InputError, performWrite } from './user-errors.ts';
 
 type Lang = string | null | undefined;
 
@@ -44,19 +44,23 @@ export const playerQueries: Pick<QueryResolvers, 'player' | 'players' | 'me'> = 
 };
 
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
-  upsertPlayer: async (_parent, { input }, context) => {
+  upsertPlayer: async (_parent, { input }, { loaders, writes }, info) => {
     const { playerUniqueId } = input;
-    const outcome = await rejectedAsUserErrors(upsertProblems(input), () =>
-      context.loaders.writes.upsertPlayer(upsertBody(input)),
+    const outcome = await performWrite({ info, writes }, upsertProblems(input), () =>
+      loaders.writes.upsertPlayer(upsertBody(input)),
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, context) => {
-    const problems = deleteProblems({ playerUniqueId });
-    const { result, userErrors } = await rejectedAsUserErrors(problems, () =>
-      context.loaders.writes.deletePlayer(playerUniqueId),
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders, writes }, info) => {
+    const { result, userErrors } = await performWrite(
+      { info, writes },
+      deleteProblems({ playerUniqueId }),
+      async () => {
+        const deletion = await loaders.writes.deletePlayer(playerUniqueId);
+        if (deletion === 'unknown') throw new InputError(notFound);
+        return deletion;
+      },
     );
-    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };
