@@ -15,15 +15,15 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** Free attributes of a player: an object whose values are strings or numbers, for example `{ tier: "gold", score: 7 }`. */
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
-  /** A calendar date without a time, written `2025-05-01`. */
+  /** A calendar date without a time, written `2025-05-01`. As input a date-time is taken too: its day counts as it is written. */
   Date: { input: string; output: string; }
-  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input any ISO 8601 date-time is taken; without an offset it is read as UTC. */
+  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input any ISO 8601 date-time is taken, also with an offset such as `+02`, a fraction behind a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date alone is midnight UTC. */
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }
   /** A language code such as `en`, `fr` or `pt-BR`. It must be one of the languages configured for the account; the REST service decides which those are. */
   LanguageCode: { input: string; output: string; }
-  /** An absolute web address, beginning with `http://` or `https://`. */
+  /** An absolute URL. Mostly `https://`, but an app may have a scheme of its own; never one that runs code, such as `javascript:`. */
   URL: { input: string; output: string; }
 };
 
@@ -88,7 +88,10 @@ export type CouponFilter = {
   readonly isExpired?: InputMaybe<Scalars['Boolean']['input']>;
   /** Used, or not used. */
   readonly isUsed?: InputMaybe<Scalars['Boolean']['input']>;
-  /** True: what the player can use now, that is unused, unexpired and started, of an active group or none. False: what the player cannot use now. */
+  /**
+   * True: what the player can use now: unexpired, started, of an active group or none, and not used. A used coupon counts
+   * as usable when its `options.usageLimit` is above 1: the service does not tell how many uses are left. False: the rest.
+   */
   readonly usableNow?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
@@ -315,7 +318,10 @@ export type PlayerAttributes = {
   readonly zip?: Maybe<Scalars['String']['output']>;
 };
 
-/** What is known about a player. A member that is left out or null stays as it is. */
+/**
+ * What is known about a player. A member that is left out, null, empty text or an empty list stays as it is: the service
+ * cannot clear an attribute.
+ */
 export type PlayerAttributesInput = {
   /** Average amount of the player's orders. */
   readonly avgOrderAmount?: InputMaybe<Scalars['Float']['input']>;

@@ -81,16 +81,18 @@ export class Semaphore<Owner = undefined> {
   /** Serves those who wait, as far as the limit allows. To be called when the limit may have grown. */
   refresh(): void {
     while (this.#queue.length > 0 && this.#held < this.#options.limit()) {
-      const index = this.#nextIndex();
-      const [next] = index < 0 ? [] : this.#queue.splice(index, 1);
+      const next = this.#takeNext();
       if (!next) return;
       this.#grant(next);
     }
   }
 
-  #nextIndex(): number {
+  #takeNext(): Permit<Owner> | undefined {
     const isEligible = (permit: Permit<Owner>) => this.#isEligible(permit);
-    return this.#options.order === 'lifo' ? this.#queue.findLastIndex(isEligible) : this.#queue.findIndex(isEligible);
+    const isLifo = this.#options.order === 'lifo';
+    const index = isLifo ? this.#queue.findLastIndex(isEligible) : this.#queue.findIndex(isEligible);
+    // The usual case: to shift does not copy the queue, to splice does.
+    return index === 0 ? this.#queue.shift() : index < 0 ? undefined : this.#queue.splice(index, 1)[0];
   }
 
   #isEligible({ owner }: Permit<Owner>): boolean {

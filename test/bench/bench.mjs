@@ -24,6 +24,8 @@ const RUNS = quick ? 1 : 3;
 // Many short ones: busy neighbours come and go by the second, and servers are compared that run within one.
 const ROUNDS = quick ? 6 : 8;
 const SECONDS = quick ? 0.3 : 0.4;
+/** A round of a workload that takes long has at least this many requests. */
+const MIN_REQUESTS = 100;
 /** For what takes longer, or varies less. */
 const FEW_ROUNDS = quick ? 3 : 12;
 /** So long that V8 has optimised what runs. */
@@ -151,7 +153,8 @@ async function inRounds(pairs) {
   for (const pair of pairs) pair.perSecond = await warmUp(pair.server, pair.workload, WARM_UP_SECONDS, pair.players);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { server, workload, players, perSecond, costs, memory } of round % 2 ? pairs.toReversed() : pairs) {
-      const { cpuUs, rss } = await measureCost(server, workload, SECONDS, perSecond, players);
+      const seconds = Math.max(SECONDS, MIN_REQUESTS / perSecond);
+      const { cpuUs, rss } = await measureCost(server, workload, seconds, perSecond, players);
       costs.push(cpuUs);
       memory.push(rss);
     }

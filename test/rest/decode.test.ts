@@ -152,6 +152,19 @@ describe('coupons', () => {
     expect([list.length, ...seen]).toEqual([count, ...noticed]);
   });
 
+  test.each([
+    [
+      ['Mug', 'Tasse'],
+      ['Mug', 'Tasse'],
+    ],
+    ['Mug', ['Mug']],
+    ['', []],
+    [null, undefined],
+  ])('whose product is shown as %j have the names %j', (productDisplayName, expected) => {
+    const [[coupon], ...warnings] = read([{ product: { productDisplayName } }]);
+    expect([coupon?.product?.productDisplayName, ...warnings]).toEqual([expected]);
+  });
+
   test('odd members of members are left out one by one', () => {
     const odd = {
       code: 7,

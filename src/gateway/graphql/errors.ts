@@ -17,7 +17,7 @@ export type GatewayErrorCode =
   | UpstreamErrorCode;
 
 /** The longest message a client gets: enough for a sentence, too short to echo an attack. */
-const MAX_MESSAGE_LENGTH = 300;
+const MAX_MESSAGE_LENGTH = 500;
 
 /** What a client is told about each failure of the REST service. Nothing the service said goes with it. */
 const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {

@@ -41,6 +41,8 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     parseOptions: { maxTokens },
     documentStore: operations.documentStore,
     persistedQueries: { cache: persistedQueries },
+    // An authorization header forces a preflight, and there are no cookies: no website can send one by itself.
+    csrfPrevention: { requestHeaders: ['x-apollo-operation-name', 'apollo-require-preflight', 'authorization'] },
     stopOnTerminationSignals: false,
     logger: log,
     plugins: [

@@ -22,6 +22,9 @@ import { JSON_TYPE } from './headers.ts';
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
 
+const NO_BATCHES =
+  'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
+
 /** The largest body of a request without a token: enough for `{"query":"{ __typename }"}`. */
 const MAX_ANONYMOUS_BODY_BYTES = 200;
 
@@ -59,6 +62,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const caller = await authenticate(route, request);
       route.rates.refuseDebtor(caller);
       const body = await route.bodies.read(request, maxBodyBytes(route, caller));
+      if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
       const graphql = readGraphQLRequest(request, body);
       if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
       const resolved = await route.admission.resolve(graphql, caller);

@@ -72,6 +72,8 @@ export function boolean(value: unknown, member: string, warn: Warn): boolean | u
 /** The usual form of an address, which is valid in every part. */
 const USUAL_URL = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
 const USUAL_URL_LENGTH = 256;
+/** The longest URL. Node's parser takes a time that grows with the square of a host of other letters than ASCII. */
+const MAX_URL_LENGTH = 2_048;
 
 /** Schemes that run code or reveal local data when a page opens them as a link. */
 const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:']);
@@ -82,7 +84,8 @@ export function url(value: unknown, member: string, warn: Warn): string | undefi
   if (typeof value === 'string') {
     if (value.length <= USUAL_URL_LENGTH && USUAL_URL.test(value)) return value;
     // The parser ignores white space inside and around a scheme, as browsers do.
-    if (URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol)) return value;
+    if (value.length <= MAX_URL_LENGTH && URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol))
+      return value;
   }
   warn('bad-url', member);
   return undefined;

@@ -5,9 +5,9 @@ import type {
   UpsertPlayerInput,
 } from '../../../generated/graphql.ts';
 import type { UserError } from '../resolvers/parents.ts';
-import { keyProblem, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
+import { isExact, keyProblem, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
 
-/** What a client can mend in the input of `upsertPlayer`; empty when the input is fit to be sent. */
+/** What a client can mend in the input of `upsertPlayer`; empty when the input can be sent. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
   return firstOf([
     ...at(['playerUniqueId'], playerIdProblem(playerUniqueId)),
@@ -28,17 +28,19 @@ export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackE
   const problems = at(['playerUniqueId'], playerIdProblem(playerUniqueId));
   if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], keyProblem(idempotencyKey)));
   if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
-  events.forEach(({ name }, index) => {
+  events.forEach(({ name, metadata }, index) => {
     const problem = seen.has(name)
       ? ({ code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' } as const)
       : nameProblem(name);
-    problems.push(...at(['events', String(index), 'name'], problem));
+    const path = ['events', String(index)];
+    problems.push(...at([...path, 'name'], problem));
+    if (metadata) problems.push(...memberProblems([...path, 'metadata'], metadata, metadataProblem));
     seen.add(name);
   });
   return firstOf(problems);
 }
 
-/** So many mistakes are told at once; whoever makes thousands is not helped by an answer larger than the input. */
+/** How many mistakes are told at once: thousands of them would make a response larger than the input. */
 const MAX_PROBLEMS = 50;
 
 function firstOf(problems: UserError[]): UserError[] {
@@ -47,13 +49,52 @@ function firstOf(problems: UserError[]): UserError[] {
 
 function attributeProblems(attributes: PlayerAttributesInput): UserError[] {
   return Object.entries(attributes).flatMap(([member, value]) => {
-    if (typeof value === 'string') return at(['attributes', member], textProblem(value));
-    if (member !== 'tags' || !Array.isArray(value)) return [];
-    return value.flatMap((tag, index) => at(['attributes', 'tags', String(index)], tagProblem(String(tag))));
+    const path = ['attributes', member];
+    if (typeof value === 'string') return at(path, textProblem(value));
+    if (typeof value === 'number') return at(path, numberProblem(value));
+    if (member === 'tags' && Array.isArray(value)) {
+      return value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
+    }
+    return member === 'custom' && value ? memberProblems(path, value, customProblem) : [];
   });
 }
 
-/** Tags travel as one comma-separated text, so a comma inside one would make two of it. */
+/** The problems of a free object: those of its names and of its values. */
+function memberProblems(
+  path: string[],
+  members: object,
+  problemOf: (value: unknown) => Problem | undefined,
+): UserError[] {
+  return Object.entries(members).flatMap(([name, value]) => {
+    const nameIs = name === '' ? { code: 'REQUIRED' as const, message: 'must not be empty' } : textProblem(name);
+    return at([...path, name.slice(0, 60)], nameIs ?? problemOf(value));
+  });
+}
+
+function customProblem(value: unknown): Problem | undefined {
+  if (typeof value === 'string') return textProblem(value);
+  if (typeof value === 'number') return numberProblem(value);
+  return value === null ? undefined : { code: 'INVALID', message: 'must be a string or a number' };
+}
+
+function metadataProblem(value: unknown): Problem | undefined {
+  const members = Array.isArray(value) ? value : [value];
+  for (const member of members) {
+    if (typeof member !== 'string' && typeof member !== 'number') {
+      return { code: 'INVALID', message: 'must be a number, a string or an array of them' };
+    }
+    const problem = typeof member === 'string' ? textProblem(member) : numberProblem(member);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** A number that JSON cannot carry, or that is not the one that was written. */
+function numberProblem(value: number): Problem | undefined {
+  return isExact(value) ? undefined : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
+}
+
+/** Tags are sent as one comma-separated text, so a comma inside one would make two of it. */
 function tagProblem(tag: string): Problem | undefined {
   if (tag.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
   if (tag.includes(',')) return { code: 'INVALID', message: 'must not contain a comma; give two tags instead' };

@@ -22,11 +22,14 @@ export function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, 
   );
 }
 
-/** Unused, unexpired, started, and of an active group or none. A date that is absent leaves that side open. */
-function isUsableNow({ isUsed, isExpired, startAt, endAt, group }: Coupon, now: Date): boolean {
+/**
+ * Not used up, unexpired, started, and of an active group or none. A date that is absent leaves that side open. With a usage
+ * limit above 1, `isUsed` does not tell whether a use is left.
+ */
+function isUsableNow({ isUsed, isExpired, startAt, endAt, group, options }: Coupon, now: Date): boolean {
   const today = now.toISOString();
   return (
-    isUsed !== true &&
+    (isUsed !== true || (options?.usageLimit ?? 1) > 1) &&
     isExpired !== true &&
     (startAt === undefined || startAt <= today) &&
     (endAt === undefined || endAt >= today) &&

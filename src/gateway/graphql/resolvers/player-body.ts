@@ -3,7 +3,7 @@ import type { PlayerUpsertRequest } from '../../../rest/wire.ts';
 
 type WireAttributes = NonNullable<PlayerUpsertRequest['playerAttributes']>;
 
-/** The body the REST service takes for an upsert. What is null or left out is not sent: it stays as it is. */
+/** The body of an upsert. What is null, empty or left out is not sent: the service leaves it as it is. */
 export function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): PlayerUpsertRequest {
   return {
     playerUniqueId,
@@ -13,8 +13,17 @@ export function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerI
   };
 }
 
-/** Members have the same names on both sides; only tags travel in another form. */
-function wireAttributes({ tags, ...rest }: PlayerAttributesInput): WireAttributes {
-  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value != null));
-  return tags ? { ...known, tags: tags.map((tag) => tag.trim()).join(',') } : known;
+/** Members have the same names on both sides; only tags have another form. */
+function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
+  return {
+    ...withoutEmpty(rest),
+    ...(tags?.length ? { tags: tags.map((tag) => tag.trim()).join(',') } : {}),
+    ...(custom ? { custom: withoutEmpty(custom) } : {}),
+  };
+}
+
+function withoutEmpty<Members extends object>(members: Members): Partial<Members> {
+  const known: Partial<Members> = {};
+  for (const name in members) if (members[name] != null && members[name] !== '') known[name] = members[name];
+  return known;
 }

@@ -1,47 +1,29 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ObjectFieldNode, type ValueNode } from 'graphql';
-import { isExact, textProblem } from '../input/text.ts';
+import { isJson, type Json } from '../../../rest/decode/members.ts';
 
 type Variables = Record<string, unknown> | null | undefined;
-export type CustomValue = string | number;
-export type MetadataValue = CustomValue | CustomValue[];
 
-/** Free attributes: an object of strings and numbers. */
-export const CustomAttributes = objectScalar<CustomValue>('CustomAttributes', 'a string or a number', isPlain);
+/*
+ * Free objects of clients. A scalar takes any JSON object; what its members may be is checked with the input of the mutation,
+ * where an error can name the member (input/mutations.ts).
+ */
+export const CustomAttributes = objectScalar('CustomAttributes');
+export const EventMetadata = objectScalar('EventMetadata');
 
-/** What is known about an event: an object of numbers, strings and arrays of them. */
-export const EventMetadata = objectScalar<MetadataValue>(
-  'EventMetadata',
-  'a number, a string or an array of them',
-  (value): value is MetadataValue => (Array.isArray(value) ? value.every(isPlain) : isPlain(value)),
-);
-
-function isPlain(value: unknown): value is CustomValue {
-  return typeof value === 'string' ? !textProblem(value) : typeof value === 'number' && isExact(value);
-}
-
-/** An object scalar whose every value passes `accepts`; `kinds` says in words what that is. */
-function objectScalar<V>(name: string, kinds: string, accepts: (value: unknown) => value is V) {
-  const read = (value: unknown): Record<string, V> => {
-    if (!isObject(value)) throw new GraphQLError(`${name} is an object, for example { name: "value" }.`);
-    const result: Record<string, V> = Object.create(null);
-    for (const [key, member] of Object.entries(value)) {
-      if (key === '' || textProblem(key)) {
-        throw new GraphQLError(`${name} has a name that is empty or holds characters that are not text.`);
-      }
-      if (!accepts(member)) throw new GraphQLError(`${name}: "${excerpt(key)}" must be ${kinds}.`);
-      result[key] = member;
-    }
-    return result;
+function objectScalar(name: string) {
+  const read = (value: unknown, node?: ValueNode): Json => {
+    if (isJson(value)) return value;
+    throw new GraphQLError(`${name} is an object, for example { name: "value" }.`, { nodes: node ?? null });
   };
-  return new GraphQLScalarType<Record<string, V>, unknown>({
+  return new GraphQLScalarType<Json, unknown>({
     name,
     serialize: (value) => value,
-    parseValue: read,
-    parseLiteral: (node, variables) => read(literal(name, node, variables)),
+    parseValue: (value) => read(value),
+    parseLiteral: (node, variables) => read(literal(name, node, variables), node),
   });
 }
 
-/** The value of a literal, variables inside it put in; members whose variable is absent are left out. */
+/** The value of a literal with its variables. Members whose variable is absent are left out. */
 function literal(name: string, node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -55,7 +37,7 @@ function literal(name: string, node: ValueNode, variables: Variables): unknown {
     case Kind.NULL:
       return null;
     case Kind.ENUM:
-      throw new GraphQLError(`${name}: "${excerpt(node.value)}" must stand in quotes.`);
+      throw new GraphQLError(`${name}: "${node.value.slice(0, 60)}" must stand in quotes.`, { nodes: node });
     case Kind.LIST:
       return node.values.map((value) => literal(name, value, variables)).filter((value) => value !== undefined);
     case Kind.OBJECT:
@@ -63,20 +45,12 @@ function literal(name: string, node: ValueNode, variables: Variables): unknown {
   }
 }
 
+/** Without a prototype, so that any name is only a name. */
 function members(name: string, fields: readonly ObjectFieldNode[], variables: Variables): unknown {
-  const result: Record<string, unknown> = Object.create(null);
+  const result: Json = Object.create(null);
   for (const field of fields) {
     const value = literal(name, field.value, variables);
     if (value !== undefined) result[field.name.value] = value;
   }
   return result;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Enough of a client's own text to recognise it by. */
-function excerpt(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
