@@ -1,6 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +14,7 @@ import { loadConfig } from '../src/config/config.ts';
 import { settingsOf } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { loadReferenceConfig } from '../src/reference/config.ts';
+import { post } from './kit/gateway.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';
 
 /* What stands in deploy/ fits the programs: settings, ports, probes, files. Engines themselves are not run here. */
@@ -57,11 +61,23 @@ const instructions: Instruction[] = read('deploy/Dockerfile')
   .split('\n')
   .filter((line) => line.trim() !== '')
   .map((line) => ({ name: line.split(' ', 1)[0] ?? '', rest: line.slice(line.indexOf(' ') + 1) }));
-const lastStage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
-const only = (name: string) => lastStage.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
-const imageEnv: Env = Object.fromEntries(
-  only('ENV').flatMap((rest) => [...rest.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value])),
-);
+/** The instructions of one stage of the Dockerfile. */
+function stageOf(name: string): Instruction[] {
+  const begin = instructions.findIndex((one) => one.name === 'FROM' && one.rest.endsWith(` AS ${name}`));
+  const next = instructions.findIndex((one, place) => place > begin && one.name === 'FROM');
+  return instructions.slice(begin, next < 0 ? undefined : next);
+}
+const restsOf = (stage: Instruction[], name: string) =>
+  stage.filter((one) => one.name === name).map(({ rest }) => rest);
+const only = (name: string) => restsOf(stageOf('gateway'), name);
+const envOf = (stage: Instruction[]): Env =>
+  Object.fromEntries(
+    restsOf(stage, 'ENV').flatMap((rest) =>
+      [...rest.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+    ),
+  );
+const imageEnv = envOf(stageOf('gateway'));
+const referenceEnv = envOf(stageOf('reference'));
 const command = (text = '') => z.array(z.string()).parse(JSON.parse(text.slice(text.indexOf('['))));
 
 describe('the image', () => {
@@ -78,23 +94,52 @@ describe('the image', () => {
     expect(sent.slice(1).sort()).toEqual([...new Set(copied)].map((path) => `!${path}`).sort());
   });
 
-  test('holds production dependencies, runs a program of the build and is not root', () => {
-    const stage = /AS dependencies\n[\s\S]*?npm ci --omit=dev/.test(read('deploy/Dockerfile'));
-    expect(stage).toBe(true);
-    expect(lastStage.map(({ rest }) => rest)).toContain('--from=dependencies /app/node_modules ./node_modules');
+  test('of the gateway is the last one, has no packages, and is not root', () => {
+    expect(instructions.findLast(({ name }) => name === 'FROM')?.rest).toMatch(/ AS gateway$/);
+    expect(stageOf('gateway').filter(({ rest }) => rest.includes('node_modules'))).toEqual([]);
     const program = command(only('CMD')[0]);
     expect(program.at(-1)).toBe('dist/main.js');
     expect(JSON.parse(read('package.json')).scripts.start).toContain(` exec ${program.join(' ')}`);
-    expect(read('README.md')).toContain(`\`${program.join(' ')}\``);
-    expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
     expect(only('USER')).toEqual(['1000:1000']);
+    expect(restsOf(stageOf('reference'), 'USER')).toEqual(['1000:1000']);
+  });
+
+  test('is named by a version, as is all that it is made of', () => {
+    expect(read('deploy/Dockerfile')).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-slim$/m);
+    const { version } = JSON.parse(read('package.json'));
+    expect(read('deploy/Dockerfile')).toContain(`ARG VERSION=${version}\n`);
+    for (const file of ['compose.yaml', 'kubernetes.yaml']) {
+      const images = [...read(`deploy/${file}`).matchAll(/^ *image: (\S+)/gm)].map(([, image = '']) => image);
+      expect(images.length).toBeGreaterThan(0);
+      for (const image of images) expect(image).toMatch(/:\d+\.\d+/);
+      for (const image of images.filter((one) => one.includes('referral-'))) expect(image).toMatch(`:${version}`);
+    }
   });
 
   test('sets what the programs know', () => {
-    expect(unknown(imageEnv, new Set([...GATEWAY, ...REFERENCE]))).toEqual([]);
-    expect(only('EXPOSE')).toEqual([
-      `${imageEnv['PORT']} ${imageEnv['MANAGEMENT_PORT']} ${imageEnv['REFERENCE_PORT']}`,
-    ]);
+    expect(unknown(imageEnv, GATEWAY)).toEqual([]);
+    expect(unknown(referenceEnv, REFERENCE)).toEqual([]);
+    expect(only('EXPOSE')).toEqual([`${imageEnv['PORT']} ${imageEnv['MANAGEMENT_PORT']}`]);
+    expect(restsOf(stageOf('reference'), 'EXPOSE')).toEqual([referenceEnv['REFERENCE_PORT']]);
+  });
+
+  test('of the gateway runs with dist, schema and package.json alone', async () => {
+    const image = mkdtempSync(join(tmpdir(), 'image-'));
+    for (const part of ['dist', 'schema', 'package.json']) {
+      cpSync(join(root, part), join(image, part), {
+        recursive: true,
+        filter: (path) => !path.startsWith(join(root, 'dist/reference')),
+      });
+    }
+    const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' }, [], join(image, 'dist/main.js'));
+    try {
+      expect((await gateway.page('/readyz')).status).toBe(200);
+      const { data } = await post(gateway.url, { query: '{ __typename }' });
+      expect(data).toEqual({ __typename: 'Query' });
+    } finally {
+      await gateway.kill();
+      rmSync(image, { recursive: true });
+    }
   });
 });
 
@@ -108,7 +153,7 @@ const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.literal('
 const pod = z
   .object({
     spec: z.object({
-      replicas: z.number(),
+      replicas: z.never().optional(),
       template: z.object({
         metadata: z.object({ labels: z.record(z.string(), z.string()) }),
         spec: z.object({
@@ -122,11 +167,7 @@ const pod = z
               startupProbe: probe,
               readinessProbe: probe,
               livenessProbe: probe,
-              lifecycle: z.object({
-                preStop: z.object({
-                  exec: z.object({ command: z.tuple([z.literal('sleep'), z.string().transform(Number)]) }),
-                }),
-              }),
+              lifecycle: z.never().optional(),
               resources: z.object({ requests: z.object({ cpu: z.string(), memory: z.string() }) }),
               securityContext: z.object({
                 allowPrivilegeEscalation: z.literal(false),
@@ -154,9 +195,9 @@ describe('on Kubernetes', () => {
       { name: 'http', containerPort: config.port },
       { name: 'management', containerPort: config.management.port },
     ]);
-    const { preStop } = container.lifecycle;
+    expect(config.shutdownDelayMs).toBe(5_000);
     expect(pod.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
-      preStop.exec.command[1] + config.shutdownGraceMs / 1000 + 1,
+      (config.shutdownDelayMs + config.shutdownGraceMs) / 1000 + 1,
     );
   });
 
@@ -170,25 +211,25 @@ describe('on Kubernetes', () => {
     expect(service).toMatchObject({ kind: 'Service', spec: { selector: labels, ports: [{ targetPort: 'http' }] } });
     expect(budget).toMatchObject({
       kind: 'PodDisruptionBudget',
-      spec: { minAvailable: pod.replicas - 1, selector: { matchLabels: labels } },
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
     });
     expect(autoscaler).toMatchObject({
       kind: 'HorizontalPodAutoscaler',
       spec: {
         scaleTargetRef: { kind: 'Deployment', name: 'referral-gateway' },
-        minReplicas: pod.replicas,
+        minReplicas: 2,
         metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } }],
       },
     });
     expect(deployment).toMatchObject({ kind: 'Deployment', metadata: { name: 'referral-gateway' } });
-    expect(pod.replicas).toBe(2);
   });
 
   test('a process with these settings answers the probes, and the image’s health check', async () => {
+    const keySet = await startKeySet();
     const gateway = await startProcess({
       ...here(podEnv, podSecrets),
       ...{ HOST: '127.0.0.1', MANAGEMENT_HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
-      ...{ REST_API_KEY: '', REST_SECRET_KEY: '' },
+      ...{ REST_API_KEY: '', REST_SECRET_KEY: '', JWT_JWKS_URL: keySet.url },
     });
     try {
       await gateway.pageWhen('/readyz', ({ status }) => status === 200);
@@ -198,10 +239,23 @@ describe('on Kubernetes', () => {
       expect(await healthCheck(gateway)).toBe(0);
     } finally {
       await gateway.kill();
+      keySet.close();
     }
     expect(await healthCheck(gateway)).toBe(1);
   });
 });
+
+/** A key set such as a login service has. */
+async function startKeySet() {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }];
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/keys`, close: () => server.close() };
+}
 
 /** Runs the image's health check as an engine would, and gives its exit code. */
 async function healthCheck({ management }: GatewayProcess): Promise<unknown> {
@@ -235,12 +289,12 @@ describe('with compose', () => {
     const env = { ...imageEnv, ...gateway.environment };
     expect(unknown(gateway.environment, GATEWAY)).toEqual([]);
     const config = loadConfig(here(env, '/run/secrets'));
-    expect(config.rest.baseUrl?.href).toBe(`http://reference:${imageEnv['REFERENCE_PORT']}/`);
+    expect(config.rest.baseUrl?.href).toBe(`http://reference:${referenceEnv['REFERENCE_PORT']}/`);
     expect(config.auth.kind).toBe('tokens');
   });
 
   test('the reference service’s settings are known and can be run with, with the password in its address', () => {
-    const env = { ...imageEnv, ...reference.environment };
+    const env = { ...referenceEnv, ...reference.environment };
     expect(unknown(reference.environment, REFERENCE)).toEqual([]);
     const DATABASE_URL = /DATABASE_URL="(.*?)"/
       .exec(reference.command.join(' '))?.[1]
@@ -264,5 +318,65 @@ describe('with compose', () => {
   test('secrets stand where nobody commits them', () => {
     expect(read('deploy/.gitignore').split('\n')).toContain('secrets/');
     expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith('./secrets/'))).toEqual([]);
+  });
+});
+
+// Monitoring.
+
+const alertFile = z.object({
+  groups: z.tuple([
+    z.object({
+      rules: z.array(z.object({ alert: z.string(), expr: z.string(), annotations: z.object({ runbook: z.string() }) })),
+    }),
+  ]),
+});
+const alerts = alertFile.parse(parse(read('deploy/alerts.yaml'))).groups[0].rules;
+const dashboard = z
+  .object({ panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })) })) })
+  .parse(JSON.parse(read('deploy/dashboard.json')));
+
+describe('monitoring', () => {
+  test('each alert has an entry in the runbook, and a test', () => {
+    const entries = [...read('docs/operations.md').matchAll(/^### (\w+)$/gm)].map(([, name = '']) =>
+      name.toLowerCase(),
+    );
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(entries).toContain(alert.toLowerCase());
+      expect(read('deploy/alerts.test.yaml')).toContain(`alertname: ${alert}\n        exp_alerts:\n          - `);
+    }
+  });
+
+  test('alerts and dashboard ask for metrics that the gateway has', async () => {
+    const gateway = await startProcess({
+      REST_BASE_URL: 'http://127.0.0.1:1',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      WORKERS: '2',
+    });
+    try {
+      await post(gateway.url, { query: '{ me { id } }' });
+      const { text } = await gateway.pageWhen('/metrics', ({ text: page }) => page.includes('\nrest_calls_total{'));
+      const asked = [...alerts, ...dashboard.panels.flatMap(({ targets }) => targets)].flatMap(({ expr }) =>
+        [...expr.matchAll(/\b(?:gateway|rest|process|nodejs)_\w+/g)].map(([name]) => name),
+      );
+      expect(asked.length).toBeGreaterThan(20);
+      const has = (name: string) => text.includes(`# TYPE ${name.replace(/_bucket$/, '')} `);
+      expect([...new Set(asked)].filter((name) => !has(name))).toEqual([]);
+    } finally {
+      await gateway.kill();
+    }
+  });
+
+  const promtool = spawnSync('promtool', ['--version']).status === 0;
+  (promtool ? test : test.skip)('promtool accepts the alerts, and each fires when it should', () => {
+    const options = { cwd: join(root, 'deploy'), encoding: 'utf8' } as const;
+    expect(spawnSync('promtool', ['check', 'rules', 'alerts.yaml'], options)).toMatchObject({ status: 0 });
+    const { status, stdout } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yaml'], options);
+    expect({ status, stdout }).toMatchObject({ status: 0 });
+  });
+
+  test.each(['ingress.yaml', 'networkpolicy.yaml', 'servicemonitor.yaml'])('%s is about this deployment', (file) => {
+    for (const document of parseAllDocuments(read(`deploy/${file}`))) expect(document.errors).toEqual([]);
+    expect(read(`deploy/${file}`)).toContain('referral-gateway');
   });
 });

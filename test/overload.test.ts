@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ConcurrencyLimiter } from '../src/gateway/http/concurrency.ts';
+import { ConcurrencyLimiter } from '../src/gateway/http/overload.ts';
+import type { Permit } from '../src/rest/semaphore.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
@@ -67,41 +68,46 @@ describe('the limiter', () => {
   const NEVER = 2 ** 30;
   function open(limit: () => number, { maxWaiting = 2, maxWaitMs = NEVER } = {}) {
     const told: string[] = [];
-    const limiter = new ConcurrencyLimiter({ limit, maxWaiting, maxWaitMs, refuse: () => new Error('refused') });
+    const limiter = new ConcurrencyLimiter(limit, maxWaiting, maxWaitMs);
+    const held: Permit<undefined>[] = [];
+    const release = () => {
+      const permit = held.shift();
+      if (permit) limiter.release(permit);
+    };
     const acquire = async (name: string) => {
       try {
-        await limiter.acquire();
+        held.push(await limiter.acquire());
         told.push(`${name} in`);
       } catch {
         told.push(`${name} refused`);
       }
     };
-    return { told, limiter, acquire };
+    return { told, limiter, acquire, release };
   }
 
   test('admits the newest first as permits are given back, and refuses when as many wait as may', async () => {
-    const { acquire, limiter, told } = open(() => 1);
+    const { acquire, release, told } = open(() => 1);
     await acquire('a');
     const waiting = [acquire('b'), acquire('c')];
     await acquire('d');
     expect(told).toEqual(['a in', 'd refused']);
-    limiter.release();
+    release();
     await waiting[1];
-    limiter.release();
+    release();
     await waiting[0];
     expect(told).toEqual(['a in', 'd refused', 'c in', 'b in']);
   });
 
   test('a lower limit admits nobody until enough is given back, a higher one admits several at once', async () => {
     let permits = 2;
-    const { acquire, limiter, told } = open(() => permits);
+    const { acquire, limiter, release, told } = open(() => permits);
     await Promise.all([acquire('a'), acquire('b')]);
     const waiting = [acquire('c'), acquire('d')];
     permits = 1;
-    limiter.release();
+    release();
     expect(limiter.active).toBe(1);
     permits = 3;
-    limiter.admitWaiting();
+    limiter.refresh();
     await Promise.all(waiting);
     expect(told).toEqual(['a in', 'b in', 'd in', 'c in']);
   });
@@ -227,12 +233,17 @@ test.each(rows)('a client that sends %s is cut off', async (_name, send, answer)
   expect((await gateway.query('{ player(playerUniqueId: "p1") { id } }')).status).toBe(200);
 });
 
-test('connections beyond MAX_CONNECTIONS are closed at once', async () => {
+test('a connection beyond MAX_CONNECTIONS closes the oldest without a request, or is closed itself', async () => {
   const { gateway } = await start({ MAX_CONNECTIONS: '1' });
-  const first = open(gateway);
-  const firstClosed = untilClosed(first);
-  await once(first, 'connect');
+  const silent = open(gateway);
+  const silentClosed = untilClosed(silent);
+  await once(silent, 'connect');
+  const asking = open(gateway);
+  const askingClosed = untilClosed(asking);
+  expect(await silentClosed).toBe('');
+  asking.write(getPlayer('p1'));
+  await once(asking, 'data');
   expect(await untilClosed(open(gateway))).toBe('');
-  first.destroy();
-  await firstClosed;
+  asking.destroy();
+  expect(await askingClosed).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -32,7 +32,3 @@ test.each(examples)('$operation', async ({ operation, answer }) => {
   expect(data).toEqual(answer === undefined ? expect.anything() : JSON.parse(answer));
   for (const payload of Object.values<{ userErrors?: unknown[] }>(data)) expect(payload.userErrors ?? []).toEqual([]);
 });
-
-test('the README is at most 250 lines long', () => {
-  expect(README.split('\n').length).toBeLessThanOrEqual(250);
-});

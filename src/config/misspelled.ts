@@ -10,21 +10,15 @@ const MAX_DISTANCE = 2;
 export function misspelledNames(names: readonly string[], settings: Group): string[] {
   const known = settingsOf(settings).flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]));
   return names.flatMap((name) => {
-    if (known.includes(name) || OTHERS.has(name) || OF_KUBERNETES.test(name)) return [];
+    if (known.includes(name) || OTHERS.has(name) || name.startsWith('REFERENCE_') || OF_KUBERNETES.test(name))
+      return [];
     const meant = known.find((one) => distance(name, one) <= Math.min(MAX_DISTANCE, Math.floor(one.length / 4)));
     return meant ? [`${name} has no effect; is ${meant} meant?`] : [];
   });
 }
 
-/** Settings of the reference service, which can have the same environment. */
-const OTHERS = new Set([
-  'REFERENCE_HOST',
-  'REFERENCE_PORT',
-  'PUBLIC_URL',
-  'DATABASE_URL',
-  'DATA_DIR',
-  'PROGRAMME_FILE',
-]);
+/** Settings of the reference service, which can have the same environment; all others of it begin with `REFERENCE_`. */
+const OTHERS = new Set(['PUBLIC_URL', 'DATABASE_URL', 'DATABASE_URL_FILE', 'DATA_DIR', 'PROGRAMME_FILE']);
 
 /** The Levenshtein distance: how many letters are to be changed, added or removed. */
 function distance(a: string, b: string): number {

@@ -13,6 +13,12 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
     aggregator: 'first',
     registers,
   }).set({ version: VERSION }, 1);
+  new Gauge({
+    name: 'gateway_start_time_seconds',
+    help: 'When the process started, in seconds since 1970; with workers, the primary.',
+    aggregator: 'min',
+    registers,
+  }).set(Date.now() / 1_000 - process.uptime());
   if (!shared) return;
   new Gauge({
     name: 'gateway_redis_up',

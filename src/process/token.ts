@@ -29,7 +29,8 @@ const USAGE = `
 
 Scopes: ${SCOPES.join(' ')}`;
 
-const MAX_MINUTES = 60 * 24 * 30;
+/** What a gateway accepts by default: a day. */
+const MAX_MINUTES = 60 * 24;
 
 /** The token that command-line arguments ask for. Throws UsageError. */
 async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {

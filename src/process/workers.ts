@@ -91,18 +91,23 @@ export async function startWorkers(
     url,
     status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
     metrics: () => metrics.page(workers()),
-    async stop(hurry) {
+    stop(hurry) {
       stopping = true;
-      const all = workers();
-      const ended = Promise.all(all.map((worker) => once(worker, 'exit')));
-      for (const worker of all) worker.process.kill('SIGTERM');
-      const kill = () => {
-        for (const worker of workers()) worker.process.kill('SIGKILL');
-      };
-      hurry.addEventListener('abort', () => setTimeout(kill, CUT_MS), { once: true });
-      await ended;
+      return stopAll(hurry);
     },
   };
+}
+
+/** Tells all workers to end, kills those that still run after the time is over, and resolves when all have ended. */
+async function stopAll(hurry: AbortSignal): Promise<void> {
+  const all = workers();
+  const ended = Promise.all(all.map((worker) => once(worker, 'exit')));
+  for (const worker of all) worker.process.kill('SIGTERM');
+  const kill = () => {
+    for (const worker of workers()) worker.process.kill('SIGKILL');
+  };
+  hurry.addEventListener('abort', () => setTimeout(kill, CUT_MS), { once: true });
+  await ended;
 }
 
 /** Kills a worker that no longer answers. Its counters are kept from its last answer. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import { resolve } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { createReferenceApp } from './app.ts';
 import { ConfigError, type ReferenceConfig } from './config.ts';
@@ -6,8 +6,15 @@ import { createManagementApp } from './management.ts';
 import { createMetrics } from './metrics.ts';
 import { loadProgramme } from './programme/load.ts';
 import type { Service } from './service.ts';
-import { endOnSignals } from './shutdown.ts';
+import { endOnSignals, type Lifecycle } from './shutdown.ts';
 import { openStore } from './store/open.ts';
+
+/** Something that is closed when the process ends; the one opened last first. */
+interface Resource {
+  close(): PromiseLike<unknown>;
+  /** Ends what does not finish in time. */
+  cut?(): void;
+}
 
 /** Runs the service until a signal ends the process. Another process that started it gets a message when it is ready. */
 export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
@@ -15,27 +22,39 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
   const destination = pino.destination({ fd: 1, sync: false, minLength: 1 });
   const level = config.logLevel ?? (process.send ? 'warn' : 'info');
   const log = pino({ name: 'reference-service', level }, destination);
-  let app: FastifyInstance | undefined;
-  /** What has been opened so far, in this order. */
-  const opened: { close(): PromiseLike<unknown> }[] = [];
+  const opened: Resource[] = [];
   const lifecycle = endOnSignals(config.shutdown, log, {
-    cut: () => app?.server.closeAllConnections(),
     async close() {
-      for (const resource of opened.reverse()) await resource.close();
+      for (const resource of [...opened].reverse()) await resource.close();
+    },
+    cut() {
+      for (const resource of opened) resource.cut?.();
     },
   });
+  try {
+    const at = await start(config, isDemo, log, lifecycle, opened);
+    lifecycle.run();
+    announce(config, log, (line) => destination.write(line), at);
+  } catch (error) {
+    // A signal during the start closes what the start still needs.
+    if (lifecycle.phase !== 'draining') throw error;
+  }
+}
+
+async function start(
+  config: ReferenceConfig,
+  isDemo: boolean,
+  log: Logger,
+  lifecycle: Lifecycle,
+  opened: Resource[],
+): Promise<{ url: string; managementUrl: string; store: string }> {
   const metrics = createMetrics(true);
   const programme = loadProgramme(config.programmeFile);
-  const store = await openStore({
-    ...config,
-    postgres: {
-      ...config.database,
-      onConnectionError(error) {
-        metrics.connectionError();
-        log.warn({ err: error }, 'a database connection was lost');
-      },
-    },
-  });
+  const onConnectionError = (error: Error) => {
+    metrics.connectionError();
+    log.warn({ err: error }, 'a database connection was lost');
+  };
+  const store = await openStore({ ...config, postgres: { ...config.database, onConnectionError } });
   opened.push(store);
   let url = `http://127.0.0.1:${config.port}`;
   const publicUrl = () => config.publicUrl ?? url;
@@ -44,24 +63,29 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
     service,
     phase: () => lifecycle.phase,
     healthTimeoutMs: config.database.healthTimeoutMs,
-    backupDir: `${config.dataDir}/backups`,
+    backupDir: resolve(config.dataDir, 'backups'),
     log,
   });
-  app = createReferenceApp({ service, landingLimits: config.landingLimits, trustProxy: config.trustProxy, log });
-  opened.push(management, app);
+  opened.push(management);
+  const managementUrl = await listen(management, config.management, 'REFERENCE_MANAGEMENT_PORT');
 
+  const app = createReferenceApp({
+    service,
+    landingLimits: config.landingLimits,
+    trustProxy: config.trustProxy,
+    log,
+  });
   app.addHook('onSend', async (_request, reply) => {
     if (lifecycle.phase === 'draining') reply.header('connection', 'close');
   });
-  const managementUrl = await listen(management, config.management, 'REFERENCE_MANAGEMENT_PORT');
+  opened.push({ close: () => app.close(), cut: () => app.server.closeAllConnections() });
   await app.ready();
   if (isDemo) {
     const { seedDemo } = await import('./demo.ts');
     await seedDemo(app, service);
   }
   url = await listen(app, config, 'REFERENCE_PORT');
-  lifecycle.run();
-  announce(config, log, (line) => destination.write(line), { url, managementUrl, store: store.name });
+  return { url, managementUrl, store: store.name };
 }
 
 type ListenAt = { host: string; port: number; listenTextResolver: (address: string) => string };

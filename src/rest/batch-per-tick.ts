@@ -16,6 +16,9 @@
  * A request that is alone does not wait, since the loop runs these steps as soon as it has read its socket.
  */
 
+/** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
+const MAX_ITEMS = 64;
+
 /**
  * A function that takes items and runs `work`, which must not throw, for all items of a tick in their order.
  *
@@ -29,7 +32,8 @@ export function batchPerTick<Item>(
   let batch: Item[] = [];
   const runAll = () => {
     const items = batch;
-    batch = [];
+    batch = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    if (batch.length > 0) setImmediate(runAll);
     for (const item of items) work(item);
   };
   return (item) => {

@@ -1,4 +1,5 @@
 import type { Cancellation } from './cancellation.ts';
+import type { Method } from './endpoints.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
 /** What one GraphQL operation gives to every REST call made on its behalf. */
@@ -40,5 +41,3 @@ export interface CallRecord {
   stale: boolean;
   error?: UpstreamErrorCode | undefined;
 }
-
-export type Method = 'GET' | 'POST' | 'DELETE';

@@ -1,5 +1,6 @@
-import type { Method } from './call-context.ts';
 import { checkId } from './ids.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** One of the service's six operations as the interface document describes it. */
 export interface Endpoint {

@@ -1,8 +1,6 @@
-import type { Dispatcher } from 'undici';
-// The pool alone: undici's index also loads fetch, WebSockets and mocks, which takes 55 ms and 9 MB.
-import Pool from 'undici/lib/dispatcher/pool.js';
+import { type Dispatcher, Pool } from 'undici';
 import { batchPerTick } from './batch-per-tick.ts';
-import type { Method } from './call-context.ts';
+import type { Method } from './endpoints.ts';
 
 export interface TransportOptions {
   /** Scheme, host and port of the REST service. */

@@ -94,15 +94,16 @@ const PREFLIGHT = 'Apollo-Require-Preflight: yes';
 
 const gets: Row[] = [
   {
-    name: 'GET without a preflight header',
+    name: 'GET with nothing but a token, which forces a preflight',
     send: { method: 'GET', target: `/graphql?query=${query}` },
-    status: 400,
-    code: 'BAD_REQUEST',
+    status: 200,
+    data: GOOD_DATA,
+    upstream: [PLAYER],
   },
   {
     name: 'GET with a simple content type',
     send: { method: 'GET', target: `/graphql?query=${query}`, headers: ['Content-Type: text/plain'] },
-    status: 400,
+    status: 415,
     code: 'BAD_REQUEST',
   },
   {

@@ -38,8 +38,9 @@ const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 export async function startProcess(
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
+  program = PROGRAM,
 ): Promise<GatewayProcess> {
-  const started = spawnProcess(env, nodeOptions);
+  const started = spawnProcess(env, nodeOptions, program);
   const { child, ended, output } = started;
   const log = () =>
     output()
@@ -84,8 +85,8 @@ export async function startProcess(
 }
 
 /** Starts the compiled program and waits for nothing. */
-export function spawnProcess(env: Record<string, string>, nodeOptions: readonly string[] = []) {
-  const child = spawn(process.execPath, [...nodeOptions, PROGRAM], {
+export function spawnProcess(env: Record<string, string>, nodeOptions: readonly string[] = [], program = PROGRAM) {
+  const child = spawn(process.execPath, [...nodeOptions, program], {
     env: { PORT: '0', MANAGEMENT_PORT: '0', REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -62,7 +62,8 @@ export interface Answer {
 }
 
 /** An answer, what makes one from a request, or the usual data. */
-export type Script = Answer | ((request: Received) => Answer | Promise<Answer>) | 'usual';
+type Scripted = Answer | 'usual';
+export type Script = Scripted | ((request: Received) => Scripted | Promise<Scripted>);
 
 export interface Held {
   /** Resolves when the request has arrived. */

@@ -61,7 +61,7 @@ test('a demo that was cut off is completed by the next start, with nothing twice
   expect(await shapeOf(service.client)).toEqual(expected);
   await service.end('SIGTERM');
   await at.remove();
-});
+}, 60_000);
 
 /** What there is of the demo player, without what differs from one seeding to the next. */
 async function shapeOf(client: Client) {

@@ -1,6 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +98,20 @@ describe('started by another process', () => {
     expect((await again.client.player('under way')).status).toBe(200);
     await again.end('SIGTERM');
   });
+
+  test('told to end during its start, it ends with 0, and the next start completes the demo', async () => {
+    const child = killedAfterTest(fork(main, ['--demo'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
+    let errors = '';
+    child.stderr?.on('data', (chunk) => {
+      errors += chunk;
+    });
+    const log = join(dataDir, 'reference.db-wal');
+    while ((await stat(log).catch(() => ({ size: 0 }))).size < 200_000);
+    expect([await endOf(child, 'SIGTERM'), errors]).toEqual([[0, null], '']);
+    const again = await forkReference(env, ['--demo']);
+    expect((await again.client.referrals('demo-player')).body).toMatchObject({ totalPending: 30, totalActive: 30 });
+    await again.end('SIGTERM');
+  }, 60_000);
 
   test('a second one is refused the file, and is told who has it', async () => {
     const service = await forkReference(env);
@@ -284,7 +298,7 @@ describe('the operator’s command', () => {
       stderr: 'Refused: There is no coupon with this code\n',
     });
     await service.end('SIGTERM');
-  });
+  }, 60_000);
 
   test.each([
     [['coupon'], 'Usage:\n'],

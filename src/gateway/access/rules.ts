@@ -137,11 +137,13 @@ export class Refusals {
   }
 
   add(nodes: readonly FieldNode[], path: Path, reason: string): void {
+    const key = JSON.stringify([path, reason]);
+    if (this.#told.has(key)) return;
     if (this.#told.size >= MAX_TOLD) {
       this.#more += 1;
       return;
     }
-    this.#told.set(JSON.stringify([path, reason]), new ClientError('FORBIDDEN', reason, { nodes, path: [...path] }));
+    this.#told.set(key, new ClientError('FORBIDDEN', reason, { nodes, path: [...path] }));
   }
 
   get errors(): GraphQLError[] {

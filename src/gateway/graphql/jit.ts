@@ -71,10 +71,14 @@ export class Compiler {
   }
 
   async #compileQueue(): Promise<void> {
-    await loadCompiler();
     for (const operation of this.#queue) {
       await new Promise((resolve) => setImmediate(resolve));
-      operation.execute = this.compile(operation.document, operation.operation);
+      try {
+        await loadCompiler();
+        operation.execute = this.compile(operation.document, operation.operation);
+      } catch {
+        // graphql-js goes on executing it; serve.ts logs a compiler that cannot be loaded.
+      }
     }
     this.#queue.length = 0;
   }

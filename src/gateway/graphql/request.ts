@@ -1,4 +1,5 @@
 import { isJson } from '../../rest/decode/members.ts';
+import { requestError } from './errors.ts';
 
 /**
  * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here; Apollo Server, which is given the
@@ -25,8 +26,12 @@ interface HttpRequest {
   readonly headers: { readonly accept?: string | undefined };
 }
 
-/** Reads the parameters of a GET request, or the parsed body of a POST request. */
+const NO_BATCHES =
+  'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
+
+/** Reads the parameters of a GET request, or the parsed body of a POST request. Throws BAD_REQUEST for a batch. */
 export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: unknown): GraphQLRequest {
+  if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
   const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
   const { query, operationName, variables, extensions, documentId } = members;
   return {

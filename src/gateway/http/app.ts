@@ -4,7 +4,6 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
-import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
 import { Idempotency } from '../graphql/idempotency.ts';
@@ -21,7 +20,9 @@ import { reportTo } from '../observe/operation-log.ts';
 import type { Tracing } from '../observe/trace.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
+import { beginInTurns } from './begin.ts';
 import { BodyReader, leaveBodiesUnread } from './body.ts';
+import { limitChunks } from './chunks.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { answerErrors, earlyErrors } from './errors.ts';
 import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
@@ -148,8 +149,9 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 
 /** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
 async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
-  beginTogether(app);
+  const isLate = beginInTurns(app);
   keepConnections(app, config.connections, draining);
+  limitChunks(app.server);
   setHeaders(app);
   refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
@@ -166,7 +168,7 @@ async function addHooks(app: FastifyInstance, config: Config, draining: AbortSig
   const concurrency = await limitOverload(app, config.overload);
   app.addHook('onRequest', (request, _reply, done) => {
     // A refusal before the token is read, while even waiting is full.
-    if (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull) return done(overloaded());
+    if (isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull)) return done(overloaded());
     done();
   });
   return concurrency;
@@ -174,16 +176,6 @@ async function addHooks(app: FastifyInstance, config: Config, draining: AbortSig
 
 /** Smaller responses fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
 const COMPRESS_FROM_BYTES = 2_048;
-
-/** Requests that arrived together begin together; one whose client is gone by then does not begin. */
-function beginTogether(app: FastifyInstance): void {
-  const begin = batchPerTick((start: () => void) => start(), setImmediate);
-  app.addHook('onRequest', (_request, { raw }, done) =>
-    begin(() => {
-      if (!raw.destroyed) done();
-    }),
-  );
-}
 
 /** CORS, where websites may ask at all: its hook costs every request. */
 async function admitWebsites(app: FastifyInstance, config: Config): Promise<void> {

@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { isExact } from '../graphql/input/text.ts';
 import { clientOf } from '../limits/address.ts';
+import { addressOf, clientGone } from './connections.ts';
 import { overloaded } from './overload.ts';
 
 /** The one content type that is accepted. Any other parameter than the charset leaves room for two readings. */
@@ -20,8 +21,6 @@ const MAX_CONTENT_TYPE_LENGTH = 100;
 const FIRST_BYTES = 4_096;
 /** The memory of all unfinished bodies of a process, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
-/** How many bytes a body may take on the wire beyond twice its size: the framing of tiny chunks is work without content. */
-const MAX_FRAMING_BYTES = 16_384;
 /** How many bytes of a refused body are discarded so that the client can read the refusal; then the connection is closed. */
 const MAX_DISCARDED_BYTES = 65_536;
 const MAX_DISCARD_MS = 2_000;
@@ -41,30 +40,30 @@ export class BodyReader {
 
   /**
    * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
-   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory.
+   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is told the
+   * length before the body is parsed, and may throw.
    */
-  async read(request: FastifyRequest, maxBytes: number): Promise<unknown> {
+  async read(request: FastifyRequest, maxBytes: number, charge: (bytes: number) => void): Promise<unknown> {
     if (request.method !== 'POST') return undefined;
+    // Then 'close' was emitted already: nothing would end the wait for the body.
+    if (request.raw.destroyed) throw clientGone();
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
-    const body = parseJson(await this.#collect(request, maxBytes));
+    const bytes = await this.#collect(request, addressOf(request), maxBytes);
+    charge(bytes.length);
+    const body = parseJson(bytes);
     checkMembers(body);
     return body;
   }
 
-  #collect({ raw, ip }: FastifyRequest, maxBytes: number): Promise<Buffer> {
-    const { socket } = raw;
-    const before = socket.bytesRead;
+  #collect({ raw }: FastifyRequest, address: string, maxBytes: number): Promise<Buffer> {
     let buffer = Buffer.alloc(0);
     let length = 0;
     return new Promise((resolve, reject) => {
-      const entry: Unfinished = { address: ip, bytes: 0, abort };
+      const entry: Unfinished = { address, bytes: 0, abort };
       const onData = (chunk: Buffer) => {
         const needed = length + chunk.length;
         if (needed > maxBytes) return abort(tooLarge());
-        if (socket.bytesRead - before > 2 * needed + MAX_FRAMING_BYTES) {
-          return abort(requestError('BAD_REQUEST', 400, 'The body comes in chunks that are too small.'));
-        }
         if (needed > buffer.length) {
           const larger = Math.min(Math.max(needed, 2 * buffer.length, FIRST_BYTES), maxBytes);
           if (!this.#reserve(entry, larger)) return abort(overloaded());
@@ -79,7 +78,7 @@ export class BodyReader {
         settle();
         resolve(buffer.subarray(0, length));
       };
-      const onClose = () => abort(requestError('CANCELLED', 499, 'The client went away.'));
+      const onClose = () => abort(clientGone());
       const settle = () => {
         this.#unfinished.delete(entry);
         this.#totalBytes -= entry.bytes;

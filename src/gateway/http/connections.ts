@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions, FastifyInstance, FastifyReply, RawServerDefault } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import { Cancellation } from '../../rest/cancellation.ts';
+import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export interface ConnectionLimits {
   /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
@@ -49,15 +50,29 @@ export function serverOptions(
 /**
  * Bounds the connections, and closes them when the gateway does: answers from then on, or since `draining` aborted, end their
  * connection, and connections on which nothing was ever sent are closed, which Node's server would wait for.
+ *
+ * One connection too many closes the oldest on which no request has come yet, so that connections without requests cannot
+ * keep clients out; when there is none, the new one is closed.
  */
 export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
   const open = new Set<Socket>();
+  const silent = new Set<Socket>();
   let closing = false;
-  app.server.maxConnections = max;
   app.server.on('connection', (socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    silent.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      silent.delete(socket);
+    });
+    if (open.size <= max) return;
+    const [oldest = socket] = silent;
+    // Its place is free at once, though its closing takes a turn.
+    open.delete(oldest);
+    silent.delete(oldest);
+    oldest.destroy();
   });
+  app.server.prependListener('request', ({ socket }) => silent.delete(socket));
   app.server.prependListener('request', closeWithConnection);
   app.addHook('preClose', (done) => {
     closing = true;
@@ -85,6 +100,18 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   };
   socket.setMaxListeners(0).once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/** The address of the client. Throws for a connection that was reset: it has none any more, whatever the type says. */
+export function addressOf(request: FastifyRequest): string {
+  const address: string | undefined = request.ip;
+  if (address === undefined || request.raw.socket.destroyed) throw clientGone();
+  return address;
+}
+
+/** Nobody will read this error; log and metrics count the request under its code. */
+export function clientGone(): ClientError {
+  return requestError('CANCELLED', 499, 'The client went away.');
 }
 
 /** Happens when the client closes the connection before it has its response. `close` can come twice. */

@@ -5,7 +5,6 @@ import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { requestError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
@@ -15,15 +14,12 @@ import type { Observation } from '../observe/observe.ts';
 import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
 import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
-import type { ConcurrencyLimiter } from './concurrency.ts';
-import { cancellationOf } from './connections.ts';
+import { addressOf, cancellationOf, clientGone } from './connections.ts';
 import { JSON_TYPE } from './headers.ts';
+import type { ConcurrencyLimiter } from './overload.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
-
-const NO_BATCHES =
-  'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
 
 /** The largest body of a request without a token: enough for `{"query":"{ __typename }"}`. */
 const MAX_ANONYMOUS_BODY_BYTES = 200;
@@ -51,7 +47,7 @@ export interface GraphQLRoute {
   publishCost: boolean;
 }
 
-/** The road of a request: everything that happens to it, in its order. */
+/** What happens to a request, every step in its order. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.route({
     method: ['GET', 'POST'],
@@ -61,8 +57,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const cancellation = cancellationOf(reply);
       const caller = await authenticate(route, request);
       route.rates.refuseDebtor(caller);
-      const body = await route.bodies.read(request, maxBodyBytes(route, caller));
-      if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
+      const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
+      const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
       const graphql = readGraphQLRequest(request, body);
       if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
       const resolved = await route.admission.resolve(graphql, caller);
@@ -70,28 +66,27 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
       await route.rates.charge(caller, measured?.cost ?? 1);
       if (known && measured) check(route, known, measured, graphql, caller);
-      await route.concurrency.acquire();
+      const permit = await route.concurrency.acquire();
       try {
-        if (cancellation.cancelled) throw requestError('CANCELLED', 499, 'The client went away.');
+        if (cancellation.cancelled) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
         if (route.publishCost && measured) context.extensions['cost'] = costOf(measured);
-        const response = await execute(route, request, reply, { graphql, body, resolved, context });
-        route.rates.settle(caller, context.record.calls.length);
-        return response;
+        return await execute(route, request, reply, { graphql, body, resolved, context });
       } finally {
-        route.concurrency.release();
+        route.concurrency.release(permit);
+        if (request.record) route.rates.settle(caller, request.record.calls.length);
       }
     },
   });
 }
 
-/** Remembers who is asking for the log as soon as it is known. */
+/** The caller, stored for the log as soon as it is known. */
 async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
   const { authorization } = request.headers;
   const anonymous = anonymousTypename && authorization === undefined;
-  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, request.ip);
+  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, addressOf(request));
   if (request.record) request.record.caller = caller;
   return caller;
 }
@@ -108,11 +103,17 @@ function findOperation(
   caller: Caller,
 ): KnownOperation | undefined {
   if (text === undefined) return undefined;
-  if (!trusted && !operations.knows(text)) rates.chargeNewOperation(caller);
-  return operations.find(text, operationName);
+  if (trusted || operations.knows(text)) return operations.find(text, operationName);
+  rates.chargeNewOperation(caller);
+  const began = performance.now();
+  try {
+    return operations.find(text, operationName);
+  } finally {
+    rates.settleNewOperation(caller, performance.now() - began);
+  }
 }
 
-/** Everything that can be refused before an operation is executed. */
+/** Refuses by limits and variables what was charged already. */
 function check(
   { limiter, schema, responses }: GraphQLRoute,
   { operation }: KnownOperation,

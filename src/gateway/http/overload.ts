@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
+import { type Permit, Semaphore } from '../../rest/semaphore.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { ConcurrencyLimiter } from './concurrency.ts';
 
 export interface OverloadLimits {
   /** How many operations are executed at once at most; as many again may wait a little. */
@@ -32,11 +32,58 @@ const MAX_WAIT_MS = 500;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Bounds the operations that are executed at once, and answers 503 before the process drowns.
+ * Bounds the operations that are executed at once. One that finds no permit waits a little: a refusal costs almost as much as
+ * the work, and clients retry at once. The newest is served first: under lasting overload, the oldest first would make all of
+ * them late.
+ */
+export class ConcurrencyLimiter {
+  readonly #semaphore: Semaphore;
+  readonly #maxWaiting: number;
+  readonly #maxWaitMs: number;
+
+  constructor(limit: () => number, maxWaiting: number, maxWaitMs = MAX_WAIT_MS) {
+    this.#maxWaitMs = maxWaitMs;
+    this.#semaphore = new Semaphore({ limit, maxWaiting, order: 'lifo' });
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get active(): number {
+    return this.#semaphore.held;
+  }
+
+  get waiting(): number {
+    return this.#semaphore.waiting;
+  }
+
+  /** Whether the next operation would be refused at once. */
+  get isFull(): boolean {
+    return this.#semaphore.waiting >= this.#maxWaiting;
+  }
+
+  /** A permit now or within the time to wait; throws OVERLOADED. */
+  async acquire(): Promise<Permit<undefined>> {
+    const permit = this.#semaphore.acquire(undefined);
+    if (permit.state === 'waiting') await this.#semaphore.wait(permit, this.#maxWaitMs);
+    if (permit.state !== 'held') throw overloaded();
+    return permit;
+  }
+
+  release(permit: Permit<undefined>): void {
+    this.#semaphore.release(permit);
+  }
+
+  /** Serves those who wait; to be called when the limit may have grown. */
+  refresh(): void {
+    this.#semaphore.refresh();
+  }
+}
+
+/**
+ * Limits the operations that are executed at once, and answers 503 before the process is overloaded.
  *
- * The limit is high, since operations that wait for a slow REST service cost nothing, and a hundred while the event loop has
- * no time left. The samples of event loop and heap refuse everybody for a whole second; they are for what counting
- * operations cannot see.
+ * The limit is high, because operations that wait for a slow REST service cost nothing. It is a hundred while the event loop
+ * has no time left. The samples of event loop and heap refuse everybody for a whole second; they cover what counting
+ * operations cannot measure.
  */
 export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<ConcurrencyLimiter> {
   await app.register(underPressure, {
@@ -50,19 +97,17 @@ export async function limitOverload(app: FastifyInstance, limits: OverloadLimits
   const { concurrentOperations } = limits;
   const whenSaturated = Math.min(SATURATED_OPERATIONS, concurrentOperations);
   let saturated = false;
-  const limiter = new ConcurrencyLimiter({
-    limit: () => (saturated ? whenSaturated : concurrentOperations),
-    maxWaiting: concurrentOperations,
-    maxWaitMs: MAX_WAIT_MS,
-    refuse: overloaded,
-  });
+  const limiter = new ConcurrencyLimiter(
+    () => (saturated ? whenSaturated : concurrentOperations),
+    concurrentOperations,
+  );
   let last = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     saturated = performance.eventLoopUtilization(now, last).utilization > SATURATED;
     last = now;
     // The limit may just have risen.
-    limiter.admitWaiting();
+    limiter.refresh();
   }, SATURATION_SAMPLE_MS).unref();
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer);

@@ -38,6 +38,11 @@ const NEW_OPERATIONS: NewOperationLimits = {
   server: { perSecond: 200, burst: 1_000 },
 };
 
+/** New operations that are charged as one more: so many milliseconds to parse, measure and validate. */
+const MS_PER_NEW_OPERATION = 5;
+/** Bytes of a body that are charged as one more operation: the JSON that is worst to parse takes 1 ms for them. */
+const BYTES_PER_OPERATION = 8_192;
+
 /** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
 const INCLUDED_CALLS = 5;
 const CALLS_PER_OPERATION = 5;
@@ -97,6 +102,20 @@ export class RateLimits {
   chargeNewOperation(caller: Caller): void {
     const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(callerKey(caller));
     if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
+  }
+
+  /** Charges what a new operation took beyond the ordinary, as a debt: validation is quadratic in fields that overlap. */
+  settleNewOperation(caller: Caller, ms: number): void {
+    const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
+    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(keyOf(caller), cost);
+  }
+
+  /** Charges a long body before it is parsed; throws RATE_LIMITED with HTTP 429. */
+  chargeBody(caller: Caller, bytes: number): void {
+    const cost = Math.floor(bytes / BYTES_PER_OPERATION);
+    if (cost === 0) return;
+    this.refuseDebtor(caller);
+    this.#operationsOf(caller).debt(keyOf(caller), cost);
   }
 
   /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */

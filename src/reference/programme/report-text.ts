@@ -7,7 +7,7 @@ export function reportText(report: PlayerReport): string {
     `Player ${report.playerUniqueId}, created ${report.createdAt}`,
     `  service id ${report.serviceId}, referral code ${report.referralCode}`,
     ...section(
-      'Contacts (keyed hashes; equal contacts have equal hashes)',
+      'Contacts (keyed hashes; a mobile number has one for each way to write it)',
       report.contacts.map(({ kind, hash }) => `${kind} ${hash}`),
     ),
     'Referred by',

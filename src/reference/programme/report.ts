@@ -13,8 +13,8 @@ import type { Programme } from './schema.ts';
 const SHOWN_HASH = 12;
 
 /**
- * What happened to one player and why, for the operator. Contacts appear as keyed hashes: equal contacts have equal
- * hashes. Undefined if there is no such player.
+ * What happened to one player and why, for the operator. Contacts appear as keyed hashes of the form in which
+ * they were written. Undefined if there is no such player.
  */
 export async function playerReport(queries: Queries, programme: Programme, playerUniqueId: string, now: number) {
   const player = await findPlayer(queries, playerUniqueId);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { LANDING_LANGUAGES, landingTexts } from '../landing/texts.ts';
+import type { CouponType } from '../store/tables.ts';
 import { readDateTime } from '../wire/dates.ts';
 import { isCountry } from './contacts.ts';
 
@@ -31,7 +32,7 @@ export const COUPON_TYPES = [
   'free_product',
   'fixed_rate_discount',
   'custom',
-] as const;
+] as const satisfies CouponType[];
 
 const product = z.strictObject({
   productId: whole,

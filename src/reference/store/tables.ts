@@ -1,5 +1,4 @@
 import type { Generated } from 'kysely';
-import type { CouponTemplate } from '../programme/schema.ts';
 
 /*
  * The tables on both databases. Times are milliseconds since 1970 in UTC, flags are 0 or 1. What is never searched is
@@ -74,12 +73,20 @@ export interface CouponGroupsTable {
   definition: string;
 }
 
+export type CouponType =
+  | 'free_shipping'
+  | 'percentage_discount'
+  | 'fixed_discount'
+  | 'free_product'
+  | 'fixed_rate_discount'
+  | 'custom';
+
 export interface CouponsTable {
   id: Generated<number>;
   code: string;
   player_id: number;
   group_handle: string;
-  coupon_type: CouponTemplate['type'];
+  coupon_type: CouponType;
   value: number | null;
   currency: string | null;
   created_at: number;

@@ -22,8 +22,8 @@ function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireA
   };
 }
 
-function withoutEmpty<Members extends object>(members: Members): Partial<Members> {
-  const known: Partial<Members> = {};
-  for (const name in members) if (members[name] != null && members[name] !== '') known[name] = members[name];
+function withoutEmpty<Value>(members: Record<string, Value>): Record<string, NonNullable<Value>> {
+  const known: Record<string, NonNullable<Value>> = Object.create(null);
+  for (const [name, value] of Object.entries(members)) if (value != null && value !== '') known[name] = value;
   return known;
 }

@@ -1,0 +1,93 @@
+/*
+ * When requests begin. Those that arrived together begin together, as work in stages (see batch-per-tick.ts), but only so
+ * many in one turn of the event loop: Node accepts one connection at each turn, so long turns keep new clients waiting in
+ * the kernel, where nobody can answer them. Under load, a stage also lets a few turns pass as long as each of them accepts a
+ * connection, so that more clients are accepted than served and the others are refused soon.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** The number of requests that begin in one turn is halved after a turn longer than this, and grows by one after others. */
+const LONG_TURN_MS = 8;
+const MIN_BEGUN = 4;
+const MAX_BEGUN = 64;
+/** How long requests wait while connections are accepted. */
+const ACCEPT_MS = 4;
+/** How many requests may wait to begin, and how long; others are refused. */
+const MAX_WAITING = 1_000;
+const MAX_WAIT_MS = 500;
+
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly since: number;
+  begin(): void;
+}
+
+/** Holds every request until it is to begin. Returns whether a request came too late and has to be refused. */
+export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) => boolean {
+  const late = new WeakSet<FastifyRequest>();
+  const waiting: Waiting[] = [];
+  let mostBegun = MAX_BEGUN;
+  let scheduled = false;
+  let accepted = false;
+  let acceptingSince: number | undefined;
+  let begunAt: number | undefined;
+
+  app.server.on('connection', () => {
+    accepted = true;
+  });
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(turn);
+  }
+
+  function turn(): void {
+    scheduled = false;
+    const now = performance.now();
+    if (begunAt !== undefined) {
+      mostBegun =
+        now - begunAt > LONG_TURN_MS ? Math.max(MIN_BEGUN, mostBegun >> 1) : Math.min(MAX_BEGUN, mostBegun + 1);
+      begunAt = undefined;
+    }
+    if (accepted) {
+      accepted = false;
+      acceptingSince ??= now;
+      if (now - acceptingSince < ACCEPT_MS) {
+        schedule();
+        return;
+      }
+    }
+    acceptingSince = undefined;
+    refuseOld(now);
+    // The newest first: under lasting overload, first come first served would answer everybody late.
+    const begun = waiting.splice(-mostBegun);
+    if (waiting.length > 0) {
+      begunAt = now;
+      schedule();
+    }
+    for (const one of begun) one.begin();
+  }
+
+  function refuseOld(now: number): void {
+    const young = waiting.findIndex(({ since }) => now - since < MAX_WAIT_MS);
+    for (const one of waiting.splice(0, young < 0 ? waiting.length : young)) {
+      late.add(one.request);
+      one.begin();
+    }
+  }
+
+  app.addHook('onRequest', (request, { raw }, done) => {
+    if (waiting.length >= MAX_WAITING) {
+      late.add(request);
+      return done();
+    }
+    const begin = () => {
+      // A client that is gone by now has nothing begun for it.
+      if (!raw.destroyed) done();
+    };
+    waiting.push({ request, since: performance.now(), begin });
+    schedule();
+  });
+  return (request) => late.has(request);
+}

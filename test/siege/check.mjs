@@ -1,0 +1,253 @@
+/* Rows that are no duel: something is done to the gateway and something must be true. */
+
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startAttack } from './duel.mjs';
+import { claims, serverToken, startGateway, token } from './programs.mjs';
+import { client } from './wire.mjs';
+
+const READ = 'query Read($id: ID!) { player(playerUniqueId: $id) { id coupons { code value } } }';
+
+/** Sends operations with a token; counts nothing. */
+export const asking = (gateway, authorization) => client({ url: gateway.url, authorization, count() {} }, 400);
+
+/** Runs `act` with a gateway of its own, and ends it. */
+export async function withGateway(upstream, env, act) {
+  const gateway = await startGateway(upstream, env);
+  try {
+    return await act(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** How many of some results there are. */
+const countOf = (results, fits) => results.filter(fits).length;
+
+export async function inventedNames(upstream) {
+  return await withGateway(upstream, {}, async (gateway) => {
+    const attacker = asking(gateway, `Bearer ${token('attacker')}`);
+    for (let index = 0; index < 110; index += 1) {
+      // At the pace that the budget for new operations allows.
+      if (index >= 45) await sleep(100);
+      await attacker({ query: `query Invented${index} { me { id } }` });
+    }
+    for (const sub of ['p1', 'p2', 'p3', 'p4'])
+      await asking(gateway, `Bearer ${token(sub)}`)({ query: 'query RealName { me { id } }' });
+    const metrics = await gateway.metrics();
+    const own = metrics.includes('operation="RealName"');
+    const invented = metrics.includes('operation="Invented');
+    return {
+      ok: own && !invented,
+      seen: `a name of 3 players counted as ${own ? 'itself' : 'other'}; invented names ${invented ? 'counted' : 'other'}`,
+    };
+  });
+}
+
+export async function badTokensBesideGoodOnes(upstream) {
+  return await withGateway(upstream, {}, async (gateway) => {
+    const remembered = asking(gateway, `Bearer ${token('p1')}`);
+    await remembered({ query: '{ me { id } }' });
+    const attack = await startAttack('badTokens', gateway);
+    // Longer than the allowance of 500 lasts would take half a minute at 100 a second: it is used up first.
+    const bad = asking(gateway, 'Bearer no.token.atall');
+    await Promise.all(Array.from({ length: 600 }, () => bad({ query: '{ me { id } }' })));
+    const refused = (await bad({ query: '{ me { id } }' })).status;
+    const results = [];
+    for (let index = 0; index < 100; index += 1) results.push(await remembered({ query: '{ me { id } }' }));
+    await attack.stop();
+    const good = countOf(results, ({ status }) => status === 200);
+    return { ok: good === 100 && refused === 429, seen: `${good} of 100 answered; a bad token ${refused}` };
+  });
+}
+
+/** A key server that can be made to work, to fail and to hang. */
+async function startKeyServer() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const jwk = { ...publicKey.export({ format: 'jwk' }), alg: 'EdDSA', use: 'sig', kid: 'k1' };
+  const state = { mode: 'works', fetches: 0 };
+  const server = createServer((_request, response) => {
+    state.fetches += 1;
+    if (state.mode === 'works')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }));
+    if (state.mode === 'fails') response.writeHead(500).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return {
+    state,
+    url: `http://127.0.0.1:${server.address().port}/keys`,
+    token(sub) {
+      const input = `${part({ alg: 'EdDSA', kid: 'k1' })}.${part(claims(sub))}`;
+      return `${input}.${sign(null, Buffer.from(input), privateKey).toString('base64url')}`;
+    },
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** @param mode What the key server does: it `fails` or `hangs`. */
+export async function keyServerLost(upstream, mode) {
+  const keys = await startKeyServer();
+  keys.state.mode = mode;
+  try {
+    return await withGateway(upstream, { JWT_JWKS_URL: keys.url }, async (gateway) => {
+      const ask = asking(gateway, `Bearer ${keys.token('p1')}`);
+      const ready = (await fetch(`${gateway.management}/readyz`)).status;
+      const results = await Promise.all(Array.from({ length: 300 }, () => ask({ query: '{ me { id } }' })));
+      const retryable = countOf(results, ({ status, text }) => status === 503 && text.includes('"retryable":true'));
+      const { fetches } = keys.state;
+      keys.state.mode = 'works';
+      const until = performance.now() + 12_000;
+      let back = 0;
+      while (back !== 200 && performance.now() < until) {
+        await sleep(200);
+        back = (await ask({ query: '{ me { id } }' })).status;
+      }
+      const readyAgain = (await fetch(`${gateway.management}/readyz`)).status;
+      return {
+        ok: retryable === 300 && fetches <= 5 && ready === 503 && back === 200 && readyAgain === 200,
+        seen: `${retryable} of 300 are 503 retryable, ${fetches} fetches, readyz ${ready}; then ${back} and ${readyAgain}`,
+      };
+    });
+  } finally {
+    await keys.stop();
+  }
+}
+
+/** Tokens that were verified before stay valid while the key server is away. */
+export async function keyServerLostLater(upstream) {
+  const keys = await startKeyServer();
+  try {
+    return await withGateway(upstream, { JWT_JWKS_URL: keys.url }, async (gateway) => {
+      await asking(gateway, `Bearer ${keys.token('p0')}`)({ query: '{ me { id } }' });
+      keys.state.mode = 'fails';
+      const before = keys.state.fetches;
+      const results = await Promise.all(
+        Array.from({ length: 100 }, (_, n) =>
+          asking(gateway, `Bearer ${keys.token(`p${n}`)}`)({ query: '{ me { id } }' }),
+        ),
+      );
+      const good = countOf(results, ({ status }) => status === 200);
+      const fetches = keys.state.fetches - before;
+      return {
+        ok: good === 100 && fetches <= 5,
+        seen: `${good} of 100 new tokens answered with the keys that were there, ${fetches} fetches`,
+      };
+    });
+  } finally {
+    await keys.stop();
+  }
+}
+
+export async function digitsInCoupon(upstream) {
+  upstream.become({ delayMs: 0, digits: 30_000 });
+  try {
+    return await withGateway(upstream, {}, async (gateway) => {
+      const ask = asking(gateway, `Bearer ${serverToken()}`);
+      const time = async () => {
+        const began = performance.now();
+        const { status } = await ask({ query: READ, variables: { id: 'p1' } });
+        return status === 200 ? performance.now() - began : Number.NaN;
+      };
+      await time();
+      const ms = Math.min(await time(), await time(), await time());
+      return { ok: ms < 100, seen: `${ms.toFixed(0)} ms for an answer with a value of 30,000 digits` };
+    });
+  } finally {
+    upstream.become({ digits: 0 });
+  }
+}
+
+export async function longPause(upstream) {
+  upstream.become({ delayMs: 5, pauses: 1, retryAfter: 3_600 });
+  return await withGateway(upstream, {}, async (gateway) => {
+    const ask = asking(gateway, `Bearer ${serverToken()}`);
+    await ask({ query: READ, variables: { id: 'p1' } });
+    const began = performance.now();
+    const until = began + 40_000;
+    let good = false;
+    while (!good && performance.now() < until) {
+      await sleep(500);
+      const { text } = await ask({ query: READ, variables: { id: 'p2' } });
+      good = text.includes('"player":{') && !text.includes('"errors"');
+    }
+    const seconds = (performance.now() - began) / 1_000;
+    return { ok: good, seen: good ? `answered again after ${seconds.toFixed(0)} s` : 'not answered after 40 s' };
+  });
+}
+
+/** Names of `Object.prototype` as variables, by an operation that was asked often enough to be compiled. */
+export async function prototypeNames(upstream) {
+  return await withGateway(upstream, {}, async (gateway) => {
+    const ask = asking(gateway, `Bearer ${serverToken()}`);
+    const bodies = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'].flatMap((name) => [
+      {
+        query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }`,
+        variables: { [name]: null },
+      },
+      { query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }` },
+    ]);
+    let wrong = 0;
+    for (const body of bodies) {
+      const results = [];
+      for (let times = 0; times < 55; times += 1) results.push(await ask(body));
+      wrong += countOf(results, ({ status, text }) => status !== 400 || text.includes('"data"'));
+    }
+    return {
+      ok: wrong === 0,
+      seen: `${bodies.length * 55 - wrong} of ${bodies.length * 55} are 400, as graphql-js says`,
+    };
+  });
+}
+
+/** Clients that reset their connections. */
+export async function resetsInTheLog(upstream) {
+  upstream.become({ delayMs: 20 });
+  return await withGateway(upstream, { LOG_LEVEL: 'info' }, async (gateway) => {
+    const attack = await startAttack('resets', gateway, `Bearer ${serverToken()}`);
+    await sleep(2_000);
+    await attack.stop();
+    await sleep(300);
+    const metrics = await gateway.metrics();
+    const counted = (code) =>
+      [...metrics.matchAll(new RegExp(`gateway_operations_total\\{[^}]*outcome="${code}"\\} (\\d+)`, 'g'))].reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
+    const internal = counted('INTERNAL_SERVER_ERROR');
+    const errors = gateway
+      .output()
+      .split('\n')
+      .filter((line) => /"level":(50|60)/.test(line)).length;
+    return {
+      ok: internal === 0 && errors === 0,
+      seen: `${errors} lines at error, ${internal} INTERNAL_SERVER_ERROR, ${counted('CANCELLED')} CANCELLED`,
+    };
+  });
+}
+
+/** Many at once over a slow REST service, while nothing else is to be done. */
+export async function slowUpstreamBurst(upstream) {
+  upstream.become({ delayMs: 1_000 });
+  return await withGateway(upstream, { REST_CONNECTIONS: '512' }, async (gateway) => {
+    const ask = asking(gateway, `Bearer ${serverToken()}`);
+    const seen = [];
+    for (let round = 0; round < 3; round += 1) {
+      const results = await Promise.all(
+        Array.from({ length: 300 }, (_, n) =>
+          ask({
+            query: 'query Slow($id: ID!) { player(playerUniqueId: $id) { id referralLink } }',
+            variables: { id: `s${round}-${n}` },
+          }),
+        ),
+      );
+      seen.push(countOf(results, ({ status }) => status === 503));
+    }
+    return { ok: seen.every((refused) => refused === 0), seen: `${seen.join(', ')} of 300 are 503 in three bursts` };
+  });
+}
