@@ -107,7 +107,7 @@ export class RateLimits {
   /** Charges what a new operation took beyond the ordinary, as a debt: validation is quadratic in fields that overlap. */
   settleNewOperation(caller: Caller, ms: number): void {
     const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
-    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(keyOf(caller), cost);
+    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(callerKey(caller), cost);
   }
 
   /** Charges a long body before it is parsed; throws RATE_LIMITED with HTTP 429. */
@@ -115,7 +115,7 @@ export class RateLimits {
     const cost = Math.floor(bytes / BYTES_PER_OPERATION);
     if (cost === 0) return;
     this.refuseDebtor(caller);
-    this.#operationsOf(caller).debt(keyOf(caller), cost);
+    this.#operationsOf(caller).debt(callerKey(caller), cost);
   }
 
   /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */
