@@ -33,8 +33,11 @@ export class WriteOutcomes {
   }
 }
 
-/** What became of a write that failed with an error. The REST client tells no outcome for a call that it did not begin. */
+/**
+ * What became of a write that failed with an error. Errors of ours without an outcome were thrown before anything was sent;
+ * an unexpected error says nothing.
+ */
 export function outcomeOf(error: unknown): WriteOutcome {
   if (error instanceof UpstreamError) return error.outcome ?? 'NOT_DONE';
-  return error instanceof ClientError ? 'NOT_DONE' : 'UNKNOWN';
+  return error instanceof ClientError && error.extensions['outcome'] !== 'UNKNOWN' ? 'NOT_DONE' : 'UNKNOWN';
 }
