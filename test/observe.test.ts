@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { post, startBoth, startGateway, type TestGateway } from './kit/gateway.ts';
@@ -59,6 +60,67 @@ describe('the log line of an operation', () => {
         bytes: Buffer.byteLength(text),
         ms: expect.any(Number),
       }),
+    ]);
+  });
+
+  test('tells the trace, the document and the client, and the REST calls of a slow operation', async () => {
+    const { upstream, gateway, close } = await startBoth({ ...UNLIMITED, SLOW_OPERATION_MS: '1' });
+    const held = upstream.hold('GET /player');
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const query = `query Slow { ${PLAYER} }`;
+    const slow = gateway.query(
+      query,
+      {},
+      {
+        traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+        'apollographql-client-name': 'shop app',
+        'apollographql-client-version': '2.1.0',
+      },
+    );
+    await held.arrived;
+    held.release();
+    await slow;
+    expect(operationsOf(gateway)).toEqual([
+      expect.objectContaining({
+        traceId,
+        hash: createHash('sha256').update(query).digest('hex').slice(0, 16),
+        client: 'shop app@2.1.0',
+        calls: [
+          {
+            call: 'GET /integrations/player/{playerUniqueId}',
+            status: 200,
+            ms: expect.any(Number),
+            queueMs: expect.any(Number),
+          },
+        ],
+      }),
+    ]);
+    await close();
+  });
+
+  test('tells the codes of user errors, and nothing of a client name that is none', async () => {
+    await both.gateway.query(
+      'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
+      {},
+      { 'apollographql-client-name': '"><script>' },
+    );
+    const [line] = operationsOf(both.gateway);
+    expect([line.userErrors, line.client, line.calls]).toEqual([['INVALID'], undefined, undefined]);
+  });
+
+  test('every deletePlayer leaves a line of audit: who, whom and the outcome', async () => {
+    const failed = { status: 500, raw: '' };
+    both.upstream.on('DELETE /player', failed, failed, failed, 'usual');
+    const remove = (id: string) =>
+      `mutation { deletePlayer(input: { playerUniqueId: "${id}" }) { deletedPlayerUniqueId } }`;
+    for (const id of ['p1', 'p2', 'nobody', '..', 'ada@shop.example']) await both.gateway.query(remove(id));
+    const audits = linesOf(both.gateway).filter(({ audit }) => audit === 'deletePlayer');
+    expect(audits.map(({ caller, player, outcome }) => [caller, player, outcome])).toEqual([
+      ['development', 'p1', 'FAILED'],
+      ['development', 'p2', 'DELETED'],
+      ['development', 'nobody', 'NOT_FOUND'],
+      ['development', '..', 'REFUSED'],
+      ['development', expect.stringMatching(/^sha256:[\da-f]{16}$/), 'NOT_FOUND'],
     ]);
   });
 

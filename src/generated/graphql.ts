@@ -510,7 +510,7 @@ export type UpsertPlayerInput = {
   readonly attributes?: InputMaybe<PlayerAttributesInput>;
   /** The player's mobile device, for push notifications. */
   readonly device?: InputMaybe<DeviceInput>;
-  /** The client's own identifier of the player; 1 to 256 characters. */
+  /** The client's own identifier of the player; 1 to 1,024 bytes of UTF-8. */
   readonly playerUniqueId: Scalars['ID']['input'];
 };
 

@@ -222,23 +222,25 @@ const attributes: Row[] = [
       ['tags that are an object', { tags: { length: 1e6 } }],
       ['custom attributes that are a list', { custom: [] }],
       ['custom attributes that are text', { custom: '{}' }],
+    ] as [string, object][]
+  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedVariable })),
+  ...(
+    [
       ['a custom attribute that is an object', { custom: { a: { b: 'c' } } }],
       ['a custom attribute that is a list', { custom: { a: ['b'] } }],
       ['a custom attribute that is true', { custom: { a: true } }],
-      ['a custom attribute that is null', { custom: { a: null } }],
       ['a custom attribute without a name', { custom: { '': 1 } }],
       ['a custom attribute whose name is half a surrogate pair', { custom: { '\ud800': 1 } }],
       ['a custom attribute with a NUL', { custom: { a: '\0' } }],
     ] as [string, object][]
-  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedVariable })),
+  ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedMember })),
   {
     name: 'custom attributes, 20,000 deep',
     send: raw(
       upsert,
       `{"input":{"playerUniqueId":"p1","attributes":{"custom":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}}`,
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a custom number beyond 2^53',
@@ -250,18 +252,16 @@ const attributes: Row[] = [
   {
     name: 'a custom literal beyond 2^53',
     send: operation(
-      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 9007199254740993 } } }) { serviceId } }',
+      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 9007199254740993 } } }) { userErrors { code field } } }',
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a custom literal without end',
     send: operation(
-      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 1e400 } } }) { serviceId } }',
+      'mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { custom: { n: 1e400 } } }) { userErrors { code field } } }',
     ),
-    ...asServer,
-    status: 400,
+    ...refusedMember,
   },
   {
     name: 'a total that is without end',
@@ -306,6 +306,10 @@ const eventRows: Row[] = [
     [
       ['metadata that are text', 'x'],
       ['metadata that are a list', ['x']],
+    ] as [string, unknown][]
+  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedVariable })),
+  ...(
+    [
       ['metadata with an object', { a: {} }],
       ['metadata with true', { a: true }],
       ['metadata with null', { a: null }],
@@ -313,7 +317,7 @@ const eventRows: Row[] = [
       ['metadata with null in a list', { a: [null] }],
       ['metadata with a NUL', { a: ['\0'] }],
     ] as [string, unknown][]
-  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedVariable })),
+  ).map(([name, metadata]): Row => ({ name, send: event({ name: 'e', metadata }), ...refusedMember })),
   { name: 'an event with an unknown member', send: event({ name: 'e', playerUniqueId: 'p2' }), ...refusedVariable },
 ];
 

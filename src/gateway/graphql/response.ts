@@ -57,6 +57,7 @@ export function completeResponse(
     response.errors = response.data == null ? withinBytes(shortened) : shortened;
     record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
   }
+  if (record.type === 'mutation') record.userErrors = userErrorCodes(response.data);
   if (showCalls) extensions['upstream'] = record.calls.map(showCall);
   response.extensions = extensions;
 }
@@ -93,4 +94,11 @@ function withinBytes(errors: readonly GraphQLFormattedError[]): readonly GraphQL
 
 function showCall({ method, template, status, ms, shared, cached }: Context['record']['calls'][number]) {
   return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
+}
+
+/** The codes of the user errors in the payloads of mutations, where they were selected. */
+function userErrorCodes(data: Record<string, unknown> | null | undefined): string[] {
+  const payloads = Object.values(data ?? {}).map((field) => Object(field).userErrors);
+  const codes = payloads.flatMap((errors) => (Array.isArray(errors) ? errors.map((error) => Object(error).code) : []));
+  return [...new Set(codes.filter((code) => typeof code === 'string'))];
 }

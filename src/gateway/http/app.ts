@@ -91,7 +91,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const app = createApp(config, log);
   app.addHook('onClose', () => apollo.stop());
-  const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing });
+  const observation = new Observation(app, GRAPHQL_PATH, {
+    metrics,
+    log,
+    tracing,
+    slowOperationMs: config.slowOperationMs,
+  });
   const concurrency = await addHooks(app, config, options.draining);
   routeGraphQL(app, {
     schema,

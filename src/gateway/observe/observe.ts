@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
-import { logOperation } from './operation-log.ts';
+import { logDeletions, logOperation } from './operation-log.ts';
 import type { OperationRecord } from './operation-record.ts';
 import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
@@ -13,6 +13,8 @@ export interface ObservationOptions {
   metrics: Metrics;
   log: FastifyBaseLogger;
   tracing: Tracing | undefined;
+  /** Operations that take longer are logged with their REST calls, in milliseconds. */
+  slowOperationMs: number;
 }
 
 /**
@@ -48,14 +50,18 @@ export class Observation {
     record.caller = caller;
     record.name = known?.operation.name?.value;
     record.type = known?.operation.operation;
+    record.hash = known?.hash;
+    record.client = clientOf(request);
     record.trace = this.#options.tracing?.begin(parent);
+    const traceparent = record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent());
+    record.traceId = traceparent.split('-')[1];
     const call = {
       cancellation,
       deadline,
       requestId: request.id,
       // A server stands for many players; one player alone must not take all connections.
       callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
-      traceparent: record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent()),
+      traceparent,
       onCall(call: CallRecord) {
         record.calls.push(call);
         record.trace?.call(call);
@@ -65,14 +71,16 @@ export class Observation {
   }
 
   #finish({ record, reply, payload, ended }: Finished): void {
-    const { metrics, log } = this.#options;
+    const { metrics, log, slowOperationMs } = this.#options;
     const { statusCode: status } = reply;
     if (status >= 400 && record.codes.length === 0) record.codes = [codeOf(status)];
     // Neither an operation nor a failure: the page for browsers.
     if (record.type === undefined && record.codes.length === 0) return;
     const ms = ended - record.started;
     metrics.operation(record, ms);
-    logOperation(log, record, { requestId: reply.request.id, status, bytes: lengthOf(payload, reply), ms });
+    const slow = ms > slowOperationMs;
+    logOperation(log, record, { requestId: reply.request.id, status, bytes: lengthOf(payload, reply), ms, slow });
+    logDeletions(log, record, reply.request.id);
     record.trace?.end(record);
   }
 }
@@ -102,9 +110,24 @@ export function createOperationRecord(): OperationRecord {
     started: performance.now(),
     name: undefined,
     type: undefined,
+    hash: undefined,
+    traceId: undefined,
+    client: undefined,
     caller: undefined,
     calls: [],
     codes: [],
+    userErrors: [],
+    deletions: [],
     trace: undefined,
   };
+}
+
+/** What an application says of itself is shortened and without anything that is not a name. */
+const CLIENT = /^[\w .,:@/+-]{1,64}$/;
+
+/** Name and version of the client, from the headers that Apollo's clients send. */
+function clientOf({ headers }: FastifyRequest): string | undefined {
+  const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
+  const known = parts.filter((part): part is string => typeof part === 'string' && CLIENT.test(part));
+  return known.length > 0 ? known.join('@') : undefined;
 }

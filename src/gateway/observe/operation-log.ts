@@ -8,25 +8,63 @@ import type { OperationRecord } from './operation-record.ts';
 /** A longer name of an operation is cut. */
 const MAX_NAME_LENGTH = 100;
 
-/** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
-export function logOperation(
-  log: FastifyBaseLogger,
-  { name, type, caller, calls, codes }: OperationRecord,
-  { requestId, status, bytes, ms }: { requestId: string; status: number; bytes: number; ms: number },
-): void {
+/** What is known of a response when it is sent. */
+interface Sent {
+  requestId: string;
+  status: number;
+  bytes: number;
+  ms: number;
+  /** Whether the operation took so long that its REST calls are logged too. */
+  slow: boolean;
+}
+
+/** Logs one line for each operation. A refusal for overload is logged at debug only. */
+export function logOperation(log: FastifyBaseLogger, record: OperationRecord, sent: Sent): void {
+  const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
+  const { requestId, status, bytes, ms, slow } = sent;
   const line = {
     requestId,
+    traceId,
     operation: name?.slice(0, MAX_NAME_LENGTH),
     type,
+    hash: hash?.slice(0, 16),
     caller: caller && pseudonym(caller.name),
-    ms: Math.round(ms * 10) / 10,
+    client,
+    ms: rounded(ms),
     upstreamCalls: calls.length,
+    ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
     bytes,
     status,
     outcome: codes.length > 0 ? codes : 'OK',
+    ...(userErrors.length > 0 ? { userErrors } : {}),
   };
   if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
   else log.info(line, 'operation');
+}
+
+/** The audit: one line for each `deletePlayer`, with who asked for it and whom it was about. */
+export function logDeletions(log: FastifyBaseLogger, { deletions, caller }: OperationRecord, requestId: string): void {
+  for (const { playerUniqueId, outcome } of deletions) {
+    const audit = 'deletePlayer';
+    log.info({
+      audit,
+      requestId,
+      caller: caller && pseudonym(caller.name),
+      player: pseudonym(playerUniqueId),
+      outcome,
+    });
+  }
+}
+
+/** How many REST calls of a slow operation are logged. */
+const MAX_CALLS = 100;
+
+function describeCall({ method, template, status, ms, queueMs, error }: OperationRecord['calls'][number]) {
+  return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
 /** A player may be known by an e-mail address or a telephone number; the log then names it by a hash, always the same. */

@@ -2,6 +2,12 @@ import type { CallRecord } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
 import type { OperationTrace } from './trace.ts';
 
+/** A `deletePlayer` and what became of it. */
+export interface Deletion {
+  playerUniqueId: string;
+  outcome: 'DELETED' | 'NOT_FOUND' | 'REFUSED' | 'FAILED';
+}
+
 /** What is recorded of a request: its log line, its metrics and its trace are made of this. */
 export interface OperationRecord {
   /** When it arrived, on the clock of `performance.now()`. */
@@ -10,12 +16,22 @@ export interface OperationRecord {
   name: string | undefined;
   /** `query` or `mutation`; undefined when no operation came about. */
   type: string | undefined;
+  /** SHA-256 of the document, in hexadecimal; undefined while it is not known. */
+  hash: string | undefined;
+  /** The trace that the operation is part of; undefined when no operation came about. */
+  traceId: string | undefined;
+  /** Name and version of the client application, as it says. */
+  client: string | undefined;
   /** Undefined for somebody without a valid token. */
   caller: Caller | undefined;
   /** The operation's REST calls that are over. */
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once. */
   codes: readonly string[];
+  /** The codes of the mutations' user errors, each once. */
+  userErrors: readonly string[];
+  /** The deletions of players, for the audit. */
+  readonly deletions: Deletion[];
   trace: OperationTrace | undefined;
 }
 

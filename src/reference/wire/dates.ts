@@ -3,7 +3,7 @@
  * `T` or a space, in extended or basic form, with a fraction of the seconds after `.` or `,`, and with an offset.
  */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)|^(\d{4})(\d\d)(\d\d)/;
-const TIME = /^[Tt ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,30}))?)?) ?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
+const TIME = /^[Tt ](\d\d)(:?)(\d\d)(?:\2(\d\d)(?:[.,](\d{1,30}))?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
 
 /** No form of the rule is longer. */
 const MAX_LENGTH = 70;
@@ -42,7 +42,7 @@ function parse(text: string): ParsedDate | undefined {
   if (day === undefined) return undefined;
   if (rest === '') return { day, timeMs: 0, offsetMs: 0 };
 
-  const [, hour, minute, second = '00', fraction = '', offset = 'Z'] = TIME.exec(rest) ?? [];
+  const [, hour, , minute, second = '00', fraction = '', offset = 'Z'] = TIME.exec(rest) ?? [];
   if (hour === undefined || minute === undefined) return undefined;
   const timeMs = (Number(hour) * 60 + Number(minute)) * MINUTE_MS + Number(second) * 1000 + milliseconds(fraction);
   const offsetMs = readOffset(offset);

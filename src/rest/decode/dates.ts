@@ -1,12 +1,12 @@
 /*
  * Dates by one rule, for responses of the service and for input of clients.
  *
- * A date-time is ISO 8601: a date, then `T` or a space, hours and minutes, and optionally seconds, a fraction behind `.` or
- * `,`, and an offset (`Z`, `+02`, `+0200`, `+02:00`); or the basic format, `20250501T100000Z`. Without an offset it is UTC,
- * and a date alone is midnight UTC. Fractions are cut to milliseconds. A Date is the calendar day as it is written,
- * whatever time and offset follow it.
+ * A date-time is ISO 8601: a date (`2025-05-01` or `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`;
+ * `24:00` is the end of the day), optionally seconds and a fraction behind `.` or `,`, and an offset (`Z`, `+02`, `+0200`,
+ * `+02:00`). Without an offset it is UTC, and a date alone is midnight UTC. Fractions are cut to milliseconds. A Date is the
+ * calendar day as it is written, whatever time and offset follow it. docs/reference-service.md states the same rule.
  */
-import { MAX_SHORT_TEXT, type Warn } from './members.ts';
+import type { Warn } from './members.ts';
 
 const CANONICAL_LENGTH = '2025-05-01T00:00:00.000Z'.length;
 const CANONICAL =
@@ -15,20 +15,20 @@ const CANONICAL =
 const DAY_LENGTH = '2025-05-01'.length;
 const USUAL_DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 
-const OFFSET = '(?<offset>[Zz]|[+-]\\d{2}(?::?\\d{2})?)?';
-const FRACTION = '(?:[.,](?<fraction>\\d+))?';
-const EXTENDED = new RegExp(
-  `^(?<day>\\d{4}-\\d{2}-\\d{2})(?:[Tt ](?<hour>\\d{2}):(?<minute>\\d{2})(?::(?<second>\\d{2})${FRACTION})? ?${OFFSET})?$`,
-);
-const BASIC = new RegExp(
-  `^(?<day>\\d{8})(?:[Tt ](?<hour>\\d{2})(?<minute>\\d{2})(?:(?<second>\\d{2})${FRACTION})?${OFFSET})?$`,
-);
+/** More characters than any form has. */
+const MAX_LENGTH = 70;
+
+const DAY = '(?<year>\\d{4})(?:-(?<month>\\d{2})-(?<date>\\d{2})|(?<basicMonth>\\d{2})(?<basicDate>\\d{2}))';
+const FRACTION = '(?:[.,](\\d{1,30}))?';
+const TIME = `(\\d{2}):(\\d{2})(?::(\\d{2})${FRACTION})?|(\\d{2})(\\d{2})(?:(\\d{2})${FRACTION})?`;
+const OFFSET = '(?: ?([Zz]|[+-]\\d{2}(?::?\\d{2})?))?';
+const FORM = new RegExp(`^${DAY}(?:[Tt ](?:${TIME})${OFFSET})?$`);
 
 interface Moment {
   /** The calendar day as it is written, `2025-05-01`. */
   day: string;
-  /** In UTC with milliseconds, `2025-05-01T00:00:00.000Z`. */
-  utc: string;
+  /** In UTC with milliseconds, `2025-05-01T00:00:00.000Z`; undefined outside of the years 0000 to 9999. */
+  utc: string | undefined;
 }
 
 /** A date-time as UTC with milliseconds, `2025-05-01T00:00:00.000Z`; undefined for a text that is none. */
@@ -59,18 +59,21 @@ function decode(value: unknown, parseText: typeof parseDate, member: string, war
 }
 
 function parse(text: string): Moment | undefined {
-  if (text.length > MAX_SHORT_TEXT) return undefined;
-  const groups = (EXTENDED.exec(text.trim()) ?? BASIC.exec(text.trim()))?.groups;
-  if (!groups) return undefined;
-  const { hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z' } = groups;
-  const digits = groups['day']?.replaceAll('-', '') ?? '';
-  const day = `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
-  if (!isInCalendar(day) || hour === '24') return undefined;
+  const trimmed = text.length > MAX_LENGTH ? '' : text.trim();
+  const found = FORM.exec(trimmed);
+  if (!found) return undefined;
+  const { year, month, date, basicMonth, basicDate } = found.groups ?? {};
+  const day = `${year}-${month ?? basicMonth}-${date ?? basicDate}`;
+  // Behind the five groups of the day: the extended time, the basic time, the offset.
+  const [hour = '00', minute = '00', second = '00', fraction = ''] =
+    found[6] === undefined ? found.slice(10) : found.slice(6);
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  const moment = new Date(`${day}T${hour}:${minute}:${second}.${milliseconds}${withMinutes(offset)}`);
+  if (!isInCalendar(day)) return undefined;
+  const moment = new Date(`${day}T${hour}:${minute}:${second}.${milliseconds}${withMinutes(found[14] ?? 'Z')}`);
   if (Number.isNaN(moment.getTime())) return undefined;
   const utc = moment.toISOString();
-  return utc.length === CANONICAL_LENGTH ? { day, utc } : undefined;
+  // An offset can lead out of the years 0000 to 9999, which have another form.
+  return { day, utc: utc.length === CANONICAL_LENGTH ? utc : undefined };
 }
 
 /** `+02`, `+0200` and `+02:00` are the same offset; JavaScript parses only the last. */

@@ -15,10 +15,11 @@ export function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerI
 
 /** Members have the same names on both sides; only tags have another form. */
 function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
+  const free = withoutEmpty(custom ?? {});
   return {
     ...withoutEmpty(rest),
     ...(tags?.length ? { tags: tags.map((tag) => tag.trim()).join(',') } : {}),
-    ...(custom ? { custom: withoutEmpty(custom) } : {}),
+    ...(Object.keys(free).length > 0 ? { custom: free } : {}),
   };
 }
 

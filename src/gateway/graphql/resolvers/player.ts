@@ -1,13 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { MutationResolvers, QueryResolvers } from '../../../generated/graphql.ts';
 import type { Player } from '../../../rest/wire.ts';
+import type { Deletion } from '../../observe/operation-record.ts';
 import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
-import { InputError, performWrite } from './user-errors.ts';
+import { performWrite } from './user-errors.ts';
 
 type Lang = string | null | undefined;
 
@@ -51,16 +52,14 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders, writes }, info) => {
-    const { result, userErrors } = await performWrite(
-      { info, writes },
-      deleteProblems({ playerUniqueId }),
-      async () => {
-        const deletion = await loaders.writes.deletePlayer(playerUniqueId);
-        if (deletion === 'unknown') throw new InputError(notFound);
-        return deletion;
-      },
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders, record, writes }, info) => {
+    const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
+    record.deletions.push(deletion);
+    const { result, userErrors } = await performWrite({ info, writes }, deleteProblems({ playerUniqueId }), () =>
+      loaders.writes.deletePlayer(playerUniqueId),
     );
+    deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
+    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };
