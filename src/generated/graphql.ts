@@ -508,6 +508,13 @@ export type ReferredFriendPage = {
 export type TrackEventsInput = {
   /** The events, at least one; no name twice. */
   readonly events: ReadonlyArray<EventInput>;
+  /**
+   * A name that the client gives to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
+   * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
+   * `outcome: UNKNOWN` again where nobody knows whether the first one arrived. Each report needs a key of its own, for example a
+   * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
+   */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
   /** The client's own identifier of the player. */
   readonly playerUniqueId: Scalars['ID']['input'];
 };

@@ -4,6 +4,8 @@ import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import type { Caller } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
+import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
+import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
 import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
 import { formatResult } from '../../src/gateway/graphql/response.ts';
 import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
@@ -94,7 +96,8 @@ async function run(
     cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
-  const options = { rest, rules, rates, maxUpstreamCalls, onBatch: () => undefined };
+  const idempotency = new Idempotency(createMemoryKeys());
+  const options = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined };
   const context = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
   const reported: string[] = [];
   const result = await executeWith(context);

@@ -10,6 +10,8 @@ import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { Caller } from '../../src/gateway/access/caller.ts';
 import { createContext } from '../../src/gateway/graphql/context.ts';
+import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
+import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
 import { formatResult } from '../../src/gateway/graphql/response.ts';
 import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
 import { Cancellation } from '../../src/rest/cancellation.ts';
@@ -127,7 +129,8 @@ async function ask({ source, variables }: GeneratedOperation, caller: Caller): P
 async function expected({ source, variables }: GeneratedOperation, caller: Caller): Promise<Response> {
   const call = { requestId: 'oracle', cancellation: new Cancellation(), deadline: performance.now() + 10_000 };
   const rates = { takeCouponRead: async () => 0 };
-  const options = { rest, rules, rates, maxUpstreamCalls: 100, onBatch: () => undefined };
+  const idempotency = new Idempotency(createMemoryKeys());
+  const options = { rest, rules, rates, idempotency, maxUpstreamCalls: 100, onBatch: () => undefined };
   const contextValue = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
   const result = await execute({ schema, document: parse(source), variableValues: variables, contextValue });
   if (result.data === undefined) return {};

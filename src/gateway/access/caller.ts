@@ -9,6 +9,11 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
 }
 
+/** Tells callers apart. A player and a client may have the same name; they are still two. */
+export function callerKey({ sub, name }: Caller): string {
+  return sub === undefined ? `client:${name}` : `player:${name}`;
+}
+
 /** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */
 export const ANONYMOUS_CALLER: Caller = { name: 'anonymous', scopes: new Set() };
 

@@ -4,9 +4,11 @@ import type { Caller } from '../access/caller.ts';
 import { type AccessRules, Refusals } from '../access/rules.ts';
 import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
+import type { Idempotency } from './idempotency.ts';
 import { CallBudget } from './loaders/call.ts';
 import { Loaders } from './loaders/loaders.ts';
 import type { KnownOperation } from './operations.ts';
+import { WriteOutcomes } from './write-outcomes.ts';
 
 /**
  * What one operation carries through its resolvers. Apollo Server copies it shallowly before execution, so what changes
@@ -19,6 +21,9 @@ export interface Context {
   /** What REST calls need of the operation: its id, its deadline, its cancellation. */
   call: CallContext;
   loaders: Loaders;
+  idempotency: Idempotency;
+  /** What became of the operation's writes so far. */
+  writes: WriteOutcomes;
   /** The allowance for reading coupons. */
   couponReads: CouponReads;
   /** What access rules refused so far. */
@@ -35,6 +40,7 @@ export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
   rates: CouponRates;
+  idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
   /** Told how many keys a loader put into one batch. */
@@ -46,7 +52,7 @@ export type OperationContext = Pick<Context, 'caller' | 'known' | 'call' | 'reco
 
 /** A fresh context: its loaders live as long as the operation and never serve another caller. */
 export function createContext(
-  { rest, rules, rates, maxUpstreamCalls, onBatch }: ContextOptions,
+  { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
   { caller, known, call, record }: OperationContext,
 ): Context {
   const budget = new CallBudget(maxUpstreamCalls);
@@ -54,6 +60,8 @@ export function createContext(
   const reading = { rest, call, budget, onBatch };
   const loaders = new Loaders(reading);
   const couponReads = new CouponReads(rates, caller);
+  const writes = new WriteOutcomes();
+  const refusals = new Refusals();
   const extensions = { requestId: call.requestId };
-  return { caller, known, call, loaders, couponReads, refusals: new Refusals(), rules, record, extensions };
+  return { caller, known, call, loaders, idempotency, writes, couponReads, refusals, rules, record, extensions };
 }

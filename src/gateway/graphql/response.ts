@@ -14,13 +14,15 @@ const MAX_LOCATIONS = 10;
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
 export function formatResult(
   { data, errors }: ExecutionResult,
-  { refusals, call }: Context,
+  { known, refusals, writes, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (!errors && refusals.size === 0 && data !== undefined) return { data };
   const all = [...(errors ?? []), ...refusals.errors];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
-  return { errors: all.map(format), ...(data === undefined ? {} : { data }) };
+  const formatted = all.map(format);
+  const told = known?.operation.operation === 'mutation' ? formatted.map((error) => writes.judge(error)) : formatted;
+  return { errors: told, ...(data === undefined ? {} : { data }) };
 }
 
 /** An error of graphql-jit has no extensions of its own unless its cause has them. */

@@ -6,6 +6,8 @@ import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
+import { Idempotency } from '../graphql/idempotency.ts';
+import { createMemoryKeys, createSharedKeys } from '../graphql/idempotency-store.ts';
 import { Compiler } from '../graphql/jit.ts';
 import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
@@ -110,7 +112,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     concurrency,
     observation,
     operationTimeoutMs: config.operationTimeoutMs,
-    context: { rest, rules, rates, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch },
+    context: {
+      rest,
+      rules,
+      rates,
+      idempotency: createIdempotency(shared, config.workers),
+      maxUpstreamCalls: limits.upstreamCalls,
+      onBatch: metrics.batch,
+    },
     apollo,
     landingPage: !production,
     responses,
@@ -123,6 +132,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
   app.addHook('onReady', async () => compileListed(admission, operations));
   return { app, hasKeys: authentication.isReady };
+}
+
+/** Keys in the memory of one of several workers would not be known to the others. */
+function createIdempotency(shared: SharedState | undefined, workers: number): Idempotency {
+  if (shared) return new Idempotency(createSharedKeys(shared));
+  return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
 }
 
 function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {

@@ -5,7 +5,7 @@ import type {
   UpsertPlayerInput,
 } from '../../../generated/graphql.ts';
 import type { UserError } from '../resolvers/parents.ts';
-import { isExact, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
+import { isExact, keyProblem, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
 
 /** What a client can mend in the input of `upsertPlayer`; empty when the input can be sent. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
@@ -23,9 +23,10 @@ export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError
 }
 
 /** What a client can mend in the input of `trackEvents`. */
-export function eventProblems({ playerUniqueId, events }: TrackEventsInput): UserError[] {
+export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   const seen = new Set<string>();
   const problems = at(['playerUniqueId'], playerIdProblem(playerUniqueId));
+  if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], keyProblem(idempotencyKey)));
   if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
   events.forEach(({ name, metadata }, index) => {
     const problem = seen.has(name)

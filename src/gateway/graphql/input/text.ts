@@ -2,6 +2,8 @@ import { idProblem } from '../../../rest/ids.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
+/** The longest idempotency key, in characters. */
+const MAX_KEY_LENGTH = 128;
 
 /** What is wrong with a value of a client: a code of the schema's `UserErrorCode` and the end of a sentence. */
 export interface Problem {
@@ -20,12 +22,15 @@ export function textProblem(text: string): Problem | undefined {
   return undefined;
 }
 
+/** Why a text cannot be an idempotency key. */
+export function keyProblem(key: string): Problem | undefined {
+  return nameProblem(key, MAX_KEY_LENGTH);
+}
+
 /** Why a text cannot name an event. */
-export function nameProblem(name: string): Problem | undefined {
+export function nameProblem(name: string, maxLength = MAX_NAME_LENGTH): Problem | undefined {
   if (name.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (name.length > MAX_NAME_LENGTH) {
-    return { code: 'TOO_LONG', message: `must have at most ${MAX_NAME_LENGTH} characters` };
-  }
+  if (name.length > maxLength) return { code: 'TOO_LONG', message: `must have at most ${maxLength} characters` };
   if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
   return textProblem(name);
 }

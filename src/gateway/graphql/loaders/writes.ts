@@ -1,3 +1,4 @@
+import { Cancellation } from '../../../rest/cancellation.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
 import type { Reading } from './call.ts';
 
@@ -28,6 +29,15 @@ export class Writes {
   trackEvents(body: TrackEventsRequest): Promise<void> {
     const { rest, call } = this.#reading;
     return this.#write(() => rest.trackEvents(body, call));
+  }
+
+  /**
+   * The same, until there is an outcome or the deadline passes, even when the client disconnects: a client that knows the
+   * events by a key comes back and asks for that outcome.
+   */
+  completeEvents(body: TrackEventsRequest): Promise<void> {
+    const { rest, call } = this.#reading;
+    return this.#write(() => rest.trackEvents(body, { ...call, cancellation: new Cancellation() }));
   }
 
   async #write<Result>(call: () => Promise<Result>): Promise<Result> {

@@ -1,17 +1,24 @@
 import type { MutationResolvers, TrackEventsInput } from '../../../generated/graphql.ts';
 import type { TrackEventsRequest } from '../../../rest/wire.ts';
+import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
-import { rejectedAsUserErrors } from './user-errors.ts';
+import { performWrite } from './user-errors.ts';
 
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
-  trackEvents: async (_parent, { input }, context) => {
-    const { userErrors } = await rejectedAsUserErrors(eventProblems(input), () =>
-      context.loaders.writes.trackEvents(eventBody(input)),
-    );
+  trackEvents: async (_parent, { input }, context, info) => {
+    const field = { info, writes: context.writes, isKeyed: input.idempotencyKey != null };
+    const { userErrors } = await performWrite(field, eventProblems(input), () => sendEvents(input, context));
     const eventNames = userErrors.length > 0 ? [] : input.events.map(({ name }) => name);
     return { playerUniqueId: input.playerUniqueId, eventNames, userErrors };
   },
 };
+
+function sendEvents(input: TrackEventsInput, { loaders, idempotency, caller, call }: Context): Promise<void> {
+  const { idempotencyKey, playerUniqueId, events } = input;
+  if (idempotencyKey == null) return loaders.writes.trackEvents(eventBody(input));
+  const keyed = { caller, playerUniqueId, idempotencyKey, events, call };
+  return idempotency.once(keyed, () => loaders.writes.completeEvents(eventBody(input)));
+}
 
 /** Events travel as a map from name to metadata; a map without prototype, so that any name is only a name. */
 function eventBody({ playerUniqueId, events }: TrackEventsInput): TrackEventsRequest {

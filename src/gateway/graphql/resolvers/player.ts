@@ -8,7 +8,7 @@ import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { needsPlayer, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
-import { rejectedAsUserErrors } from './user-errors.ts';
+import { performWrite } from './user-errors.ts';
 
 type Lang = string | null | undefined;
 
@@ -78,18 +78,18 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
 };
 
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
-  upsertPlayer: async (_parent, { input }, context) => {
+  upsertPlayer: async (_parent, { input }, { loaders, writes }, info) => {
     const { playerUniqueId } = input;
-    const outcome = await rejectedAsUserErrors(upsertProblems(input), () =>
-      context.loaders.writes.upsertPlayer(upsertBody(input)),
+    const outcome = await performWrite({ info, writes }, upsertProblems(input), () =>
+      loaders.writes.upsertPlayer(upsertBody(input)),
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, context) => {
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders, record, writes }, info) => {
     const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
-    context.record.deletions.push(deletion);
-    const { result, userErrors } = await rejectedAsUserErrors(deleteProblems({ playerUniqueId }), () =>
-      context.loaders.writes.deletePlayer(playerUniqueId),
+    record.deletions.push(deletion);
+    const { result, userErrors } = await performWrite({ info, writes }, deleteProblems({ playerUniqueId }), () =>
+      loaders.writes.deletePlayer(playerUniqueId),
     );
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };

@@ -1,4 +1,6 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { UpstreamError } from '../../../rest/errors.ts';
+import { outcomeOf, type WriteOutcomes } from '../write-outcomes.ts';
 import type { UserError } from './parents.ts';
 
 /** What became of a write: its result, or what the client can mend. */
@@ -7,21 +9,45 @@ export interface Outcome<Result> {
   userErrors: UserError[];
 }
 
+/** A mistake in the input that is found only while the write is prepared. Nothing was written. */
+export class InputError extends Error {
+  readonly userError: UserError;
+
+  constructor(userError: UserError) {
+    super(userError.message);
+    this.userError = userError;
+  }
+}
+
+/** The mutation field that a write belongs to. */
+export interface WriteField {
+  info: GraphQLResolveInfo;
+  /** Where the outcome is recorded. */
+  writes: WriteOutcomes;
+  /** Whether the write has an idempotency key. Default false. */
+  isKeyed?: boolean;
+}
+
 /** The HTTP statuses by which a service says that the content of a request is at fault. */
 const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /**
- * Writes when nothing is wrong with the input. When something is, nothing is sent; when the service itself refuses the
- * input, that becomes a user error too. Every other failure is thrown.
+ * Writes when nothing is wrong with the input, and records the outcome. When something is, nothing is sent; when the service
+ * itself refuses the input, that becomes a user error too. Every other failure is thrown.
  */
-export async function rejectedAsUserErrors<Result>(
+export async function performWrite<Result>(
+  { info, writes, isKeyed = false }: WriteField,
   problems: UserError[],
   write: () => Promise<Result>,
 ): Promise<Outcome<Result>> {
   if (problems.length > 0) return { userErrors: problems };
   try {
-    return { result: await write(), userErrors: [] };
+    const result = await write();
+    writes.record(info.path.key, 'DONE', isKeyed);
+    return { result, userErrors: [] };
   } catch (error) {
+    if (error instanceof InputError) return { userErrors: [error.userError] };
+    writes.record(info.path.key, outcomeOf(error), isKeyed);
     if (!(error instanceof UpstreamError) || error.code !== 'UPSTREAM_REJECTED' || !INPUT_REFUSED.has(error.status))
       throw error;
     return {

@@ -1,0 +1,43 @@
+import type { GraphQLFormattedError } from 'graphql';
+import { UpstreamError, type WriteOutcome } from '../../rest/errors.ts';
+import { ClientError } from './errors.ts';
+
+/** What became of the writes of one operation, by the response key of their mutation fields. */
+export class WriteOutcomes {
+  #byField: Map<string | number, WriteOutcome> | undefined;
+  #repeatable = true;
+
+  /** @param isKeyed Whether an idempotency key keeps the write, once it is done, from being done again. */
+  record(field: string | number, outcome: WriteOutcome, isKeyed: boolean): void {
+    this.#byField ??= new Map();
+    this.#byField.set(field, outcome);
+    this.#repeatable &&= outcome === 'NOT_DONE' || (outcome === 'DONE' && isKeyed);
+  }
+
+  /**
+   * An error of a mutation, as the client sees it. `outcome` is that of the mutation field it belongs to: `NOT_DONE` where
+   * nothing was begun, `DONE` for errors below a write that was acknowledged.
+   *
+   * An error stays `retryable` only where sending the whole operation again is safe: no write of it was done, except events
+   * with an idempotency key, and none has an unknown outcome. With a key, repeating an unknown outcome is safe too, but the
+   * response would always be the same, so a client that retries by itself is not asked to.
+   */
+  judge(error: GraphQLFormattedError): GraphQLFormattedError {
+    const field = error.path?.[0];
+    if (field === undefined) return error;
+    const outcome = this.#byField?.get(field) ?? 'NOT_DONE';
+    const { retryable, ...extensions } = error.extensions ?? {};
+    if (retryable === undefined) return { ...error, extensions: { ...extensions, outcome } };
+    const mayRepeat = retryable === true && outcome === 'NOT_DONE' && this.#repeatable;
+    return { ...error, extensions: { ...extensions, retryable: mayRepeat, outcome } };
+  }
+}
+
+/**
+ * What became of a write that failed with an error. Errors of ours without an outcome were thrown before anything was sent;
+ * an unexpected error says nothing.
+ */
+export function outcomeOf(error: unknown): WriteOutcome {
+  if (error instanceof UpstreamError) return error.outcome ?? 'NOT_DONE';
+  return error instanceof ClientError && error.extensions['outcome'] !== 'UNKNOWN' ? 'NOT_DONE' : 'UNKNOWN';
+}

@@ -1,0 +1,416 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache, Observable } from '@apollo/client';
+import { RetryLink } from '@apollo/client/link/retry';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createMemoryKeys } from '../src/gateway/graphql/idempotency-store.ts';
+import { type Answer, startGateway, type TestGateway } from './kit/gateway.ts';
+import { startProxy } from './kit/tcp-proxy.ts';
+import { secretSigner, token } from './kit/tokens.ts';
+import { startUpstream, type Upstream } from './kit/upstream.ts';
+
+/* Events with an idempotency key reach the REST service at most once, whatever happens between it, the gateway and a client. */
+
+const TRACK =
+  'mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames userErrors { code field } } }';
+const PURCHASE = { playerUniqueId: 'p1', events: [{ name: 'place_order', metadata: { amount: 49.9, shop: 'a' } }] };
+const DONE = { trackEvents: { eventNames: ['place_order'], userErrors: [] } };
+const UNKNOWN = [{ path: ['trackEvents'], extensions: { outcome: 'UNKNOWN', retryable: false } }];
+
+let upstream: Upstream;
+const cleanUps: (() => unknown)[] = [];
+beforeEach(async () => {
+  upstream = await startUpstream();
+  cleanUps.push(() => upstream.close());
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function start(env: Record<string, string> = {}): Promise<TestGateway> {
+  const gateway = await startGateway(upstream.url, env);
+  cleanUps.push(() => gateway.close());
+  return gateway;
+}
+
+const track = ({ query }: TestGateway, input: object, headers?: Record<string, string>): Promise<Answer> =>
+  query(TRACK, { input: { ...PURCHASE, ...input } }, headers);
+const sent = () => upstream.calls().filter((call) => call === 'POST /integrations/event').length;
+
+describe('one gateway', () => {
+  test('a repetition gets the same response and a fresh player, and sends nothing', async () => {
+    const gateway = await start();
+    const query = `mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames player { id } } }`;
+    const input = { ...PURCHASE, idempotencyKey: 'key-of-this-test' };
+    const responses = [await gateway.query(query, { input }), await gateway.query(query, { input })];
+    for (const { data, errors } of responses) {
+      expect({ data, errors }).toEqual({
+        data: { trackEvents: { eventNames: ['place_order'], player: { id: 'p1' } } },
+        errors: [],
+      });
+    }
+    expect(upstream.calls()).toEqual([
+      'POST /integrations/event',
+      'GET /integrations/player/p1',
+      'GET /integrations/player/p1',
+    ]);
+    expect(gateway.logged()).not.toContain('key-of-this-test');
+  });
+
+  test('without a key, or with null, every operation sends its events', async () => {
+    const gateway = await start();
+    for (const input of [{}, {}, { idempotencyKey: null }, { idempotencyKey: null }]) await track(gateway, input);
+    expect(sent()).toBe(4);
+  });
+
+  test('a key belongs to a caller and a player', async () => {
+    const signer = secretSigner();
+    const gateway = await start(signer.env);
+    const as = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub })}` });
+    const idempotencyKey = 'k';
+    for (const caller of ['server-a', 'server-b']) {
+      for (const playerUniqueId of ['p1', 'p2', 'p1', 'p2']) {
+        expect((await track(gateway, { idempotencyKey, playerUniqueId }, as(caller))).data).toEqual(DONE);
+      }
+    }
+    expect(sent()).toBe(4);
+  });
+
+  test.each<[string, object]>([
+    ['another name', { events: [{ name: 'subscribe', metadata: { amount: 49.9, shop: 'a' } }] }],
+    ['another value', { events: [{ name: 'place_order', metadata: { amount: 50, shop: 'a' } }] }],
+    ['no metadata', { events: [{ name: 'place_order' }] }],
+    ['one event more', { events: [...PURCHASE.events, { name: 'subscribe' }] }],
+  ])('a key that comes again with %s is refused', async (_name, other) => {
+    const gateway = await start();
+    await track(gateway, { idempotencyKey: 'k' });
+    const { data, errors } = await track(gateway, { idempotencyKey: 'k', ...other });
+    const userErrors = [{ code: 'INVALID', field: ['input', 'idempotencyKey'] }];
+    expect({ data, errors }).toEqual({ data: { trackEvents: { eventNames: [], userErrors } }, errors: [] });
+    expect(sent()).toBe(1);
+  });
+
+  test('members of metadata in another order are the same input', async () => {
+    const gateway = await start();
+    await track(gateway, { idempotencyKey: 'k' });
+    const events = [{ name: 'place_order', metadata: { shop: 'a', amount: 49.9 } }];
+    expect((await track(gateway, { idempotencyKey: 'k', events })).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+
+  test.each([
+    ['', 'REQUIRED'],
+    ['  ', 'REQUIRED'],
+    ['x'.repeat(129), 'TOO_LONG'],
+    ['a\nb', 'INVALID'],
+    ['a\0b', 'INVALID'],
+    ['\ud800', 'INVALID'],
+  ])('the key %j is a user error %s, and nothing is sent', async (idempotencyKey, code) => {
+    const { data, errors } = await track(await start(), { idempotencyKey });
+    const userErrors = [{ code, field: ['input', 'idempotencyKey'] }];
+    expect({ data, errors }).toEqual({ data: { trackEvents: { eventNames: [], userErrors } }, errors: [] });
+    expect(sent()).toBe(0);
+  });
+
+  test('128 characters are a key', async () => {
+    expect((await track(await start(), { idempotencyKey: 'ü'.repeat(128) })).data).toEqual(DONE);
+  });
+
+  test.each([['hang'], ['reset'], ['cut']] as const)(
+    'an event with the fault %s is never sent again',
+    async (fault) => {
+      const gateway = await start({ REST_TIMEOUT_MS: '300' });
+      upstream.on('POST /event', { fault, json: {} }, 'usual');
+      for (let repetition = 0; repetition < 3; repetition += 1) {
+        const { data, errors } = await track(gateway, { idempotencyKey: 'k' });
+        expect(data).toEqual({ trackEvents: null });
+        expect(errors).toMatchObject(UNKNOWN);
+      }
+      expect(sent()).toBe(1);
+    },
+  );
+
+  test('an event that was not sent is sent when it comes again', async () => {
+    const gateway = await start();
+    await upstream.stop();
+    const { errors } = await track(gateway, { idempotencyKey: 'k' });
+    expect(errors).toMatchObject([{ extensions: { outcome: 'NOT_DONE', retryable: true } }]);
+    await upstream.restart();
+    expect((await track(gateway, { idempotencyKey: 'k' })).data).toEqual(DONE);
+    expect((await track(gateway, { idempotencyKey: 'k' })).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+
+  test('an event that the service refused is sent when it comes again', async () => {
+    const gateway = await start();
+    upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, 'usual');
+    const userErrors = [{ code: 'REJECTED', field: ['input'] }];
+    const refused = await track(gateway, { idempotencyKey: 'k' });
+    expect(refused.data).toEqual({ trackEvents: { eventNames: [], userErrors } });
+    expect((await track(gateway, { idempotencyKey: 'k' })).data).toEqual(DONE);
+    expect(sent()).toBe(2);
+  });
+
+  test('a repetition waits for the operation that is under way', async () => {
+    const gateway = await start();
+    const held = upstream.hold('POST /event');
+    const first = track(gateway, { idempotencyKey: 'k' });
+    await held.arrived;
+    const others = Array.from({ length: 5 }, () => track(gateway, { idempotencyKey: 'k' }));
+    // Another key does not wait.
+    expect((await track(gateway, { idempotencyKey: 'another' })).data).toEqual(DONE);
+    held.release();
+    for (const { data } of await Promise.all([first, ...others])) expect(data).toEqual(DONE);
+    expect(sent()).toBe(2);
+  });
+
+  test('of those who wait, one sends when the first could not', async () => {
+    const gateway = await start();
+    const held = upstream.hold('POST /event', { status: 400, json: { code: 5, message: 'no' } });
+    const first = track(gateway, { idempotencyKey: 'k' });
+    await held.arrived;
+    const others = Array.from({ length: 5 }, () => track(gateway, { idempotencyKey: 'k' }));
+    held.release();
+    expect((await first).data.trackEvents.userErrors).toMatchObject([{ code: 'REJECTED' }]);
+    for (const { data } of await Promise.all(others)) expect(data).toEqual(DONE);
+    expect(sent()).toBe(2);
+  });
+
+  test('several workers without Redis refuse keys, since they could not keep them', async () => {
+    const gateway = await start({ WORKERS: '2' });
+    const { errors } = await track(gateway, { idempotencyKey: 'k' });
+    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_NOT_ALLOWED', outcome: 'NOT_DONE' } }]);
+    expect((await track(gateway, {})).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+});
+
+describe('Apollo Client with a retry link', () => {
+  const MUTATION = gql(TRACK);
+
+  /** Tries five times, after network errors and after responses whose every error is retryable. */
+  function clientOf(url: string): ApolloClient {
+    const retryableAsError = new ApolloLink(
+      (operation, forward) =>
+        new Observable((observer) =>
+          forward(operation).subscribe({
+            ...observer,
+            error: (error) => observer.error(error),
+            complete: () => observer.complete(),
+            next(result) {
+              if (result.errors?.every(({ extensions }) => extensions?.['retryable'] === true)) {
+                observer.error(new Error('retryable'));
+              } else {
+                observer.next(result);
+              }
+            },
+          }),
+        ),
+    );
+    const retry = new RetryLink({ attempts: { max: 5 }, delay: { initial: 20, jitter: true } });
+    const link = ApolloLink.from([retry, retryableAsError, new HttpLink({ uri: `${url}/graphql` })]);
+    const client = new ApolloClient({ link, cache: new InMemoryCache() });
+    cleanUps.push(() => client.stop());
+    return client;
+  }
+
+  const mutate = (client: ApolloClient, input: object) =>
+    client.mutate({ mutation: MUTATION, variables: { input: { ...PURCHASE, ...input } }, errorPolicy: 'all' });
+
+  test('a connection that is lost after the service has the event: one purchase, and the client learns of it', async () => {
+    const gateway = await start();
+    const { port, hostname } = new URL(gateway.url);
+    const proxy = await startProxy(Number(port), hostname);
+    cleanUps.push(() => proxy.close());
+    const held = upstream.hold('POST /event');
+    const result = mutate(clientOf(`http://${proxy.host}`), { idempotencyKey: randomUUID() });
+    await held.arrived;
+    proxy.cut();
+    held.release();
+    expect((await result).data).toMatchObject(DONE);
+    expect(sent()).toBe(1);
+  });
+
+  test.each([[{}], [{ idempotencyKey: 'k' }]])('an unknown outcome is not tried again: %j', async (key) => {
+    const gateway = await start({ REST_TIMEOUT_MS: '300' });
+    upstream.on('POST /event', { fault: 'hang' });
+    const { error } = await mutate(clientOf(gateway.url), key);
+    expect(error).toMatchObject({ errors: [{ extensions: { outcome: 'UNKNOWN' } }] });
+    expect(sent()).toBe(1);
+  });
+
+  test('an event that was not sent is tried again without the application', async () => {
+    const gateway = await start();
+    await upstream.stop();
+    const result = mutate(clientOf(gateway.url), { idempotencyKey: 'k' });
+    while (!gateway.logged().includes('upstream call failed')) await new Promise(setImmediate);
+    await upstream.restart();
+    expect((await result).data).toMatchObject(DONE);
+    expect(sent()).toBe(1);
+  });
+});
+
+describe('keys in memory', () => {
+  const claimed = { key: 'k', input: 'i', claim: 'a', leaseMs: 1_000 };
+  const again = { ...claimed, claim: 'b' };
+
+  test('a lease that ended without a record is unknown, until its owner records the outcome', async () => {
+    let now = 1;
+    const keys = createMemoryKeys(() => now);
+    expect(await keys.claim(claimed)).toBe('CLAIMED');
+    now += 999;
+    expect(await keys.claim(again)).toBe('UNDER_WAY');
+    now += 1;
+    expect(await keys.claim(again)).toBe('UNKNOWN');
+    await keys.record(again, 'NOT_DONE');
+    expect(await keys.claim(again)).toBe('UNKNOWN');
+    await keys.record(claimed, 'DONE');
+    expect(await keys.claim(again)).toBe('DONE');
+  });
+
+  test('a key is kept for 24 hours', async () => {
+    let now = 1;
+    const keys = createMemoryKeys(() => now);
+    await keys.claim(claimed);
+    await keys.record(claimed, 'DONE');
+    now += 86_400_000 - 1;
+    expect(await keys.claim(again)).toBe('DONE');
+    now += 2;
+    expect(await keys.claim(again)).toBe('CLAIMED');
+  });
+
+  test('the least recently used of more than 100,000 keys is forgotten', async () => {
+    const keys = createMemoryKeys(() => 1);
+    for (let i = 0; i < 100_000; i += 1) await keys.claim({ ...claimed, key: String(i) });
+    expect(await keys.claim({ ...again, key: '0' })).toBe('UNDER_WAY');
+    await keys.claim({ ...claimed, key: 'one more' });
+    expect(await keys.claim({ ...again, key: '0' })).toBe('UNDER_WAY');
+    expect(await keys.claim({ ...again, key: '1' })).toBe('CLAIMED');
+  });
+});
+
+const REDIS = { host: '127.0.0.1', port: 6379 };
+
+async function isReachable(): Promise<boolean> {
+  const socket = connect(REDIS);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    process.stderr.write(`No Redis at ${REDIS.host}:${REDIS.port}: the tests of keys in Redis are skipped.\n`);
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+((await isReachable()) ? describe : describe.skip)('replicas with one Redis', () => {
+  const prefix = `test-${randomUUID()}:`;
+  const env = (host = `${REDIS.host}:${REDIS.port}`) => ({ REDIS_URL: `redis://${host}/0?keyPrefix=${prefix}` });
+
+  beforeEach(() => {
+    cleanUps.push(async () => {
+      const redis = new Redis(REDIS);
+      const keys = await redis.keys(`${prefix}*`);
+      if (keys.length > 0) await redis.del(...keys);
+      redis.disconnect();
+    });
+  });
+
+  test('an event that comes to both at once, many times, is sent once', async () => {
+    const both = [await start(env()), await start(env())];
+    const idempotencyKey = randomUUID();
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => both.map((gateway) => track(gateway, { idempotencyKey }))).flat(),
+    );
+    for (const { data } of responses) expect(data).toEqual(DONE);
+    expect(sent()).toBe(1);
+    expect(both.map((gateway) => gateway.logged()).join()).not.toContain(idempotencyKey);
+  });
+
+  test('each knows the outcome of the other, and refuses another input', async () => {
+    const [a, b] = [await start({ ...env(), REST_TIMEOUT_MS: '300' }), await start(env())];
+    upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, { fault: 'hang' }, 'usual');
+    expect((await track(a, { idempotencyKey: 'k' })).data.trackEvents.userErrors).toMatchObject([{ code: 'REJECTED' }]);
+    expect((await track(a, { idempotencyKey: 'k' })).errors).toMatchObject(UNKNOWN);
+    expect((await track(b, { idempotencyKey: 'k' })).errors).toMatchObject(UNKNOWN);
+    expect(sent()).toBe(2);
+    expect((await track(b, { idempotencyKey: 'l' })).data).toEqual(DONE);
+    expect((await track(a, { idempotencyKey: 'l' })).data).toEqual(DONE);
+    const events = [{ name: 'subscribe' }];
+    expect((await track(a, { idempotencyKey: 'l', events })).data.trackEvents.userErrors).toEqual([
+      { code: 'INVALID', field: ['input', 'idempotencyKey'] },
+    ]);
+    expect(sent()).toBe(3);
+  });
+
+  test('what Redis holds has a bounded size, ends after 24 hours, and names nobody', async () => {
+    const gateway = await start(env());
+    const events = [{ name: 'place_order', metadata: { text: 'long '.repeat(10_000) } }];
+    await track(gateway, { idempotencyKey: 'secret-key', events });
+    const redis = new Redis(REDIS);
+    cleanUps.push(() => redis.disconnect());
+    const [key = ''] = await redis.keys(`${prefix}gateway:events:*`);
+    const stored = JSON.stringify([key, await redis.hgetall(key)]);
+    expect(stored.length).toBeLessThan(500);
+    expect(stored).not.toMatch(/secret-key|p1"|place_order/);
+    expect(await redis.pttl(key)).toBeGreaterThan(86_400_000 - 60_000);
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(86_400_000);
+  });
+
+  test('the lease of a gateway that cannot record the outcome ends: unknown, and never sent again', async () => {
+    const proxy = await startProxy(REDIS.port, REDIS.host);
+    cleanUps.push(() => proxy.close());
+    const [a, b] = [await start({ ...env(proxy.host), OPERATION_TIMEOUT_MS: '1000' }), await start(env())];
+    const held = upstream.hold('POST /event');
+    const first = track(a, { idempotencyKey: 'k' });
+    await held.arrived;
+    proxy.hang();
+    const second = track(b, { idempotencyKey: 'k' });
+    held.release();
+    expect((await first).data).toEqual(DONE);
+    expect((await second).errors).toMatchObject(UNKNOWN);
+    expect((await track(b, { idempotencyKey: 'k' })).errors).toMatchObject(UNKNOWN);
+    expect(sent()).toBe(1);
+  });
+
+  test('an outcome that Redis did not take is recorded when it answers again', async () => {
+    const proxy = await startProxy(REDIS.port, REDIS.host);
+    cleanUps.push(() => proxy.close());
+    const [a, b] = [await start(env(proxy.host)), await start(env())];
+    const held = upstream.hold('POST /event');
+    const first = track(a, { idempotencyKey: 'k' });
+    await held.arrived;
+    proxy.hang();
+    held.release();
+    expect((await first).data).toEqual(DONE);
+    const second = track(b, { idempotencyKey: 'k' });
+    proxy.cut();
+    proxy.resume();
+    expect((await second).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+
+  test.each(['cut', 'hang'] as const)(
+    'Redis is away (%s): events with a key are refused, others are sent',
+    async (fault) => {
+      const proxy = await startProxy(REDIS.port, REDIS.host);
+      cleanUps.push(() => proxy.close());
+      const gateway = await start(env(proxy.host));
+      proxy.hang();
+      if (fault === 'cut') proxy.cut();
+      for (let repetition = 0; repetition < 3; repetition += 1) {
+        const { status, errors } = await track(gateway, { idempotencyKey: 'k' });
+        expect(status).toBe(200);
+        expect(errors).toMatchObject([
+          { extensions: { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 1_000 } },
+        ]);
+      }
+      expect(sent()).toBe(0);
+      expect((await track(gateway, {})).data).toEqual(DONE);
+      expect(sent()).toBe(1);
+    },
+  );
+});
