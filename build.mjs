@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
+const COMMANDS = ['src/process/token.ts', 'src/config/docs.ts', 'src/gateway/graphql/write-sdl.ts'];
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -39,7 +40,7 @@ const common = {
 };
 
 const builds = await Promise.all([
-  context({ ...common, outdir: OUT, entryPoints: ['src/main.ts', 'src/process/token.ts', 'src/config/docs.ts'] }),
+  context({ ...common, outdir: OUT, entryPoints: ['src/main.ts', ...COMMANDS] }),
   context({
     ...common,
     outdir: join(OUT, 'reference'),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 
 /*
@@ -9,21 +9,41 @@ const PLAYER = 'GET /integrations/player/p1';
 const COUPONS = 'GET /integrations/transactions/p1/coupon';
 const referrals = (page: number, limit: number, id = 'p1') =>
   `GET /integrations/players/${id}/referrals?page=${page}&limit=${limit}`;
+const twenty = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
 const player = (selection: string) => `{ player(playerUniqueId: "p1") { ${selection} } }`;
 
 const rows: [name: string, operation: string, requests: string[]][] = [
   ['a player', player('attributes { displayName }'), [PLAYER]],
-  ['a player and its coupons', player('id coupons { code }'), [PLAYER, COUPONS]],
+  ['a player alone', player('id'), [PLAYER]],
+  ['a player and its coupons', player('referralLink coupons { code }'), [PLAYER, COUPONS]],
+  ['coupons alone', player('coupons { code }'), [COUPONS]],
+  ['coupons and the identifiers', player('__typename id playerUniqueId coupons { code }'), [COUPONS]],
+  ['coupons and friends', player('coupons { code } referredFriends { total }'), [COUPONS, referrals(1, 1)]],
+  ['a node', '{ node(id: "p1") { id } }', [PLAYER]],
+  ['coupons of a node', '{ node(id: "p1") { id ... on Player { ... on Node { id } coupons { code } } } }', [COUPONS]],
+  [
+    "twenty players' coupons",
+    `{ players(playerUniqueIds: ${JSON.stringify(twenty)}) { id coupons { code } } }`,
+    twenty.map((id) => `GET /integrations/transactions/${id}/coupon`),
+  ],
+  ['a link in two languages', player('id referralLink fr: referralLink(lang: "fr")'), [PLAYER, PLAYER]],
+  ['a link in one language', player('id fr: referralLink(lang: "fr")'), [PLAYER]],
+  [
+    'a link in the language of the player',
+    'query ($lang: LanguageCode = "fr") { player(playerUniqueId: "p1", lang: $lang) { referralLink fr: referralLink(lang: $lang) } }',
+    [PLAYER],
+  ],
+  ['a link whose language is null', player('id referralLink(lang: null)'), [PLAYER]],
   [
     'the whole screen',
-    player('id coupons { code } referredFriends { nodes { status } }'),
+    player('id attributes { displayName } coupons { code } referredFriends { nodes { status } }'),
     [PLAYER, COUPONS, referrals(1, 50)],
   ],
   ['nothing but __typename', '{ __typename }', []],
   [
     'one player under ten aliases',
     `{ ${Array.from({ length: 10 }, (_, i) => `a${i}: player(playerUniqueId: "p1") { id coupons { code } }`).join(' ')} }`,
-    [PLAYER, COUPONS],
+    [COUPONS],
   ],
   [
     'players, one of them twice',
@@ -35,51 +55,49 @@ const rows: [name: string, operation: string, requests: string[]][] = [
     '{ a: player(playerUniqueId: "p1", lang: "en") { id } b: player(playerUniqueId: "p1", lang: "fr") { id } }',
     [PLAYER, PLAYER],
   ],
-  ['totals alone', player('referredFriends { total totalPending totalActive }'), [PLAYER, referrals(1, 1)]],
+  ['totals alone', player('referredFriends { total totalPending totalActive }'), [referrals(1, 1)]],
+  [
+    'totals of a connection of no friends',
+    player('referredFriendsConnection(first: 0) { totalCount edges { cursor } pageInfo { hasNextPage } }'),
+    [referrals(1, 1)],
+  ],
   [
     'two pages and a connection that one page covers',
     player(
       'a: referredFriends(limit: 1) { nodes { status } } b: referredFriends(limit: 200) { nodes { status } } referredFriendsConnection(first: 20) { nodes { status } }',
     ),
-    [PLAYER, referrals(1, 200)],
+    [referrals(1, 200)],
   ],
   [
     'two pages that lie together',
     player('a: referredFriends(page: 1, limit: 20) { count } b: referredFriends(page: 2, limit: 20) { count }'),
-    [PLAYER, referrals(1, 40)],
+    [referrals(1, 40)],
   ],
   [
     'two pages too far apart to be one',
     player('a: referredFriends(page: 1, limit: 10) { count } b: referredFriends(page: 20, limit: 10) { count }'),
-    [PLAYER, referrals(1, 10), referrals(20, 10)],
+    [referrals(1, 10), referrals(20, 10)],
   ],
   [
     'totals and a page',
     player('a: referredFriends { total } b: referredFriends(page: 3, limit: 5) { nodes { status } }'),
-    [PLAYER, referrals(3, 5)],
+    [referrals(3, 5)],
   ],
   [
     'friends as players, with their coupons',
     player('referredFriends(limit: 2) { nodes { player { id coupons { code } } } }'),
-    [
-      PLAYER,
-      referrals(1, 2),
-      'GET /integrations/player/f1',
-      'GET /integrations/player/f2',
-      'GET /integrations/transactions/f1/coupon',
-      'GET /integrations/transactions/f2/coupon',
-    ],
+    [referrals(1, 2), 'GET /integrations/transactions/f1/coupon', 'GET /integrations/transactions/f2/coupon'],
   ],
   ['a field that is skipped', player('id coupons @skip(if: true) { code }'), [PLAYER]],
   [
     'a fragment that is included',
     `{ player(playerUniqueId: "p1") { ...F @include(if: true) } } fragment F on Player { coupons { code } }`,
-    [PLAYER, COUPONS],
+    [COUPONS],
   ],
   [
     'a write and the next screen',
     'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id coupons { code } } userErrors { code } } }',
-    ['POST /integrations/player', PLAYER, COUPONS],
+    ['POST /integrations/player', COUPONS],
   ],
   [
     'a read, a write, and the read again',
@@ -105,8 +123,81 @@ test.each(rows)('%s', async (_name, operation, requests) => {
 test('the player, its coupons and its friends are asked for before any of them has answered', async () => {
   const { upstream, gateway } = both;
   const held = [upstream.hold('GET /player'), upstream.hold('GET /coupon'), upstream.hold('GET /referrals')];
-  const answer = gateway.query(player('id coupons { code } referredFriends { nodes { status } }'));
+  const answer = gateway.query(player('id referralLink coupons { code } referredFriends { nodes { status } }'));
   await Promise.all(held.map(({ arrived }) => arrived));
   for (const { release } of held) release();
   expect((await answer).errors).toEqual([]);
+});
+
+describe('a player of which only coupons or friends are selected', () => {
+  const COUPONS_DOWN = { status: 500 };
+  const UNKNOWN = { status: 404, json: { code: 101, message: 'unknown' } };
+  const screen = player('id coupons { code } referredFriends { total }');
+  beforeEach(() => {
+    both.upstream.on('GET /coupon', 'usual');
+    both.upstream.on('GET /referrals', 'usual');
+  });
+  afterAll(() => {
+    both.upstream.on('GET /coupon', 'usual');
+    both.upstream.on('GET /referrals', 'usual');
+  });
+
+  test.each([
+    ['404', { status: 404 }],
+    ['code 101 with 400', { status: 400, json: { code: 101 } }],
+    ['code 101 with 200', { json: { code: 101 } }],
+  ])('is null where they are answered %s', async (_name, answer) => {
+    both.upstream.on('GET /coupon', answer);
+    const { data, errors } = await both.gateway.query(
+      '{ player(playerUniqueId: "p1") { id coupons { code } } players(playerUniqueIds: ["p1", "p2"]) { coupons { code } } }',
+    );
+    expect({ data, errors }).toEqual({ data: { player: null, players: [null, null] }, errors: [] });
+  });
+
+  test('is there where they are an empty list', async () => {
+    both.upstream.on('GET /coupon', { json: { coupons: [] } });
+    const { data, errors } = await both.gateway.query(player('id coupons { code }'));
+    expect({ data, errors }).toEqual({ data: { player: { id: 'p1', coupons: [] } }, errors: [] });
+  });
+
+  test('is there without them where they fail, with an error at their path', async () => {
+    both.upstream.on('GET /coupon', COUPONS_DOWN);
+    const { data, errors } = await both.gateway.query(player('id playerUniqueId coupons { code }'));
+    expect(data).toEqual({ player: { id: 'p1', playerUniqueId: 'p1', coupons: null } });
+    expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
+      [['player', 'coupons'], 'UPSTREAM_UNAVAILABLE'],
+    ]);
+    expect(both.upstream.calls().filter((call) => call.includes('/player/'))).toEqual([]);
+  });
+
+  test('is there where one of them fails and the other is found, and null where the other says that it is not', async () => {
+    both.upstream.on('GET /coupon', COUPONS_DOWN);
+    expect((await both.gateway.query(screen)).data.player).toEqual({
+      id: 'p1',
+      coupons: null,
+      referredFriends: { total: 60 },
+    });
+    both.upstream.on('GET /referrals', UNKNOWN);
+    const { data, errors } = await both.gateway.query(screen);
+    expect({ data, errors }).toEqual({ data: { player: null }, errors: [] });
+  });
+
+  test('is read itself where they cannot be, for a bad argument', async () => {
+    const { data, errors } = await both.gateway.query(player('id referredFriends(limit: 201) { total }'));
+    expect(data).toEqual({ player: { id: 'p1', referredFriends: null } });
+    expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+    expect(both.upstream.calls()).toEqual([PLAYER]);
+  });
+});
+
+test('a language is asked for in the payload of a write, and a link has its own', async () => {
+  const { data } = await both.gateway.query(
+    `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player(lang: "fr") { id referralLink en: referralLink(lang: "en") } }
+      trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e" }] }) { player(lang: "de") { referralLink } } }`,
+  );
+  expect(data.upsertPlayer.player.id).toBe('p1');
+  const languages = both.upstream.requests
+    .filter(({ endpoint }) => endpoint === 'GET /player')
+    .map(({ headers }) => headers['lang']);
+  expect(languages.sort()).toEqual(['de', 'en', 'fr']);
 });

@@ -24,7 +24,16 @@ const vocabulary = {
   values: {
     ID: IDS,
     Int: [1, 2, 3, 5, 200, 0, -1, 201],
-    String: ['welcome', 'nobody', cursor('row:1'), cursor('row:4'), 'no cursor'],
+    String: [
+      'welcome',
+      cursor('row:1'),
+      ...[
+        [1, 'odd', 7],
+        [4, 'gone'],
+        [6, 'p1', 9],
+      ].map((one) => cursor(JSON.stringify(one))),
+      'no cursor',
+    ],
     Boolean: [true, false],
     LanguageCode: ['en', 'pt-BR'],
   },
@@ -159,6 +168,8 @@ describe('what is not compiled', () => {
       source,
     ]),
     ['a mutation', 'mutation ($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }'],
+    ['an interface', 'query ($id: ID!) { node(id: $id) { id } }'],
+    ['a fragment on an interface', '{ me { ... on Node { id } } }'],
     ['introspection', '{ __schema { queryType { name } } }'],
     ['introspection of a type', 'query { __type(name: "Player") { name } }'],
     ['a variable in an object', 'query ($u: Boolean) { me { coupons(filter: { isUsed: $u }) { code } } }'],
@@ -234,15 +245,21 @@ test('operations of one document share a fragment, and no conditions', async () 
   }
 });
 
-test.each<[string, Record<string, unknown>]>([
-  ['query ($n: Int = 5) { me { id referredFriends(limit: $n) { total } } }', { n: null }],
-  ['query ($p: Int) { me { id referredFriends(page: $p) { total } } }', { p: null }],
-  ['query ($s: Boolean = true) { me { id referralLink @skip(if: $s) } }', { s: null }],
-])('a null that a default was expected for is left to graphql-js: %s', async (source, variables) => {
-  const { interpreted, compiled } = await executeBothWays(source, variables);
+test('a null that a default was expected for is left to graphql-js', async () => {
+  const source = 'query ($s: Boolean = true) { me { id referralLink @skip(if: $s) } }';
+  const { interpreted, compiled } = await executeBothWays(source, { s: null });
   expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
   expect(interpreted.answer).toMatch(/must not be null.*BAD_USER_INPUT|BAD_USER_INPUT.*must not be null/);
   expect(interpreted.reported).toEqual([]);
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['query ($n: Int = 5) { me { id referredFriends(limit: $n) { limit total } } }', { n: null }],
+  ['query ($p: Int) { me { id referredFriends(page: $p) { page total } } }', { p: null }],
+  ['query ($p: Int) { me { id referredFriends(page: $p) { page total } } }', {}],
+  ['{ me { referredFriendsConnection(first: null) { edges { cursor node { id } } pageInfo { endCursor } } } }', {}],
+])('a null size or page is the default: %s %j', async (source, variables) => {
+  expect(await compareBothWays({ source, variables }, OPEN)).toBe('complete');
 });
 
 test.each([[[]], [[{}]]])('%j for an input object is left to graphql-js', async (f) => {

@@ -247,3 +247,19 @@ test('a connection beyond MAX_CONNECTIONS closes the oldest without a request, o
   asking.destroy();
   expect(await askingClosed).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+test('a body in chunks of one byte is refused before it is read; larger chunks are accepted', async () => {
+  const { gateway } = await start({});
+  const head = `${REQUEST}Transfer-Encoding: chunked\r\n\r\n`;
+  const tiny = open(gateway);
+  tiny.write(`${head}${'1\r\n \r\n'.repeat(3_000)}`);
+  expect(await untilClosed(tiny)).toMatch(/^HTTP\/1\.1 400 /);
+
+  const body = JSON.stringify({ query: '{ player(playerUniqueId: "p1") { id } }' });
+  const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join('');
+  const small = open(gateway);
+  small.write(`${head}${chunks}0\r\n\r\n`);
+  const [answer] = await once(small, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+  small.destroy();
+});

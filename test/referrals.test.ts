@@ -36,7 +36,7 @@ describe('pages', () => {
     const player = await friends(
       'a: referredFriends(limit: 2) { nodes { playerUniqueId } } b: referredFriends(page: 2, limit: 2) { nodes { playerUniqueId } } referredFriendsConnection(first: 3) { nodes { playerUniqueId } }',
     );
-    expect(both.upstream.calls()).toHaveLength(2);
+    expect(both.upstream.calls()).toHaveLength(1);
     expect(player).toEqual({
       a: { nodes: ids(1, 2) },
       b: { nodes: ids(3, 4) },
@@ -87,6 +87,165 @@ describe('the connection', () => {
       edges: [],
       pageInfo: { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null },
     });
+  });
+});
+
+describe('a cursor', () => {
+  const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+  const walk = async (after: string, first = 5) => {
+    const { referredFriendsConnection: connection } = await friends(
+      `referredFriendsConnection(first: ${first}, after: "${after}") { nodes { playerUniqueId } pageInfo { hasNextPage endCursor } }`,
+    );
+    return connection.nodes.map(({ playerUniqueId }: { playerUniqueId: string }) => playerUniqueId);
+  };
+  const named = (from: number, to: number) => ids(from, to).map(({ playerUniqueId }) => playerUniqueId);
+  /** The list from now on, without some of its sixty friends. */
+  const remove = (...gone: string[]) => list(named(1, 60).filter((id) => !gone.includes(id)));
+  function list(rows: readonly string[]) {
+    both.upstream.on('GET /referrals', ({ query }) => {
+      const [page, limit] = [Number(query['page']), Number(query['limit'])];
+      const referredFriends = rows
+        .slice((page - 1) * limit, page * limit)
+        .map((playerUniqueId) => ({ playerUniqueId, status: 'active' }));
+      return { json: { referredFriends, total: rows.length } };
+    });
+  }
+  beforeEach(() => both.upstream.on('GET /referrals', 'usual'));
+  afterAll(() => both.upstream.on('GET /referrals', 'usual'));
+
+  test('of a list as it was needs no further call', async () => {
+    expect(await walk(cursor(24, 'f25', 60), 20)).toEqual(named(26, 45));
+    expect(both.upstream.calls()).toEqual(['GET /integrations/players/p1/referrals?page=2&limit=23']);
+  });
+
+  test.each([1, 7, 50, 100])('of a page of %d is still one call for the next page', async (first) => {
+    list(named(1, 1_000));
+    for (const pages of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+      both.upstream.forget();
+      const last = pages * first;
+      expect(await walk(cursor(last - 1, `f${last}`), first)).toEqual(named(last + 1, last + first));
+      expect(both.upstream.calls()).toHaveLength(1);
+    }
+  });
+
+  test('is followed to where its friend is now, so that nobody is left out', async () => {
+    remove('f2', 'f9');
+    expect(await walk(cursor(9, 'f10', 60))).toEqual(named(11, 15));
+    remove(...named(1, 24));
+    expect(await walk(cursor(24, 'f25', 60))).toEqual(named(26, 30));
+    remove('f60');
+    expect(await walk(cursor(9, 'f10', 60))).toEqual(named(11, 15));
+  });
+
+  test('whose friend is gone continues where it stood, and brings friends twice rather than not at all', async () => {
+    remove('f10');
+    expect(await walk(cursor(9, 'f10', 60))).toEqual(named(11, 15));
+    remove('f3', 'f10');
+    expect(await walk(cursor(9, 'f10', 60))).toEqual(named(11, 15));
+    remove('f10', 'f59', 'f60');
+    expect(await walk(cursor(9, 'f10', 60))).toEqual([...named(8, 9), ...named(11, 13)]);
+    remove('f10');
+    expect(await walk(cursor(9, 'f10'))).toEqual(named(11, 15));
+  });
+
+  test('at the end of a list that became short brings nothing', async () => {
+    remove(...named(1, 60));
+    expect(await walk(cursor(59, 'f60', 60))).toEqual([]);
+  });
+
+  test('of an earlier version names its row alone', async () => {
+    remove('f2');
+    expect(await walk(Buffer.from('row:9').toString('base64url'))).toEqual(named(12, 16));
+  });
+
+  test('of a friend without an identifier does too', async () => {
+    both.upstream.on('GET /referrals', { json: { referredFriends: [{ status: 'active' }], total: 1 } });
+    const { referredFriendsConnection: connection } = await friends(
+      'referredFriendsConnection(first: 1) { nodes { id } edges { cursor node { id } } }',
+    );
+    const old = Buffer.from('row:0').toString('base64url');
+    expect(connection).toEqual({ nodes: [{ id: null }], edges: [{ cursor: old, node: { id: null } }] });
+  });
+
+  test.each([
+    'x',
+    'row:-1',
+    'row:1234567890',
+    '[1]',
+    '[1,2]',
+    '[-1,"f"]',
+    '[1.5,"f"]',
+    '[1e10,"f"]',
+    '[1,"f","x"]',
+    '{"row":1}',
+    'null',
+  ])('cannot be %s', async (text) => {
+    const after = Buffer.from(text).toString('base64url');
+    const { errors } = await both.gateway.query(
+      `{ player(playerUniqueId: "p1") { id referredFriendsConnection(after: "${after}") { totalCount } } }`,
+    );
+    expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+  });
+});
+
+describe('an id', () => {
+  test('differs for the same friend of another player and for another type, and is the same each time', async () => {
+    const query = `{ players(playerUniqueIds: ["p1", "p2"]) { coupons { id code } referredFriends(limit: 2) { nodes { id } } referredFriendsConnection(first: 2) { nodes { id } edges { node { id } } } } }`;
+    const { data } = await both.gateway.query(query);
+    const seen = data.players.flatMap(
+      ({ coupons, referredFriends, referredFriendsConnection: { nodes, edges } }: typeof data) => {
+        expect(nodes).toEqual(referredFriends.nodes);
+        expect(edges.map(({ node }: typeof data) => node)).toEqual(nodes);
+        return [...coupons, ...nodes].map(({ id }: { id: unknown }) => id);
+      },
+    );
+    expect(seen.every((id: unknown) => typeof id === 'string' && /^[\w-]+$/.test(id))).toBe(true);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect((await both.gateway.query(query)).data).toEqual(data);
+  });
+
+  test('under an alias, in a fragment and in filtered coupons is the same', async () => {
+    const { data, errors } = await both.gateway.query(
+      `{ player(playerUniqueId: "p1") { coupons { id } a: coupons { key: id } b: coupons(filter: {}) { ...F } } }
+       fragment F on Coupon { id }`,
+    );
+    expect(errors).toEqual([]);
+    const { coupons, a, b } = data.player;
+    expect(a.map(({ key }: { key: string }) => ({ id: key }))).toEqual(coupons);
+    expect(b).toEqual(coupons);
+  });
+
+  test('is null for a coupon without a code', async () => {
+    both.upstream.on('GET /coupon', { json: { coupons: [{ code: 'A' }, { couponType: 'custom' }] } });
+    const { coupons } = await friends('coupons { id code }');
+    expect(coupons).toEqual([
+      { id: Buffer.from('["Coupon","p1","A"]').toString('base64url'), code: 'A' },
+      { id: null, code: null },
+    ]);
+    both.upstream.on('GET /coupon', 'usual');
+  });
+});
+
+describe('a size', () => {
+  test('that is null is the default', async () => {
+    const player = await friends(
+      'referredFriends(page: null, limit: null) { page limit count } referredFriendsConnection(first: null) { nodes { id } }',
+    );
+    expect(player.referredFriends).toEqual({ page: 1, limit: 50, count: 50 });
+    expect(player.referredFriendsConnection.nodes).toHaveLength(50);
+  });
+
+  test('of 0 in a connection brings totals alone', async () => {
+    const player = await friends(
+      'referredFriendsConnection(first: 0) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }',
+    );
+    expect(player.referredFriendsConnection).toEqual({
+      totalCount: 60,
+      nodes: [],
+      edges: [],
+      pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: null, endCursor: null },
+    });
+    expect(both.upstream.calls()).toEqual(['GET /integrations/players/p1/referrals?page=1&limit=1']);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection, ReferredFriend as WireReferredFriend } from '../rest/wire.ts';
-import type { ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../gateway/graphql/resolvers/parents.ts';
+import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection } from '../rest/wire.ts';
+import type { CouponParent, ReferredFriendParent, ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../gateway/graphql/resolvers/parents.ts';
 import type { Context } from '../gateway/graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -21,7 +21,7 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }
-  /** A language code such as `en`, `fr` or `pt-BR`. It must be one of the languages configured for the account; the REST service decides which those are. */
+  /** A language code such as `en`, `fr` or `pt-BR`. Where the account does not have it, its primary language is used (`en` for `en-US`), and then the account's default. */
   LanguageCode: { input: string; output: string; }
   /** An absolute URL. Mostly `https://`, but an app may have a scheme of its own; never one that runs code, such as `javascript:`. */
   URL: { input: string; output: string; }
@@ -53,6 +53,8 @@ export type Coupon = {
   readonly endAt?: Maybe<Scalars['DateTime']['output']>;
   /** The group the coupon belongs to. */
   readonly group?: Maybe<CouponGroup>;
+  /** A stable identifier for client caches, opaque: no other coupon and no other player's has it. Null for a coupon without a code. */
+  readonly id?: Maybe<Scalars['ID']['output']>;
   /** Whether the coupon has expired. */
   readonly isExpired?: Maybe<Scalars['Boolean']['output']>;
   /** Whether this player has used the coupon. */
@@ -227,6 +229,12 @@ export type MutationUpsertPlayerArgs = {
   input: UpsertPlayerInput;
 };
 
+/** Something that can be fetched again by its `id`. */
+export type Node = {
+  /** A stable identifier for client caches. */
+  readonly id: Scalars['ID']['output'];
+};
+
 /** Where a stretch lies in the whole list. */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
@@ -241,13 +249,13 @@ export type PageInfo = {
 };
 
 /** An end user of the client's platform. */
-export type Player = {
+export type Player = Node & {
   readonly __typename?: 'Player';
   /** What is known about the player. Members that are not known are null. */
   readonly attributes?: Maybe<PlayerAttributes>;
   /** The player's coupons, newest knowledge of the REST service. Null with an error when they cannot be fetched; the rest of the player arrives all the same. */
   readonly coupons?: Maybe<ReadonlyArray<Coupon>>;
-  /** A stable identifier for client caches; equal to `playerUniqueId`. */
+  /** A stable identifier for client caches, and for `node`; equal to `playerUniqueId`. */
   readonly id: Scalars['ID']['output'];
   /** The client's own identifier of the player: a database id, an e-mail address, any string that is unique per player. */
   readonly playerUniqueId: Scalars['ID']['output'];
@@ -267,16 +275,22 @@ export type PlayerCouponsArgs = {
 
 
 /** An end user of the client's platform. */
+export type PlayerReferralLinkArgs = {
+  lang?: InputMaybe<Scalars['LanguageCode']['input']>;
+};
+
+
+/** An end user of the client's platform. */
 export type PlayerReferredFriendsArgs = {
-  limit?: Scalars['Int']['input'];
-  page?: Scalars['Int']['input'];
+  limit?: InputMaybe<Scalars['Int']['input']>;
+  page?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
 /** An end user of the client's platform. */
 export type PlayerReferredFriendsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
-  first?: Scalars['Int']['input'];
+  first?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** What is known about a player. All members are optional: null means not known. */
@@ -294,7 +308,7 @@ export type PlayerAttributes = {
   readonly dateOfBirth?: Maybe<Scalars['DateTime']['output']>;
   /** Name to show. */
   readonly displayName?: Maybe<Scalars['String']['output']>;
-  /** E-mail address. Of anybody but the caller's own player it needs `contacts:read`. */
+  /** E-mail address. */
   readonly email?: Maybe<Scalars['String']['output']>;
   /** First name. */
   readonly firstName?: Maybe<Scalars['String']['output']>;
@@ -306,7 +320,7 @@ export type PlayerAttributes = {
   readonly lastName?: Maybe<Scalars['String']['output']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: Maybe<Scalars['Date']['output']>;
-  /** Mobile number. Of anybody but the caller's own player it needs `contacts:read`. */
+  /** Mobile number. */
   readonly mobile?: Maybe<Scalars['String']['output']>;
   /** Tags the client gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
@@ -378,6 +392,11 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The player the caller's token belongs to. Null for a token that belongs to no player, or whose player does not exist. */
   readonly me?: Maybe<Player>;
+  /**
+   * Something by its `id`, for clients that fetch again what they hold; only players can be fetched so. Null when no such
+   * player exists.
+   */
+  readonly node?: Maybe<Node>;
   /** One player by the client's own identifier. Null when no such player exists. */
   readonly player?: Maybe<Player>;
   /** Several players, in the order of the identifiers, null for each one that does not exist. At most 50 identifiers. */
@@ -387,6 +406,11 @@ export type Query = {
 
 export type QueryMeArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
+};
+
+
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
 };
 
 
@@ -415,11 +439,13 @@ export type ReferredFriend = {
   readonly __typename?: 'ReferredFriend';
   /** Name to show. */
   readonly displayName?: Maybe<Scalars['String']['output']>;
-  /** E-mail address; needs `contacts:read`. */
+  /** E-mail address. */
   readonly email?: Maybe<Scalars['String']['output']>;
+  /** A stable identifier for client caches, opaque: the same friend of another player has another. Null for a friend without an identifier. */
+  readonly id?: Maybe<Scalars['ID']['output']>;
   /** When the friend joined the store. */
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
-  /** Mobile number; needs `contacts:read`. */
+  /** Mobile number. */
   readonly mobileNumber?: Maybe<Scalars['String']['output']>;
   /** The friend as a player of its own. One more call to the REST service for each friend. */
   readonly player?: Maybe<Player>;
@@ -504,6 +530,12 @@ export type TrackEventsPayload = {
   readonly userErrors: ReadonlyArray<UserError>;
 };
 
+
+/** The outcome of `trackEvents`. */
+export type TrackEventsPayloadPlayerArgs = {
+  lang?: InputMaybe<Scalars['LanguageCode']['input']>;
+};
+
 /** A player to create or update. */
 export type UpsertPlayerInput = {
   /** What is known about the player. Members that are left out or null stay as they are. */
@@ -523,6 +555,12 @@ export type UpsertPlayerPayload = {
   readonly serviceId?: Maybe<Scalars['ID']['output']>;
   /** What the caller can mend in the input; empty when the write was done. */
   readonly userErrors: ReadonlyArray<UserError>;
+};
+
+
+/** The outcome of `upsertPlayer`. */
+export type UpsertPlayerPayloadPlayerArgs = {
+  lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };
 
 /** Something in a mutation's input that the caller can mend. Nothing was written. */
@@ -621,12 +659,16 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 
 
 
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  Node: ( WirePlayer );
+};
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Collection: ResolverTypeWrapper<WireCollection>;
-  Coupon: ResolverTypeWrapper<WireCoupon>;
+  Coupon: ResolverTypeWrapper<CouponParent>;
   CouponCombination: ResolverTypeWrapper<CouponCombination>;
   CouponFilter: CouponFilter;
   CouponGroup: ResolverTypeWrapper<WireCouponGroup>;
@@ -645,6 +687,7 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   LanguageCode: ResolverTypeWrapper<Scalars['LanguageCode']['output']>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Player: ResolverTypeWrapper<WirePlayer>;
   PlayerAttributes: ResolverTypeWrapper<WirePlayerAttributes>;
@@ -652,7 +695,7 @@ export type ResolversTypes = {
   Product: ResolverTypeWrapper<WireProduct>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   ReferralStatus: ReferralStatus;
-  ReferredFriend: ResolverTypeWrapper<WireReferredFriend>;
+  ReferredFriend: ResolverTypeWrapper<ReferredFriendParent>;
   ReferredFriendConnection: ResolverTypeWrapper<ReferralConnectionParent>;
   ReferredFriendEdge: ResolverTypeWrapper<Omit<ReferredFriendEdge, 'node'> & { node: ResolversTypes['ReferredFriend'] }>;
   ReferredFriendPage: ResolverTypeWrapper<ReferralPageParent>;
@@ -670,7 +713,7 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Collection: WireCollection;
-  Coupon: WireCoupon;
+  Coupon: CouponParent;
   CouponCombination: CouponCombination;
   CouponFilter: CouponFilter;
   CouponGroup: WireCouponGroup;
@@ -688,13 +731,14 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   LanguageCode: Scalars['LanguageCode']['output'];
   Mutation: Record<PropertyKey, never>;
+  Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PageInfo: PageInfo;
   Player: WirePlayer;
   PlayerAttributes: WirePlayerAttributes;
   PlayerAttributesInput: PlayerAttributesInput;
   Product: WireProduct;
   Query: Record<PropertyKey, never>;
-  ReferredFriend: WireReferredFriend;
+  ReferredFriend: ReferredFriendParent;
   ReferredFriendConnection: ReferralConnectionParent;
   ReferredFriendEdge: Omit<ReferredFriendEdge, 'node'> & { node: ResolversParentTypes['ReferredFriend'] };
   ReferredFriendPage: ReferralPageParent;
@@ -742,6 +786,7 @@ export type CouponResolvers<ContextType = Context, ParentType extends ResolversP
   currency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   endAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   group?: Resolver<Maybe<ResolversTypes['CouponGroup']>, ParentType, ContextType>;
+  id?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   isExpired?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType>;
   isUsed?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType>;
   options?: Resolver<Maybe<ResolversTypes['CouponOptions']>, ParentType, ContextType>;
@@ -816,6 +861,10 @@ export type MutationResolvers<ContextType = Context, ParentType extends Resolver
   upsertPlayer?: Resolver<Maybe<ResolversTypes['UpsertPlayerPayload']>, ParentType, ContextType, RequireFields<MutationUpsertPlayerArgs, 'input'>>;
 };
 
+export type NodeResolvers<ContextType = Context, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
+  __resolveType: TypeResolveFn<'Player', ParentType, ContextType>;
+};
+
 export type PageInfoResolvers<ContextType = Context, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -828,9 +877,10 @@ export type PlayerResolvers<ContextType = Context, ParentType extends ResolversP
   coupons?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Coupon']>>, ParentType, ContextType, Partial<PlayerCouponsArgs>>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   playerUniqueId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  referralLink?: Resolver<Maybe<ResolversTypes['URL']>, ParentType, ContextType>;
+  referralLink?: Resolver<Maybe<ResolversTypes['URL']>, ParentType, ContextType, Partial<PlayerReferralLinkArgs>>;
   referredFriends?: Resolver<Maybe<ResolversTypes['ReferredFriendPage']>, ParentType, ContextType, RequireFields<PlayerReferredFriendsArgs, 'limit' | 'page'>>;
   referredFriendsConnection?: Resolver<Maybe<ResolversTypes['ReferredFriendConnection']>, ParentType, ContextType, RequireFields<PlayerReferredFriendsConnectionArgs, 'first'>>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
 export type PlayerAttributesResolvers<ContextType = Context, ParentType extends ResolversParentTypes['PlayerAttributes'] = ResolversParentTypes['PlayerAttributes']> = {
@@ -863,6 +913,7 @@ export type ProductResolvers<ContextType = Context, ParentType extends Resolvers
 
 export type QueryResolvers<ContextType = Context, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   me?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType, Partial<QueryMeArgs>>;
+  node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType, RequireFields<QueryPlayerArgs, 'playerUniqueId'>>;
   players?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Player']>>>, ParentType, ContextType, RequireFields<QueryPlayersArgs, 'playerUniqueIds'>>;
 };
@@ -870,6 +921,7 @@ export type QueryResolvers<ContextType = Context, ParentType extends ResolversPa
 export type ReferredFriendResolvers<ContextType = Context, ParentType extends ResolversParentTypes['ReferredFriend'] = ResolversParentTypes['ReferredFriend']> = {
   displayName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   email?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  id?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   joinDate?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   mobileNumber?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType, Partial<ReferredFriendPlayerArgs>>;
@@ -902,7 +954,7 @@ export type ReferredFriendPageResolvers<ContextType = Context, ParentType extend
 
 export type TrackEventsPayloadResolvers<ContextType = Context, ParentType extends ResolversParentTypes['TrackEventsPayload'] = ResolversParentTypes['TrackEventsPayload']> = {
   eventNames?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
-  player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType>;
+  player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType, Partial<TrackEventsPayloadPlayerArgs>>;
   userErrors?: Resolver<ReadonlyArray<ResolversTypes['UserError']>, ParentType, ContextType>;
 };
 
@@ -911,7 +963,7 @@ export interface UrlScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes[
 }
 
 export type UpsertPlayerPayloadResolvers<ContextType = Context, ParentType extends ResolversParentTypes['UpsertPlayerPayload'] = ResolversParentTypes['UpsertPlayerPayload']> = {
-  player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType>;
+  player?: Resolver<Maybe<ResolversTypes['Player']>, ParentType, ContextType, Partial<UpsertPlayerPayloadPlayerArgs>>;
   serviceId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   userErrors?: Resolver<ReadonlyArray<ResolversTypes['UserError']>, ParentType, ContextType>;
 };
@@ -935,6 +987,7 @@ export type Resolvers<ContextType = Context> = {
   EventMetadata?: GraphQLScalarType;
   LanguageCode?: GraphQLScalarType;
   Mutation?: MutationResolvers<ContextType>;
+  Node?: NodeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Player?: PlayerResolvers<ContextType>;
   PlayerAttributes?: PlayerAttributesResolvers<ContextType>;

@@ -3,6 +3,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
+  isInterfaceType,
   isObjectType,
   parse,
   TypeInfo,
@@ -16,7 +17,7 @@ export function coordinatesOf(schema: GraphQLSchema): string[] {
   return Object.values(schema.getTypeMap()).flatMap((type) => {
     if (type.name.startsWith('__')) return [];
     if (isInputObjectType(type)) return Object.keys(type.getFields()).map((field) => `${type.name}.${field}`);
-    if (!isObjectType(type)) return [];
+    if (!isObjectType(type) && !isInterfaceType(type)) return [];
     return Object.values(type.getFields()).flatMap(({ name, args }) => [
       `${type.name}.${name}`,
       ...args.map((argument) => `${type.name}.${name}(${argument.name})`),
@@ -63,6 +64,29 @@ export function fieldsWithValues(schema: GraphQLSchema, document: string, data: 
         if (valuesAt(data, path).length > 0) found.push(`${types.getParentType()}.${name.value}`);
       },
       leave: () => void path.pop(),
+    },
+  });
+  visit(parse(document), visitor);
+  return found;
+}
+
+/** Where a document selects something that has an `id`, and not its `id`. */
+export function selectionsWithoutId(schema: GraphQLSchema, document: string): string[] {
+  const types = new TypeInfo(schema);
+  const found: string[] = [];
+  const visitor = visitWithTypeInfo(types, {
+    Field({ name, selectionSet }) {
+      const type = getNamedType(types.getType());
+      if (!selectionSet || !(isObjectType(type) || isInterfaceType(type)) || !type.getFields()['id']) return;
+      const names = selectionSet.selections.flatMap((part) => (part.kind === 'Field' ? [part.name.value] : []));
+      const spreads = selectionSet.selections.some((part) => part.kind === 'FragmentSpread');
+      if (!names.includes('id') && !spreads) found.push(`${types.getParentType()}.${name.value}`);
+    },
+    FragmentDefinition({ name, selectionSet }) {
+      const type = types.getType();
+      const hasId = isObjectType(type) && type.getFields()['id'];
+      const names = selectionSet.selections.flatMap((part) => (part.kind === 'Field' ? [part.name.value] : []));
+      if (hasId && !names.includes('id')) found.push(name.value);
     },
   });
   visit(parse(document), visitor);

@@ -4,18 +4,20 @@
  */
 import {
   type GraphQLArgument,
+  type GraphQLCompositeType,
   type GraphQLField,
   GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLList,
   type GraphQLNamedType,
   GraphQLNonNull,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
+  isCompositeType,
   isEnumType,
-  isObjectType,
   isRequiredArgument,
+  isUnionType,
   parse,
   validate,
 } from 'graphql';
@@ -76,7 +78,7 @@ function createRandom(seed: number): Random {
 /** Writes one operation, which need not be valid. */
 function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, random: Random): GeneratedOperation {
   const definitions: string[] = [];
-  const fragments: { name: string; type: GraphQLObjectType; text: string }[] = [];
+  const fragments: { name: string; type: GraphQLCompositeType; text: string }[] = [];
   const variables: Record<string, unknown> = {};
   const { below, happens, oneOf } = random;
 
@@ -88,11 +90,13 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
   const name = happens(0.8) ? `Generated${head}` : head;
   return { source: [`query ${name} ${body}`, ...all].join('\n'), variables };
 
-  function selectionSet(type: GraphQLObjectType, depth: number): string {
-    const fields = Object.values(type.getFields());
-    const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
+  function selectionSet(type: GraphQLCompositeType, depth: number): string {
+    const fields = isUnionType(type) ? [] : Object.values(type.getFields());
+    const leaves = fields.filter((field) => !isCompositeType(getNamedType(field.type)));
     const choice = new Set(depth < MAX_DEPTH || leaves.length === 0 ? fields : leaves);
-    const selections: string[] = [];
+    // Now and then the fields of one of the types behind an interface.
+    const behind = isAbstractType(type) && happens(0.8) ? oneOf(schema.getPossibleTypes(type)) : undefined;
+    const selections = behind ? [`... on ${behind}${directives()} ${selectionSet(behind, depth + 1)}`] : [];
     for (let count = 1 + below(depth === 0 ? 2 : 4); count > 0; count -= 1) {
       const field = oneOf([...choice]);
       if (!field) break;
@@ -103,20 +107,20 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
     return `{ ${selections.join(' ')} }`;
   }
 
-  function selection(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number): string {
+  function selection(type: GraphQLCompositeType, field: GraphQLField<unknown, unknown>, depth: number): string {
     const kind = below(24);
     if (kind === 0) return `${happens(0.3) ? `${oneOf(ALIASES)}: ` : ''}__typename${directives()}`;
     if (kind === 1 && depth < MAX_DEPTH) return `... on ${type}${directives()} ${selectionSet(type, depth + 1)}`;
     if (kind === 2 && depth < MAX_DEPTH) return `...${directives()} ${selectionSet(type, depth + 1)}`;
     if (kind <= 4 && depth < MAX_DEPTH) return `...${fragmentOn(type, depth)}${directives()}`;
     const named = getNamedType(field.type);
-    const inner = isObjectType(named) ? ` ${selectionSet(named, depth + 1)}` : '';
+    const inner = isCompositeType(named) ? ` ${selectionSet(named, depth + 1)}` : '';
     const alias = happens(0.2) ? `${oneOf(ALIASES)}: ` : '';
     return `${alias}${field.name}${argumentsOf(field.args)}${directives()}${inner}`;
   }
 
   /** The name of a fragment; one that is there already is mostly used again. */
-  function fragmentOn(type: GraphQLObjectType, depth: number): string {
+  function fragmentOn(type: GraphQLCompositeType, depth: number): string {
     const known = oneOf(fragments.filter((fragment) => fragment.type === type));
     if (known && happens(0.7)) return known.name;
     const text = selectionSet(type, depth + 1);
@@ -167,7 +171,7 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
     if (text.endsWith('!')) return new GraphQLNonNull(typeNamed(text.slice(0, -1)));
     if (text.startsWith('[')) return new GraphQLList(typeNamed(text.slice(1, -1)));
     const type = schema.getType(text);
-    if (!type || isObjectType(type)) throw new Error(`${text} is no type of an input.`);
+    if (!type || isCompositeType(type)) throw new Error(`${text} is no type of an input.`);
     return type as GraphQLNamedType & GraphQLInputType;
   }
 

@@ -3,6 +3,7 @@ import { fork, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { FLAGS, MAIN } from '../bench/production.mjs';
 
@@ -64,13 +65,14 @@ export async function startUpstream() {
 
 /** The gateway as `npm start` runs it, with a small heap. `env` is added to the settings; undefined takes one away. */
 export async function startGateway(upstream, env = {}, flags = []) {
+  const ports = await Promise.all([freePort(), freePort()]);
   const child = own(
     spawn(process.execPath, [...FLAGS, `--max-old-space-size=${HEAP_MB}`, ...flags, MAIN], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
-        PORT: '0',
-        MANAGEMENT_PORT: '0',
+        PORT: `${ports[0]}`,
+        MANAGEMENT_PORT: `${ports[1]}`,
         REST_BASE_URL: upstream.url,
         REST_API_KEY: 'siege-api-key',
         REST_SECRET_KEY: 'siege-secret-key',
@@ -83,15 +85,14 @@ export async function startGateway(upstream, env = {}, flags = []) {
   );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
-  const announced = (name) => new RegExp(`${name}[^\\n]*?(http://127\\.0\\.0\\.1:\\d+)`).exec(output)?.[1];
+  const [url, management] = ports.map((port) => `http://127.0.0.1:${port}`);
   const until = performance.now() + 30_000;
-  while (!announced('Management')) {
+  while (!(await answers(`${url}/nope`, `${management}/healthz`))) {
     if (child.exitCode !== null || performance.now() > until) throw new Error(`The gateway did not start:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const management = announced('Management');
   return {
-    url: announced('GraphQL'),
+    url,
     management,
     output: () => output,
     pid: child.pid,
@@ -103,6 +104,25 @@ export async function startGateway(upstream, env = {}, flags = []) {
     },
     stop: () => end(child),
   };
+}
+
+/** Whether all of these addresses answer something. */
+async function answers(...urls) {
+  try {
+    for (const url of urls) await (await fetch(url)).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 async function end(child) {

@@ -31,7 +31,7 @@ export async function keepOpen({ target, number, perSecond = 1_000, use }) {
       });
       socket.once('connect', () => use(socket));
     }
-    await sleep(50);
+    await sleep(Math.max(50, 1_000 / perSecond));
   }
 }
 

@@ -6,7 +6,8 @@
  *   caller whom the rule refuses gets null, and nothing is fetched.
  * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at each friend of a list would cost
  *   more than all the rest, so members are removed where their object enters the response: the field that returns the
- *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list.
+ *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list. Where
+ *   that field returns an interface or a union, the type of each object decides which members these are.
  * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it: a caller without
  *   the scope who sends it, even as null, has the whole write refused.
  *
@@ -15,7 +16,6 @@
  */
 import {
   defaultFieldResolver,
-  type FieldNode,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
@@ -32,50 +32,64 @@ import {
 import type { Context } from '../graphql/context.ts';
 import { selectedFields } from '../graphql/selection.ts';
 import type { Caller } from './caller.ts';
-import { type AccessRule, type AccessRules, type Path, readAccessRules, refusal } from './rules.ts';
+import { type MembersByType, removeMembersAt } from './members.ts';
+import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
 
 type Field = GraphQLField<unknown, Context>;
+
+/** Types about one person: whatever leads to them must say who may ask. */
+const GATED: ReadonlySet<string> = new Set(['Player']);
 
 /** Wraps the resolvers of a schema so that its `@access` rules hold. Throws when a field that needs a rule has none. */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isAbstractType(type)) {
-      throw new Error(`${type.name}: access rules are not enforced through interfaces and unions.`);
-    }
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) enforceOn(type, field, rules);
+    for (const field of Object.values(type.getFields())) enforceOn(schema, type, field, rules);
   }
   return rules;
 }
 
-function enforceOn(type: GraphQLObjectType, field: Field, rules: AccessRules): void {
+function enforceOn(schema: GraphQLSchema, type: GraphQLObjectType, field: Field, rules: AccessRules): void {
   const rule = rules.get(type.name)?.get(field.name);
-  if (rule && isMember(field, rule)) {
-    if (field.resolve) throw new Error(`${type.name}.${field.name} is removed with its object, so it has no resolver.`);
-    return;
-  }
-  const members = membersEnteringAt(field, rule, rules);
-  if (members.length > 0) removeMembersAt(field, members);
+  if (rule && isMember(field, rule)) return;
+  const entering = typesEnteringAt(field, schema);
+  const members = membersOf(entering, rule, rules);
+  if (members.size > 0) removeMembersAt(field, members);
   const inputs = guardedInputs(field, rules);
   if (inputs.length > 0 && !rule)
     throw new Error(`${type.name}.${field.name} takes guarded input and has no @access rule.`);
+  if (!rule && entering.some(({ name }) => GATED.has(name)))
+    throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
   if (rule) gateAt(field, rule, inputs, rules);
 }
 
-/** A member is a leaf whose rule asks for a scope alone. */
+/** A member is a leaf without a resolver whose rule asks for a scope alone. */
 function isMember(field: Field, rule: AccessRule): boolean {
-  return isLeafType(getNamedType(field.type)) && rule.whom === undefined;
+  return isLeafType(getNamedType(field.type)) && rule.whom === undefined && !field.resolve;
 }
 
-/** The guarded members of what a field returns, less those that the field's own rule answers for. */
-function membersEnteringAt(field: Field, rule: AccessRule | undefined, rules: AccessRules): [string, AccessRule][] {
-  const entering = getNamedType(field.type);
-  if (!isObjectType(entering)) return [];
-  return [...(rules.get(entering.name) ?? [])].filter(([name, member]) => {
-    const inside = entering.getFields()[name];
-    return inside && isMember(inside, member) && member.scope !== rule?.scope;
-  });
+/** The object types that a field can return. */
+function typesEnteringAt(field: Field, schema: GraphQLSchema): readonly GraphQLObjectType[] {
+  const type = getNamedType(field.type);
+  if (isAbstractType(type)) return schema.getPossibleTypes(type);
+  return isObjectType(type) ? [type] : [];
+}
+
+/** The guarded members of the types a field can return, less those that the field's own rule answers for. */
+function membersOf(
+  types: readonly GraphQLObjectType[],
+  rule: AccessRule | undefined,
+  rules: AccessRules,
+): MembersByType {
+  const members = types.map((type): [string, [string, AccessRule][]] => [
+    type.name,
+    [...(rules.get(type.name) ?? [])].filter(([name, member]) => {
+      const inside = type.getFields()[name];
+      return inside && isMember(inside, member) && member.scope !== rule?.scope;
+    }),
+  ]);
+  return new Map(members.filter(([, ofType]) => ofType.length > 0));
 }
 
 /** A guarded field of an input type, and where the arguments of a field have it. */
@@ -130,64 +144,10 @@ function has(value: unknown, path: readonly string[]): boolean {
 /** Why events may not be sent because of others in the same operation, which fields at the top would send one by one. */
 function refusedBeside(caller: Caller, info: GraphQLResolveInfo, rules: AccessRules): string | undefined {
   const { operation, parentType, variableValues } = info;
-  const refused = selectedFields([operation], info).some((node) => {
+  const refused = selectedFields([operation], parentType.name, info).some((node) => {
     const field = parentType.getFields()[node.name.value];
     const rule = rules.get(parentType.name)?.get(node.name.value);
     return field && rule?.names && refusal(rule, caller, undefined, getArgumentValues(field, node, variableValues));
   });
   return refused ? 'Another event of this operation is not allowed, so none is sent.' : undefined;
-}
-
-function removeMembersAt(field: Field, members: readonly [string, AccessRule][]): void {
-  const resolve = field.resolve ?? defaultFieldResolver;
-  field.resolve = (parent, args, context, info) => {
-    const value: unknown = resolve(parent, args, context, info);
-    const { caller } = context;
-    const isOwn = caller.sub !== undefined && caller.sub === ownerOf(parent);
-    const hidden = members.filter(([, rule]) => !caller.scopes.has(rule.scope) && !(rule.exceptOwn && isOwn));
-    if (hidden.length === 0) return value;
-    const remove = (settled: unknown) => {
-      reportHidden(hidden, settled, context, info);
-      return without(settled, new Set(hidden.map(([name]) => name)));
-    };
-    return value instanceof Promise ? value.then(remove) : remove(value);
-  };
-}
-
-/** An error for each hidden member that was selected, at each entry of a list. */
-function reportHidden(
-  hidden: readonly [string, AccessRule][],
-  value: unknown,
-  { refusals }: Context,
-  info: GraphQLResolveInfo,
-): void {
-  const at = responsePathAsArray(info.path);
-  const selected = selectedFields(info.fieldNodes, info);
-  for (const [name, { scope }] of hidden) {
-    const nodes = selected.filter((node) => node.name.value === name);
-    for (const path of Array.isArray(value)
-      ? value.flatMap((one, index) => (one == null ? [] : [[...at, index]]))
-      : [at]) {
-      if (value != null) refuseAt(path, nodes, `This needs the scope "${scope}".`, refusals);
-    }
-  }
-}
-
-/** Fields of one response key are one field of the response. */
-function refuseAt(path: Path, nodes: readonly FieldNode[], reason: string, refusals: Context['refusals']): void {
-  const keys = new Set(nodes.map(({ alias, name }) => (alias ?? name).value));
-  for (const key of keys) {
-    const ofKey = nodes.filter(({ alias, name }) => (alias ?? name).value === key);
-    refusals.add(ofKey, [...path, key], reason);
-  }
-}
-
-function without(value: unknown, names: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((one) => without(one, names));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !names.has(key)));
-}
-
-function ownerOf(parent: unknown): unknown {
-  return typeof parent === 'object' && parent !== null ? Reflect.get(parent, 'playerUniqueId') : undefined;
 }

@@ -1,12 +1,15 @@
 import {
   type DirectiveNode,
+  type FieldDefinitionNode,
   type FieldNode,
   type GraphQLError,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLInterfaceType,
   type GraphQLSchema,
   getDirectiveValues,
   isInputObjectType,
+  isInterfaceType,
   isObjectType,
 } from 'graphql';
 import { isScope, type Scope } from '../../config/scopes.ts';
@@ -35,6 +38,7 @@ const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscrip
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
+    if (isInterfaceType(type)) checkInterface(schema, type);
     if (!(isObjectType(type) || isInputObjectType(type)) || type.name.startsWith('__')) continue;
     const ofType = new Map<string, AccessRule>();
     for (const field of Object.values(type.getFields())) {
@@ -44,6 +48,25 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
     rules.set(type.name, ofType);
   }
   return rules;
+}
+
+/**
+ * The rules of the implementing types hold, so an interface has none of its own. That a field is guarded in one type and
+ * open in another is taken for a mistake: through the interface both look the same.
+ */
+function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType): void {
+  for (const { name, astNode } of Object.values(type.getFields())) {
+    if (hasRule(astNode)) throw new Error(`${type}.${name}: @access stands on the fields of the implementing types.`);
+    const implementing = schema.getPossibleTypes(type);
+    const open = implementing.filter((object) => !hasRule(object.getFields()[name]?.astNode));
+    if (open.length > 0 && open.length < implementing.length) {
+      throw new Error(`${type}.${name} has an @access rule in some types and none in ${open.join(', ')}.`);
+    }
+  }
+}
+
+function hasRule(node: FieldDefinitionNode | null | undefined): boolean {
+  return node?.directives?.some(({ name }) => name.value === 'access') === true;
 }
 
 /** Why a caller may not have a field, in a sentence for developers, or undefined when it may. */

@@ -15,6 +15,7 @@
  *   take another place among its neighbours, or be lost.
  * - No variable named like a member of `Object.prototype`: graphql-jit keeps variables in an ordinary object and finds a
  *   default there (`$constructor`).
+ * - No interface and no union: what graphql-jit does with them was not compared with graphql-js.
  * - No introspection.
  */
 import {
@@ -22,7 +23,9 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLSchema,
+  getNamedType,
   getNullableType,
+  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -57,8 +60,10 @@ export function isSafeToCompile(
     [Kind.FIELD]({ name, alias }) {
       const type = types.getType();
       if (alias?.value.includes('_') || name.value === '__schema' || name.value === '__type') return refuse();
+      if (isAbstractType(getNamedType(type))) return refuse();
       return type && hasFailingMembers(type) ? refuse() : undefined;
     },
+    [Kind.NAMED_TYPE]: ({ name }) => (isAbstractType(schema.getType(name.value)) ? refuse() : undefined),
     [Kind.VARIABLE]: ({ name }) => (name.value in Object.prototype ? refuse() : undefined),
   });
   visit(document, visitor);

@@ -3,6 +3,9 @@
  * their own would wait for the player before they ask for the rest. So whatever reads a player also looks at the selection
  * below it and starts those reads; the resolvers find them in the loaders. A screen takes one round trip of time.
  *
+ * Where nothing but the player's identifiers is selected beside them, these reads are all there is: whether the player exists
+ * is known from them, and the player is not read.
+ *
  * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
  * to the resolver, which fails in the same way under its own path.
  */
@@ -15,50 +18,85 @@ import { MemoizeLast, selectedFields } from './selection.ts';
 
 type Arguments = Record<string, unknown>;
 
-/** The fields of a player with REST calls of their own, and how each of these reads is started. */
-const RELATED = new Map<
-  string,
-  (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => Promise<void>
->([
+type Start = (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => Promise<unknown> | undefined;
+
+/** The fields of a player with REST calls of their own, and how each of these reads is started; undefined for none. */
+const RELATED = new Map<string, Start>([
   ['coupons', startCoupons],
   ['referredFriends', (id, node, context, info) => startRows(id, () => pageRows(node, info), context)],
   ['referredFriendsConnection', (id, node, context, info) => startRows(id, () => connectionRows(node, info), context)],
+  ['referralLink', startLink],
 ]);
 
-/** Starts the other reads that the operation selects below a player whose own read was started. Never throws. */
-export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): void {
-  for (const node of selectedFields(info.fieldNodes, info)) {
+/** Known without a call: whoever asks for a player names it. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['id', 'playerUniqueId', '__typename']);
+
+/** Whether the operation selects something of a player that only the player's own read brings. */
+export function needsPlayer(info: GraphQLResolveInfo): boolean {
+  return selectedFields(info.fieldNodes, 'Player', info).some((node) => {
+    const name = node.name.value;
+    if (name === 'referralLink') return languageOf(node, info) === undefined;
+    return !IDENTIFIERS.has(name) && !RELATED.has(name);
+  });
+}
+
+/**
+ * Starts the other reads that the operation selects below a player. Never throws. Each promise is rejected where the read
+ * fails; its result is null where the player does not exist.
+ */
+export function startRelated(playerUniqueId: string, context: Context, info: GraphQLResolveInfo): Promise<unknown>[] {
+  const started: Promise<unknown>[] = [];
+  for (const node of selectedFields(info.fieldNodes, 'Player', info)) {
     const start = RELATED.get(node.name.value);
     const rule = context.rules.get('Player')?.get(node.name.value);
     if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
+    const read = start(playerUniqueId, node, context, info);
+    if (!read) continue;
     // The resolver of the field meets the same failure and reports it.
-    start(playerUniqueId, node, context, info).catch(() => {});
+    read.catch(() => {});
+    started.push(read);
   }
+  return started;
 }
 
 /** The allowance is taken here and the resolver finds it taken; without one nothing is sent. */
-async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): Promise<void> {
-  if ((await couponReads.takeAhead(id, (alias ?? name).value)) === 0) await loaders.coupons.load(id);
+async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context) {
+  if ((await couponReads.takeAhead(id, (alias ?? name).value)) > 0) throw new Error('No read of coupons is left.');
+  return await loaders.coupons.load(id);
 }
 
-async function startRows(
-  playerUniqueId: string,
-  rowsOf: () => RowRange | undefined,
-  { loaders }: Context,
-): Promise<void> {
-  const rows = rowsOf();
-  if (rows) await loaders.referrals.load({ playerUniqueId, from: rows.from, to: rows.to });
+/** Rows that cannot be read, for a bad argument, are not. */
+function startRows(playerUniqueId: string, rowsOf: () => RowRange, { loaders }: Context) {
+  try {
+    const { from, to } = rowsOf();
+    return loaders.referrals.load({ playerUniqueId, from, to });
+  } catch {
+    return undefined;
+  }
 }
 
-function pageRows(node: FieldNode, info: GraphQLResolveInfo): RowRange | undefined {
+function startLink(playerUniqueId: string, node: FieldNode, { loaders }: Context, info: GraphQLResolveInfo) {
+  const lang = languageOf(node, info);
+  return lang === undefined ? undefined : loaders.players.load({ playerUniqueId, lang });
+}
+
+function languageOf(node: FieldNode, info: GraphQLResolveInfo): string | undefined {
+  const { lang } = argumentsOf(node, info);
+  return typeof lang === 'string' ? lang : undefined;
+}
+
+function pageRows(node: FieldNode, info: GraphQLResolveInfo): RowRange {
   const { page, limit } = argumentsOf(node, info);
-  return typeof page === 'number' && typeof limit === 'number' ? rowsOfPage({ page, limit }, [node], info) : undefined;
+  return rowsOfPage({ page: numberOf(page), limit: numberOf(limit) }, [node], info);
 }
 
-function connectionRows(node: FieldNode, info: GraphQLResolveInfo): RowRange | undefined {
+function connectionRows(node: FieldNode, info: GraphQLResolveInfo): RowRange {
   const { first, after } = argumentsOf(node, info);
-  if (typeof first !== 'number' || !(after == null || typeof after === 'string')) return undefined;
-  return rowsOfConnection({ first, after }, [node], info);
+  return rowsOfConnection({ first: numberOf(first), after: typeof after === 'string' ? after : null }, [node], info);
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** Arguments of fields by their nodes, which live as long as their document does. */

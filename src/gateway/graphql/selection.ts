@@ -5,13 +5,17 @@ import {
   type GraphQLResolveInfo,
   GraphQLSkipDirective,
   getDirectiveValues,
+  type InlineFragmentNode,
+  isAbstractType,
+  isObjectType,
   Kind,
+  type NamedTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 
-/** What is needed to read a selection: an operation's fragments and the values of its variables. */
-export type Selecting = Pick<GraphQLResolveInfo, 'fragments' | 'variableValues'>;
+/** What is needed to read a selection: the schema, an operation's fragments and the values of its variables. */
+export type Selecting = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 /** What has a selection, or may have one. */
 export type Selected = Pick<FieldNode, 'selectionSet'>;
@@ -43,36 +47,59 @@ function isSmall(value: unknown): boolean {
   return value == null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Selections, flattened. Documents are parsed once and kept, so their nodes are keys that live as long as they do. */
-const flattened = new MemoizeLast<SelectionSetNode, readonly FieldNode[]>();
+/**
+ * Selections, flattened, by the name of the type that they are read for. Documents are parsed once and kept, so their nodes
+ * are keys that live as long as they do.
+ */
+const flattened = new Map<string, MemoizeLast<SelectionSetNode, readonly FieldNode[]>>();
 
 /**
  * The fields asked for below one or several nodes, fragments spread and `@skip`/`@include` decided.
- * Type conditions are not looked at: the schema has neither interfaces nor unions, so each of them holds.
+ * @param typeName The object type that the selection is read for; fragments on other types do not count.
  */
-export function selectedFields(nodes: readonly Selected[], selecting: Selecting): readonly FieldNode[] {
+export function selectedFields(
+  nodes: readonly Selected[],
+  typeName: string,
+  selecting: Selecting,
+): readonly FieldNode[] {
   const [first] = nodes;
-  if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, selecting) : [];
-  return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, selecting) : []));
+  if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, typeName, selecting) : [];
+  return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, typeName, selecting) : []));
 }
 
 /** Whether a field of one of these names is asked for below the nodes. */
-export function selectsAny(nodes: readonly FieldNode[], names: ReadonlySet<string>, selecting: Selecting): boolean {
-  return selectedFields(nodes, selecting).some((field) => names.has(field.name.value));
+export function selectsAny(
+  nodes: readonly Selected[],
+  typeName: string,
+  names: ReadonlySet<string>,
+  selecting: Selecting,
+): boolean {
+  return selectedFields(nodes, typeName, selecting).some((field) => names.has(field.name.value));
 }
 
-function fieldsOf(set: SelectionSetNode, selecting: Selecting): readonly FieldNode[] {
-  const known = flattened.get(set, selecting.variableValues);
+function fieldsOf(set: SelectionSetNode, typeName: string, selecting: Selecting): readonly FieldNode[] {
+  const ofType = flattened.get(typeName) ?? new MemoizeLast();
+  flattened.set(typeName, ofType);
+  const known = ofType.get(set, selecting.variableValues);
   if (known) return known;
   const fields: FieldNode[] = [];
   const deciding = new Set<string>();
-  collect(set, selecting, fields, deciding);
-  flattened.set(set, [...deciding], selecting.variableValues, fields);
+  collect(set, { typeName, selecting, into: fields, deciding });
+  ofType.set(set, [...deciding], selecting.variableValues, fields);
   return fields;
 }
 
-/** Adds the fields of a selection to `into`, and the variables that directives decided by to `deciding`. */
-function collect(set: SelectionSetNode, selecting: Selecting, into: FieldNode[], deciding: Set<string>): void {
+interface Collecting {
+  typeName: string;
+  selecting: Selecting;
+  /** The fields found. */
+  into: FieldNode[];
+  /** The variables that directives decided by. */
+  deciding: Set<string>;
+}
+
+function collect(set: SelectionSetNode, collecting: Collecting): void {
+  const { typeName, selecting, into, deciding } = collecting;
   for (const selection of set.selections) {
     for (const directive of selection.directives ?? []) {
       for (const { value } of directive.arguments ?? []) {
@@ -81,18 +108,28 @@ function collect(set: SelectionSetNode, selecting: Selecting, into: FieldNode[],
     }
     if (!included(selection, selecting.variableValues)) continue;
     if (selection.kind === Kind.FIELD) into.push(selection);
-    else collect(inner(selection, selecting.fragments), selecting, into, deciding);
+    else {
+      const { selectionSet, typeCondition } = fragmentOf(selection, selecting.fragments);
+      if (applies(typeCondition, typeName, selecting)) collect(selectionSet, collecting);
+    }
   }
 }
 
-function inner(
+function fragmentOf(
   spread: Exclude<SelectionNode, FieldNode>,
   fragments: Record<string, FragmentDefinitionNode>,
-): SelectionSetNode {
-  if (spread.kind === Kind.INLINE_FRAGMENT) return spread.selectionSet;
+): FragmentDefinitionNode | InlineFragmentNode {
+  if (spread.kind === Kind.INLINE_FRAGMENT) return spread;
   const fragment = fragments[spread.name.value];
   if (!fragment) throw new Error(`The validated document has no fragment "${spread.name.value}".`);
-  return fragment.selectionSet;
+  return fragment;
+}
+
+/** Whether a fragment with this condition is for objects of a type. */
+function applies(condition: NamedTypeNode | undefined, typeName: string, { schema }: Selecting): boolean {
+  if (!condition || condition.name.value === typeName) return true;
+  const [wanted, type] = [schema.getType(condition.name.value), schema.getType(typeName)];
+  return isAbstractType(wanted) && isObjectType(type) && schema.isSubType(wanted, type);
 }
 
 function included(selection: SelectionNode, variables: Record<string, unknown>): boolean {

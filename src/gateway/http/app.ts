@@ -30,6 +30,7 @@ import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } f
 import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
+import { serveSdl } from './ide/sdl.ts';
 import { limitOverload, overloaded } from './overload.ts';
 
 export interface GatewayOptions {
@@ -127,6 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   if (!production) {
     admitHostedSandbox(app);
     serveGraphiQL(app, GRAPHQL_PATH, examples);
+    serveSdl(app, schema);
   }
   app.addHook('onReady', async () => compileListed(admission, operations));
   return { app, hasKeys: authentication.isReady };

@@ -67,17 +67,19 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       await route.rates.charge(caller, measured?.cost ?? 1);
       if (known && measured) check(route, known, measured, graphql, caller);
       const permit = await route.concurrency.acquire();
+      let response = '';
       try {
         if (cancellation.cancelled) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
         const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
         const context = createContext(route.context, { caller, known, ...observed });
         if (route.publishCost && measured) context.extensions['cost'] = costOf(measured);
-        return await execute(route, request, reply, { graphql, body, resolved, context });
+        response = await execute(route, request, reply, { graphql, body, resolved, context });
       } finally {
         route.concurrency.release(permit);
-        if (request.record) route.rates.settle(caller, request.record.calls.length);
+        route.rates.settle(caller, request.record?.calls.length ?? 0, response.length);
       }
+      return response;
     },
   });
 }
@@ -137,7 +139,7 @@ async function execute(
   request: FastifyRequest,
   reply: FastifyReply,
   { graphql, body, resolved, context }: Execution,
-): Promise<string | FastifyReply> {
+): Promise<string> {
   const { known } = context;
   if (known && isFast(graphql, known)) {
     const text = await executeFast(known, graphql.variables, context, responses);
@@ -148,7 +150,7 @@ async function execute(
     }
   }
   const httpGraphQLRequest = toApolloRequest(request, body, graphql, resolved.textOfId);
-  return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context }), reply);
+  return take(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context }), reply);
 }
 
 /** Responses that are ready at the same time are sent together; see batch-per-tick.ts. */
@@ -168,14 +170,15 @@ async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest,
   const context = async () => {
     throw unauthenticated();
   };
-  return send(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
+  return take(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
 }
 
-function send({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): FastifyReply {
+/** Takes over status and headers of Apollo Server's response; returns its body. */
+function take({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): string {
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);
-  return reply.send(status >= 400 ? withRequestId(body.string, reply.request.id) : body.string);
+  return status >= 400 ? withRequestId(body.string, reply.request.id) : body.string;
 }
 
 /** Apollo Server answers what never became an operation without our extensions; they are added here. */

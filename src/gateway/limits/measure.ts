@@ -12,15 +12,18 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLInputType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getDirectiveValues,
   getNamedType,
   getNullableType,
+  type InlineFragmentNode,
+  isCompositeType,
+  isInterfaceType,
   isListType,
-  isObjectType,
+  isUnionType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -77,14 +80,14 @@ export function measureOperation(
   return { ...measure, directives: measure.directives + (operation.directives?.length ?? 0) };
 }
 
-function measureSet(set: SelectionSetNode, type: GraphQLObjectType | undefined, measuring: Measuring): Measure {
+function measureSet(set: SelectionSetNode, type: GraphQLCompositeType | undefined, measuring: Measuring): Measure {
   let total = NOTHING;
   for (const selection of set.selections) {
     const measure =
       selection.kind === Kind.FIELD
         ? measureField(selection, type, measuring)
         : selection.kind === Kind.INLINE_FRAGMENT
-          ? measureSet(selection.selectionSet, type, measuring)
+          ? measureSet(selection.selectionSet, conditionOf(selection, type, measuring), measuring)
           : measureFragment(selection.name.value, measuring);
     total = add(total, measure, selection.directives?.length ?? 0);
   }
@@ -98,20 +101,30 @@ function measureFragment(name: string, measuring: Measuring): Measure {
   if (!fragment) return NOTHING;
   // A fragment that spreads itself adds nothing more; validation refuses it afterwards.
   measuring.measured.set(name, NOTHING);
-  const type = measuring.schema.getType(fragment.typeCondition.name.value);
-  const measure = measureSet(fragment.selectionSet, isObjectType(type) ? type : undefined, measuring);
+  const measure = measureSet(fragment.selectionSet, conditionOf(fragment, undefined, measuring), measuring);
   measuring.measured.set(name, measure);
   return measure;
 }
 
-function measureField(node: FieldNode, parent: GraphQLObjectType | undefined, measuring: Measuring): Measure {
+/** The type that a fragment is on; without a condition, the type around it. */
+function conditionOf(
+  { typeCondition }: FragmentDefinitionNode | InlineFragmentNode,
+  around: GraphQLCompositeType | undefined,
+  { schema }: Measuring,
+): GraphQLCompositeType | undefined {
+  if (!typeCondition) return around;
+  const type = schema.getType(typeCondition.name.value);
+  return isCompositeType(type) ? type : undefined;
+}
+
+function measureField(node: FieldNode, parent: GraphQLCompositeType | undefined, measuring: Measuring): Measure {
   const introspects = node.name.value === '__schema' || node.name.value === '__type';
-  const field = parent?.getFields()[node.name.value];
+  const field = parent && !isUnionType(parent) ? parent.getFields()[node.name.value] : undefined;
   const type = field && getNamedType(field.type);
   const inner = node.selectionSet
-    ? measureSet(node.selectionSet, isObjectType(type) ? type : undefined, measuring)
+    ? measureSet(node.selectionSet, isCompositeType(type) ? type : undefined, measuring)
     : NOTHING;
-  const size = field ? listSize(field, node, measuring) : FIXED_SIZE;
+  const size = field ? largestSize(field, parent, node, measuring) : FIXED_SIZE;
   return {
     rootFields: 1,
     depth: introspects ? 1 : inner.depth + 1,
@@ -148,6 +161,22 @@ interface Size {
 }
 
 const FIXED_SIZE: Size = { members: 1, variables: [] };
+
+/** The size of a field; one of an interface is as large as the largest of the types behind it. */
+function largestSize(
+  field: GraphQLField<unknown, unknown>,
+  parent: GraphQLCompositeType | undefined,
+  node: FieldNode,
+  measuring: Measuring,
+): Size {
+  const own = listSize(field, node, measuring);
+  if (!isInterfaceType(parent)) return own;
+  return measuring.schema.getPossibleTypes(parent).reduce((largest, type) => {
+    const implementing = type.getFields()[field.name];
+    const { members, variables } = implementing ? listSize(implementing, node, measuring) : FIXED_SIZE;
+    return { members: Math.max(largest.members, members), variables: union(largest.variables, variables) };
+  }, own);
+}
 
 /** How many members a field can return: what its argument requests, or what its `@listSize` assumes. */
 function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measuring: Measuring): Size {

@@ -46,6 +46,8 @@ const BYTES_PER_OPERATION = 8_192;
 /** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
 const INCLUDED_CALLS = 5;
 const CALLS_PER_OPERATION = 5;
+/** How long a response is for each further operation that is charged, in characters. */
+const RESPONSE_PER_OPERATION = 65_536;
 
 /** The rate limits of a gateway: in Redis where there is one, else in memory, where each worker has its part of them. */
 export class RateLimits {
@@ -92,9 +94,10 @@ export class RateLimits {
     refuseFor(await this.#operationsOf(caller).take(callerKey(caller), cost));
   }
 
-  /** Charges the REST calls of an operation afterwards, as a debt for the next one. */
-  settle(caller: Caller, calls: number): void {
-    const cost = Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION);
+  /** Charges the REST calls and the response of an operation afterwards, as a debt for the next one. */
+  settle(caller: Caller, calls: number, responseLength: number): void {
+    const forCalls = Math.max(0, Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION));
+    const cost = forCalls + Math.floor(responseLength / RESPONSE_PER_OPERATION);
     if (cost > 0) this.#operationsOf(caller).debt(callerKey(caller), cost);
   }
 

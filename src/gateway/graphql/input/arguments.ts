@@ -30,9 +30,9 @@ export function checkPage(page: number, limit: number): void {
   if (page * limit > MAX_ROW) throw badUserInput('page', 'is too large for this limit');
 }
 
-/** Makes sure that a page or a stretch holds 1 to 200 members. */
-export function checkSize(argument: string, size: number): void {
-  if (size < 1 || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between 1 and ${MAX_PAGE_SIZE}`);
+/** Makes sure that a page or a range holds `min` to 200 members. */
+export function checkSize(argument: string, size: number, min = 1): void {
+  if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
 }
 
 function refuse(argument: string, problem: Problem | undefined): void {

@@ -1,16 +1,53 @@
 import { badUserInput } from '../errors.ts';
 
-/** Cursors are opaque to clients; inside they name a row of the list, counted from 0. */
-const FORM = /^row:(\d{1,9})$/;
-
-export function cursorAt(row: number): string {
-  return Buffer.from(`row:${row}`).toString('base64url');
+/** A place in a list of referred friends. Cursors are opaque to clients. */
+export interface Cursor {
+  /** The row in the list, counted from 0, when the cursor was made. */
+  row: number;
+  /** The friend in that row. Undefined for a friend without an identifier, and in cursors of earlier versions. */
+  friend?: string | undefined;
+  /** How many friends the list had. */
+  total?: number | undefined;
 }
 
-/** The row after a cursor; the first one without a cursor. Throws BAD_USER_INPUT for a text that is no cursor of ours. */
-export function rowAfter(cursor: string | null | undefined): number {
-  if (cursor == null) return 0;
-  const [, row] = (cursor.length < 40 && FORM.exec(Buffer.from(cursor, 'base64url').toString())) || [];
-  if (row === undefined) throw badUserInput('after', 'must be a cursor from an earlier answer');
-  return Number(row) + 1;
+/** Longer identifiers are left out of cursors, which travel in URLs too. */
+const MAX_FRIEND_LENGTH = 1_024;
+/** Of a cursor with the longest identifier, every character of it escaped. */
+const MAX_LENGTH = 10_000;
+const MAX_ROW = 999_999_999;
+/** A row alone, as earlier versions wrote it. */
+const ROW = /^row:(\d{1,9})$/;
+
+export function writeCursor({ row, friend, total }: Cursor): string {
+  const known = friend !== undefined && friend.length <= MAX_FRIEND_LENGTH;
+  const text = known ? JSON.stringify(total === undefined ? [row, friend] : [row, friend, total]) : `row:${row}`;
+  return Buffer.from(text).toString('base64url');
+}
+
+/** Throws BAD_USER_INPUT for a text that is no cursor of ours. */
+export function readCursor(text: string): Cursor {
+  const cursor = text.length <= MAX_LENGTH ? decode(Buffer.from(text, 'base64url').toString()) : undefined;
+  if (!cursor) throw badUserInput('after', 'must be a cursor from an earlier answer');
+  return cursor;
+}
+
+function decode(text: string): Cursor | undefined {
+  const [, alone] = ROW.exec(text) ?? [];
+  if (alone !== undefined) return { row: Number(alone) };
+  const [row, friend, total] = parse(text);
+  if (!isRow(row) || typeof friend !== 'string' || !(total === undefined || isRow(total))) return undefined;
+  return { row, friend, total };
+}
+
+function parse(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function isRow(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_ROW;
 }

@@ -1,41 +1,58 @@
-import type { FieldNode } from 'graphql';
 import type { RowRange } from '../loaders/pages.ts';
-import { type Selecting, selectsAny } from '../selection.ts';
+import { type Selected, type Selecting, selectsAny } from '../selection.ts';
 import { checkPage, checkSize } from './arguments.ts';
-import { rowAfter } from './cursor.ts';
+import { type Cursor, readCursor } from './cursor.ts';
 
+/** Null takes the default, as an argument that is left out does. */
 export interface PageArguments {
+  page?: number | null | undefined;
+  limit?: number | null | undefined;
+}
+
+export interface ConnectionArguments {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}
+
+export interface PageRows extends RowRange {
   page: number;
   limit: number;
 }
 
-export interface ConnectionArguments {
+export interface ConnectionRows extends RowRange {
   first: number;
-  after?: string | null | undefined;
+  /** Where to begin; the range then begins with the row of the cursor, so that its friend can be compared. */
+  after: Cursor | undefined;
 }
+
+/** The defaults of the schema. */
+const DEFAULT_SIZE = 50;
 
 /** Fields that cannot be answered from the totals. */
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
 /** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for a page that cannot be. */
-export function rowsOfPage(
-  { page, limit }: PageArguments,
-  nodes: readonly FieldNode[],
-  selecting: Selecting,
-): RowRange {
+export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], selecting: Selecting): PageRows {
+  const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
   checkPage(page, limit);
   const from = (page - 1) * limit;
-  return { from, to: selectsAny(nodes, ROWS_OF_PAGE, selecting) ? from + limit : from };
+  const to = selectsAny(nodes, 'ReferredFriendPage', ROWS_OF_PAGE, selecting) ? from + limit : from;
+  return { page, limit, from, to };
 }
 
 /** The rows a connection asks for; none where only the total is selected. Throws BAD_USER_INPUT likewise. */
 export function rowsOfConnection(
-  { first, after }: ConnectionArguments,
-  nodes: readonly FieldNode[],
+  args: ConnectionArguments,
+  nodes: readonly Selected[],
   selecting: Selecting,
-): RowRange {
-  checkSize('first', first);
-  const from = rowAfter(after);
-  return { from, to: selectsAny(nodes, ROWS_OF_CONNECTION, selecting) ? from + first : from };
+): ConnectionRows {
+  const first = args.first ?? DEFAULT_SIZE;
+  checkSize('first', first, 0);
+  const after = args.after == null ? undefined : readCursor(args.after);
+  const from = after ? after.row + 1 : 0;
+  if (first === 0 || !selectsAny(nodes, 'ReferredFriendConnection', ROWS_OF_CONNECTION, selecting)) {
+    return { first, after, from, to: from };
+  }
+  return { first, after, from: after?.friend === undefined ? from : from - 1, to: from + first };
 }

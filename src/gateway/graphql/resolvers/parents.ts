@@ -1,14 +1,31 @@
 /* The parents of resolvers that exist in GraphQL alone; all others are the wire types of the REST client. */
+import type { Coupon, ReferredFriend } from '../../../rest/wire.ts';
 import type { Referrals } from '../loaders/referral.ts';
 
+/** A coupon, with its `id` where that is selected. */
+export interface CouponParent extends Coupon {
+  id?: string | undefined;
+}
+
+/** A referred friend, with its `id` where that is selected. */
+export interface ReferredFriendParent extends ReferredFriend {
+  id?: string | undefined;
+}
+
+/** What was found in a player's list of referred friends. */
+interface ReferralsParent extends Referrals {
+  /** The player who referred them. */
+  owner: string;
+}
+
 /** A page of referred friends as it was requested, and what was found. */
-export interface ReferralPageParent extends Referrals {
+export interface ReferralPageParent extends ReferralsParent {
   page: number;
   limit: number;
 }
 
 /** A range of the list of referred friends: its first row, how many were requested, and what was found. */
-export interface ReferralConnectionParent extends Referrals {
+export interface ReferralConnectionParent extends ReferralsParent {
   from: number;
   first: number;
 }

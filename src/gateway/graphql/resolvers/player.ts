@@ -1,18 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { MutationResolvers, QueryResolvers } from '../../../generated/graphql.ts';
+import type { MutationResolvers, PlayerResolvers, QueryResolvers } from '../../../generated/graphql.ts';
 import type { Player } from '../../../rest/wire.ts';
 import type { Deletion } from '../../observe/operation-record.ts';
 import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
-import { startRelated } from '../lookahead.ts';
+import { needsPlayer, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
 import { performWrite } from './user-errors.ts';
 
 type Lang = string | null | undefined;
 
-/** Reads a player and, at the same time, what else the operation asks of it. */
+/** Reads a player and, at the same time, what else the operation asks of it. Null for a player that does not exist. */
 export function readPlayer(
   playerUniqueId: string,
   lang: Lang,
@@ -20,18 +20,51 @@ export function readPlayer(
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
   // First in line for the calls the operation may cause: without the player the rest is of no use.
-  const player = context.loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
-  startRelated(playerUniqueId, context, info);
-  return player;
+  const player = needsPlayer(info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
+  const related = startRelated(playerUniqueId, context, info);
+  if (player) return player;
+  return related.length > 0 ? playerBehind(playerUniqueId, related) : loadPlayer(playerUniqueId, lang, context);
 }
+
+function loadPlayer(playerUniqueId: string, lang: Lang, { loaders }: Context): Promise<Player | null> {
+  return loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
+}
+
+/** A player of which nothing but its identifiers is needed, by reads of what belongs to it. A failed read says nothing. */
+async function playerBehind(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
+  const finds = related.map(async (read) => {
+    if ((await read) === null) throw UNKNOWN_PLAYER;
+  });
+  try {
+    await Promise.any(finds);
+  } catch (error) {
+    if (error instanceof AggregateError && error.errors.includes(UNKNOWN_PLAYER)) return null;
+  }
+  return { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
+}
+
+const UNKNOWN_PLAYER = new Error('The player does not exist.');
+
+export const playerFields: Pick<PlayerResolvers, 'referralLink'> = {
+  referralLink: ({ playerUniqueId, referralLink }, { lang }, context) =>
+    lang == null ? referralLink : loadPlayer(playerUniqueId, lang, context).then((player) => player?.referralLink),
+};
 
 /** The player after a write, for both payloads that carry one. */
 export const writtenPlayer = {
-  player: ({ playerUniqueId, userErrors }: WriteParent, _args: unknown, context: Context, info: GraphQLResolveInfo) =>
-    userErrors.length > 0 ? null : readPlayer(playerUniqueId, undefined, context, info),
+  player: (
+    { playerUniqueId, userErrors }: WriteParent,
+    { lang }: { lang?: Lang },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => (userErrors.length > 0 ? null : readPlayer(playerUniqueId, lang, context, info)),
 };
 
-export const playerQueries: Pick<QueryResolvers, 'player' | 'players' | 'me'> = {
+export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' | 'me'> = {
+  node: (_parent, { id }, context, info) => {
+    checkPlayerId('id', id);
+    return readPlayer(id, undefined, context, info);
+  },
   player: (_parent, { playerUniqueId, lang }, context, info) => {
     checkPlayerId('playerUniqueId', playerUniqueId);
     return readPlayer(playerUniqueId, lang, context, info);

@@ -1,50 +1,64 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type {
   PlayerResolvers,
   ReferredFriendConnectionResolvers,
   ReferredFriendPageResolvers,
   ReferredFriendResolvers,
 } from '../../../generated/graphql.ts';
-import { cursorAt } from '../input/cursor.ts';
+import type { ReferredFriend } from '../../../rest/wire.ts';
+import { writeCursor } from '../input/cursor.ts';
 import { rowsOfConnection, rowsOfPage } from '../input/rows.ts';
 import { playerIdProblem } from '../input/text.ts';
+import { readAfter } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
+import { nodeId } from '../node-id.ts';
+import { type Selected, selectedFields, selectsAny } from '../selection.ts';
+import type { ReferralConnectionParent, ReferredFriendParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
-    const { page, limit } = args;
-    const { from, to } = rowsOfPage(args, info.fieldNodes, info);
+    const { page, limit, from, to } = rowsOfPage(args, info.fieldNodes, info);
     const found = await loaders.referrals.load({ playerUniqueId, from, to });
     if (!found) return null;
     const { rows, total, totalPending, totalActive } = found;
-    return { rows, total, totalPending, totalActive, page, limit };
+    return { owner: playerUniqueId, rows, total, totalPending, totalActive, page, limit };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
-    const { first } = args;
-    const { from, to } = rowsOfConnection(args, info.fieldNodes, info);
-    const found = await loaders.referrals.load({ playerUniqueId, from, to });
-    if (!found) return null;
-    const { rows, total, totalPending, totalActive } = found;
-    return { rows, total, totalPending, totalActive, from, first };
+    const range = rowsOfConnection(args, info.fieldNodes, info);
+    const found = await readAfter(loaders.referrals, playerUniqueId, range);
+    return found && { owner: playerUniqueId, ...found, first: range.first };
   },
 };
 
 export const referralPageFields: ReferredFriendPageResolvers = {
-  nodes: ({ rows }) => rows,
+  nodes: ({ rows, owner }, _args, _context, info) => friendsFor(info.fieldNodes, rows, owner, info),
   count: ({ rows }) => rows.length,
   hasNextPage: ({ page, limit, ...found }) => reachesBeyond(page * limit, limit, found),
 };
 
 export const referralConnectionFields: ReferredFriendConnectionResolvers = {
-  nodes: ({ rows }) => rows,
-  edges: ({ from, rows }) => rows.map((node, index) => ({ cursor: cursorAt(from + index), node })),
+  nodes: ({ rows, owner }, _args, _context, info) => friendsFor(info.fieldNodes, rows, owner, info),
+  edges: (parent, _args, _context, info) => {
+    const { rows, owner } = parent;
+    const selected = selectedFields(info.fieldNodes, 'ReferredFriendEdge', info);
+    const hasCursor = selected.some(({ name }) => name.value === 'cursor');
+    const ofNode = selected.filter(({ name }) => name.value === 'node');
+    return friendsFor(ofNode, rows, owner, info).map((node, index) => ({
+      cursor: hasCursor ? cursorOf(parent, index) : '',
+      node,
+    }));
+  },
   totalCount: ({ total }) => total ?? null,
-  pageInfo: ({ from, first, ...found }) => ({
-    hasNextPage: reachesBeyond(from + first, first, found),
-    hasPreviousPage: from > 0,
-    startCursor: found.rows.length > 0 ? cursorAt(from) : null,
-    endCursor: found.rows.length > 0 ? cursorAt(from + found.rows.length - 1) : null,
-  }),
+  pageInfo: (parent) => {
+    const { from, first, rows } = parent;
+    return {
+      hasNextPage: reachesBeyond(from + first, first, parent),
+      hasPreviousPage: from > 0,
+      startCursor: rows.length > 0 ? cursorOf(parent, 0) : null,
+      endCursor: rows.length > 0 ? cursorOf(parent, rows.length - 1) : null,
+    };
+  },
 };
 
 export const friendFields: ReferredFriendResolvers = {
@@ -54,7 +68,28 @@ export const friendFields: ReferredFriendResolvers = {
       : readPlayer(playerUniqueId, lang, context, info),
 };
 
+const ID: ReadonlySet<string> = new Set(['id']);
+
+/** Friends as the selection below `nodes` needs them: with ids where one is selected. */
+function friendsFor(
+  nodes: readonly Selected[],
+  rows: readonly ReferredFriend[],
+  owner: string,
+  info: GraphQLResolveInfo,
+): readonly ReferredFriendParent[] {
+  if (!selectsAny(nodes, 'ReferredFriend', ID, info)) return rows;
+  return rows.map((friend) =>
+    friend.playerUniqueId === undefined
+      ? friend
+      : { ...friend, id: nodeId('ReferredFriend', owner, friend.playerUniqueId) },
+  );
+}
+
+function cursorOf({ from, rows, total }: ReferralConnectionParent, index: number): string {
+  return writeCursor({ row: from + index, friend: rows[index]?.playerUniqueId, total });
+}
+
 /** Whether the list goes on after `row`. Where the service gives no total, a full page is taken for a sign that it does. */
 function reachesBeyond(row: number, asked: number, { total, rows }: Referrals): boolean {
-  return total === undefined ? rows.length === asked : total > row;
+  return total === undefined ? asked > 0 && rows.length === asked : total > row;
 }

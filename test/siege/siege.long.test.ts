@@ -1,0 +1,24 @@
+/* `npm run siege` as a test: every row holds. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+
+const LONGEST_MS = 900_000;
+
+test(
+  'the gateway holds against every attack',
+  async () => {
+    const program = fileURLToPath(new URL('siege.mjs', import.meta.url));
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const [code] = await once(child, 'close');
+    process.stdout.write(output);
+    const broken = output.split('\n').filter((line) => line.startsWith('BROKEN'));
+    expect({ code, broken }).toEqual({ code: 0, broken: [] });
+  },
+  LONGEST_MS,
+);
