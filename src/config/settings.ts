@@ -87,7 +87,7 @@ export const SETTINGS = z.object({
   trustProxy: setting('TRUST_PROXY', trustProxy.default(false), 'whose `X-Forwarded-For` counts'),
   redisUrl: secret(
     'REDIS_URL',
-    '`redis://` or `rediss://` URL; replicas then share persisted queries, rate limits and cache invalidation',
+    '`redis://` or `rediss://` URL; replicas then share persisted queries, rate limits, idempotency keys and cache invalidation',
   ),
   workers: setting('WORKERS', workers.default(1), 'processes on one port'),
   logLevel: setting(
