@@ -68,7 +68,7 @@ function isMember(field: Field, rule: AccessRule): boolean {
   return isLeafType(getNamedType(field.type)) && rule.whom === undefined;
 }
 
-/** The guarded members of what a field returns, less those that the field's own rule answers for. */
+/** The guarded members of the object that a field returns, except those that need the same scope as the field. */
 function membersEnteringAt(field: Field, rule: AccessRule | undefined, rules: AccessRules): [string, AccessRule][] {
   const entering = getNamedType(field.type);
   if (!isObjectType(entering)) return [];
@@ -127,7 +127,7 @@ function has(value: unknown, path: readonly string[]): boolean {
   return rest.length === 0 || has(Reflect.get(value, key), rest);
 }
 
-/** Why events may not be sent because of others in the same operation, which fields at the top would send one by one. */
+/** Top-level mutations run one by one, so all events of an operation are checked before the first is sent. */
 function refusedBeside(caller: Caller, info: GraphQLResolveInfo, rules: AccessRules): string | undefined {
   const { operation, parentType, variableValues } = info;
   const refused = selectedFields([operation], info).some((node) => {
@@ -173,7 +173,7 @@ function reportHidden(
   }
 }
 
-/** Fields of one response key are one field of the response. */
+/** Several nodes with one response key are one field, so they have one error. */
 function refuseAt(path: Path, nodes: readonly FieldNode[], reason: string, refusals: Context['refusals']): void {
   const keys = new Set(nodes.map(({ alias, name }) => (alias ?? name).value));
   for (const key of keys) {
