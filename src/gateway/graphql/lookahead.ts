@@ -1,10 +1,10 @@
 /*
- * A player, its coupons and its friends are three REST calls, and each of them needs the player's id alone. Resolvers on
- * their own would wait for the player before they ask for the rest. So whatever reads a player also looks at the selection
- * below it and starts those reads; the resolvers find them in the loaders. A screen takes one round trip of time.
+ * A player, its coupons and its friends need three REST calls, and each call needs only the player's id. Without lookahead,
+ * the resolvers would wait for the player before they start the other reads. So a read of a player also starts the reads
+ * that the selection below it needs. The resolvers find these reads in the loaders. All calls take the time of one.
  *
- * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
- * to the resolver, which fails in the same way under its own path.
+ * A read is started only if access rules allow it and its arguments are valid. Otherwise the resolver of the field reports
+ * the error under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
 import { refusal } from '../access/rules.ts';
@@ -15,7 +15,7 @@ import { MemoizeLast, selectedFields } from './selection.ts';
 
 type Arguments = Record<string, unknown>;
 
-/** The fields of a player with REST calls of their own, and how each of these reads is started. */
+/** The fields of a player with their own REST call, and the function that starts the read. */
 const RELATED = new Map<
   string,
   (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => Promise<void>
@@ -36,7 +36,7 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
   }
 }
 
-/** The allowance is taken here and the resolver finds it taken; without one nothing is sent. */
+/** Takes the rate limit for the resolver; refused: nothing is sent. */
 async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context): Promise<void> {
   if ((await couponReads.takeAhead(id, (alias ?? name).value)) === 0) await loaders.coupons.load(id);
 }
@@ -75,7 +75,7 @@ function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolve
   return found;
 }
 
-/** The variables among a field's arguments; undefined when some may stand inside of an argument. */
+/** The variables among the arguments of a field; undefined when a list or object among them may contain variables. */
 function variablesOf({ arguments: given = [] }: FieldNode): string[] | undefined {
   const names: string[] = [];
   for (const { value } of given) {

@@ -18,7 +18,7 @@ export interface ConnectionArguments {
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
-/** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for a page that cannot be. */
+/** The rows that a page needs; none when only totals are selected. Throws BAD_USER_INPUT for an invalid page. */
 export function rowsOfPage(
   { page, limit }: PageArguments,
   nodes: readonly FieldNode[],
@@ -29,7 +29,7 @@ export function rowsOfPage(
   return { from, to: selectsAny(nodes, ROWS_OF_PAGE, selecting) ? from + limit : from };
 }
 
-/** The rows a connection asks for; none where only the total is selected. Throws BAD_USER_INPUT likewise. */
+/** The rows that a connection needs; none when only the total is selected. Throws BAD_USER_INPUT for invalid arguments. */
 export function rowsOfConnection(
   { first, after }: ConnectionArguments,
   nodes: readonly FieldNode[],

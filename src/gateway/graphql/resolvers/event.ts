@@ -13,7 +13,7 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   },
 };
 
-/** Events travel as a map from name to metadata; a map without prototype, so that any name is only a name. */
+/** Events are sent as a map from name to metadata. It has no prototype, so that `__proto__` is an ordinary name. */
 function eventBody({ playerUniqueId, events }: TrackEventsInput): TrackEventsRequest {
   const byName: TrackEventsRequest['events'] = Object.create(null);
   for (const { name, metadata } of events) byName[name] = metadata ?? {};

@@ -18,7 +18,7 @@ export function readPlayer(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
-  // First in line for the calls the operation may cause: without the player the rest is of no use.
+  // The player takes the first call of the budget: without it, the other reads are not needed.
   const player = context.loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
   startRelated(playerUniqueId, context, info);
   return player;
