@@ -5,10 +5,10 @@ import { UpstreamError } from '../../rest/errors.ts';
 import type { ReportError } from '../graphql/response.ts';
 import type { OperationRecord } from './operation-record.ts';
 
-/** A longer name of an operation is cut. */
+/** Longer names of operations are cut, in characters. */
 const MAX_NAME_LENGTH = 100;
 
-/** Writes the one line that every operation leaves in the log. What was refused for overload is told at debug only. */
+/** Writes one log line for an operation: at debug when it was refused for overload, else at info. */
 export function logOperation(
   log: FastifyBaseLogger,
   { name, type, caller, calls, codes }: OperationRecord,
@@ -29,7 +29,7 @@ export function logOperation(
   else log.info(line, 'operation');
 }
 
-/** A player may be known by an e-mail address or a telephone number; the log then names it by a hash, always the same. */
+/** Player ids that are an e-mail address or a telephone number. The log has a hash of these, always the same. */
 const PERSONAL = /@|^\+\d/;
 
 function pseudonym(name: string): string {
@@ -37,8 +37,8 @@ function pseudonym(name: string): string {
 }
 
 /**
- * Tells the log about errors a client must not see, under the id the client can quote. Failures of the REST service take
- * a short line. What it answered can hold anything, keys and personal data included: its form alone is told, at debug.
+ * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
+ * without a stack. Its response body can contain personal data and keys, so it is logged as its structure only, at debug.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -48,14 +48,14 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return;
     }
     const { code, status, message, excerpt } = cause;
-    // Clients go away every day, and the operation's own line says so.
+    // Clients often disconnect, and the operation's own line shows it.
     const level = code === 'CANCELLED' ? 'debug' : 'warn';
     log[level]({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
     if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
 }
 
-/** The form of a JSON text: names of members, short numbers, and a mark where there was a text. */
+/** The structure of a JSON text: the names of members, short numbers, and `…` in place of texts. */
 function formOf(json: string): string {
   if (!/^\s*[{[]/.test(json)) return '[no JSON]';
   return json

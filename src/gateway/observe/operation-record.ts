@@ -2,17 +2,17 @@ import type { CallRecord } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
 import type { OperationTrace } from './trace.ts';
 
-/** What is recorded of a request: its log line, its metrics and its trace are made of this. */
+/** The record of a request: the data for its log line, its metrics and its trace. */
 export interface OperationRecord {
   /** When it arrived, on the clock of `performance.now()`. */
   readonly started: number;
-  /** The operation's name; undefined for one without a name, and while it is not known. */
+  /** The operation's name; undefined without a name, and until it is known. */
   name: string | undefined;
-  /** `query` or `mutation`; undefined when no operation came about. */
+  /** `query` or `mutation`; undefined when there was no operation. */
   type: string | undefined;
-  /** Undefined for somebody without a valid token. */
+  /** Undefined without a valid token. */
   caller: Caller | undefined;
-  /** The operation's REST calls that are over. */
+  /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once. */
   codes: readonly string[];
@@ -21,7 +21,7 @@ export interface OperationRecord {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on routes that take no operations. */
+    /** Null on routes for other requests than operations. */
     record: OperationRecord | null;
   }
 }
