@@ -63,7 +63,7 @@ function enforceOn(type: GraphQLObjectType, field: Field, rules: AccessRules): v
   if (rule) gateAt(field, rule, inputs, rules);
 }
 
-/** A member is a leaf whose rule asks for a scope alone. */
+/** A member is a leaf whose rule needs only a scope. */
 function isMember(field: Field, rule: AccessRule): boolean {
   return isLeafType(getNamedType(field.type)) && rule.whom === undefined;
 }

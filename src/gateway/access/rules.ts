@@ -121,7 +121,7 @@ function follow(value: unknown, path: readonly string[]): unknown {
   return typeof value === 'object' && value !== null ? follow(Reflect.get(value, key), rest) : undefined;
 }
 
-/** Where a field stands in the response, with response keys and the positions in lists. */
+/** The path of a field in the response: response keys and positions in lists. */
 export type Path = readonly (string | number)[];
 
 /** How many refusals of one operation are reported one by one. */

@@ -39,7 +39,7 @@ export interface Measure {
   aliasLength: number;
   directives: number;
   complexity: number;
-  /** Whether it asks for `__schema` or `__type`. */
+  /** Whether it selects `__schema` or `__type`. */
   introspects: boolean;
   /** The names of the variables that determine the complexity. */
   variables: readonly string[];

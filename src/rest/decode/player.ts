@@ -16,7 +16,7 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Pl
   };
 }
 
-/** The response to an upsert, checked likewise; `serviceIdField` is the wire name of `serviceId`. */
+/** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
 export function decodeUpsert(
   body: Json,
   playerUniqueId: string,

@@ -54,7 +54,7 @@ export const friendFields: ReferredFriendResolvers = {
       : readPlayer(playerUniqueId, lang, context, info),
 };
 
-/** Whether the list goes on after `row`. Without a total, a full page means that it does. */
+/** Whether the list has rows after `row`. Without a total, a full page means that it does. */
 function reachesBeyond(row: number, asked: number, { total, rows }: Referrals): boolean {
   return total === undefined ? rows.length === asked : total > row;
 }
