@@ -1,15 +1,15 @@
 /*
- * Builds the programs into dist/: the gateway (main.js, with the commands beside it) and the reference service (reference/),
- * each with all that it imports in a few files. The two share no file. `--watch` builds again on every change.
+ * Builds the programs into dist/: the gateway (main.js and the commands) and the reference service (reference/). Each
+ * program and its imports are bundled into a few files; the two share no file. `--watch` builds again on every change.
  *
- * A server is bundled because most of its start was spent on finding a thousand files of 80 packages, and V8 kept the text
- * of each: bundled it is ready in half the time and takes 20 MB less. What is imported lazily (`await import`) is read
- * lazily here too. A CommonJS package that is imported lazily becomes a namespace with `default` alone: import it
- * statically in a module that is imported lazily.
+ * Why bundles: without them, most of the start time was spent on finding about a thousand files of 80 packages, and V8 kept
+ * the text of each file in memory. A bundled gateway is ready in half the time and uses 20 MB less. Modules imported lazily
+ * (`await import`) stay in files of their own. A CommonJS package that is imported lazily becomes a namespace with only
+ * `default`: import it statically in a module that is imported lazily.
  *
- * Types are not checked here, so that a start is quick; `npm run check` does that, and so do editors.
+ * Types are not checked here, so that a build is quick; `npm run check` and editors check them.
  *
- * Nothing is minified: a stack trace names the function and a line of dist/ that can be read. With
+ * Nothing is minified: a stack trace names the function and a readable line of dist/. With
  * NODE_OPTIONS=--enable-source-maps it names the line of src/.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -26,12 +26,12 @@ const common = {
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // ECMAScript modules where a package has both, since what is not used is left out of these.
+  // Prefers ECMAScript modules to CommonJS where a package has both, for tree shaking.
   mainFields: ['module', 'main'],
   plugins: [{ name: 'one-graphql', setup: resolveToOneGraphQL }],
-  // CommonJS packages get Node's own modules by `require`.
+  // CommonJS packages load Node's own modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  // The packages' licences stand in node_modules/.
+  // The licences of the packages are in node_modules/.
   legalComments: 'none',
   sourcemap: true,
   sourcesContent: false,
@@ -45,7 +45,7 @@ const builds = await Promise.all([
     ...common,
     outdir: join(OUT, 'reference'),
     entryPoints: ['src/reference/main.ts'],
-    // They load binaries, or try to.
+    // They load native binaries.
     external: ['libsql', 'pg'],
   }),
 ]);
@@ -58,8 +58,8 @@ else {
 }
 
 /**
- * graphql-js must not be bundled twice: it refuses the objects of another copy. An import of one of its CommonJS modules is
- * resolved to the ECMAScript module beside it.
+ * graphql-js must not be bundled twice: it throws for objects of another copy. An import of one of its CommonJS modules is
+ * resolved to the ECMAScript module of the same name.
  */
 function resolveToOneGraphQL({ onResolve, resolve }) {
   onResolve({ filter: /^graphql\// }, async ({ path, pluginData, ...from }) => {
@@ -69,7 +69,7 @@ function resolveToOneGraphQL({ onResolve, resolve }) {
   });
 }
 
-/** Removes files that earlier builds left, unless they are from today: a running program may import them later. */
+/** Removes files of earlier builds that are more than a day old. A running program may still import newer ones. */
 async function removeOthers(made) {
   for (const file of await readdir(OUT, { recursive: true })) {
     const path = join(OUT, file);

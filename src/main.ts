@@ -1,4 +1,4 @@
-/* The gateway's program. Signals are handled before the rest is loaded, which takes a third of a second. */
+/* The gateway's program. It handles signals before it loads the other modules, which takes a third of a second. */
 import { listenForSignals } from './process/signals.ts';
 
 const signals = listenForSignals();

@@ -11,7 +11,7 @@ import type { Visible } from './process/management.ts';
 import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient } from './rest/client.ts';
 
-/** `schema/` beside `src/` and `dist/`: this module, or the bundle that holds it, is at the top of one of them. */
+/** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 /** A gateway that listens. */
@@ -21,11 +21,11 @@ export interface Serving extends Stoppable, Visible {
 }
 
 export interface ServeOptions {
-  /** Aborts when clients should go elsewhere: responses then close their connections. */
+  /** Aborts when the process drains; responses then close their connections. */
   draining?: AbortSignal;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** How many operations that were not seen before a caller may send. Default 10 a second, burst 50; servers 20 times that. */
+  /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
   newOperations?: NewOperationLimits;
 }
 

@@ -90,16 +90,16 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       `MAX_DEPTH: ${between(1, 100, '-1')}`,
       'JWT_SECRET: must have at least 32 bytes',
       'JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold',
-      'REST_BASE_URL: must begin with https:// in production, because the keys travel with every call',
+      'REST_BASE_URL: must begin with https:// in production, because every call carries the keys',
       'REST_API_KEY: is needed in production (or REST_API_KEY_FILE)',
       'REST_SECRET_KEY: is needed in production (or REST_SECRET_KEY_FILE)',
-      'CORS_ORIGINS: must name its origins in production; "*" lets every website in',
+      'CORS_ORIGINS: must name its origins in production; "*" allows every website',
     ],
   ],
   [
     'a plain-http REST service whose name begins like loopback',
     { ...production, REST_BASE_URL: 'http://127.0.0.1.evil.example' },
-    ['REST_BASE_URL: must begin with https:// in production, because the keys travel with every call'],
+    ['REST_BASE_URL: must begin with https:// in production, because every call carries the keys'],
   ],
   [
     'a plain-http key set in production',
@@ -147,7 +147,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       [
         'secp256k1',
         publicPem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' })),
-        ['must lie on the curve P-256, P-384 or P-521'],
+        ['must use the curve P-256, P-384 or P-521'],
       ],
       ['X25519', publicPem(generateKeyPairSync('x25519')), ['must be an RSA, EC or Ed25519 key, not x25519']],
       [

@@ -100,7 +100,7 @@ test.each([
       const answer = await send(name, { method: 'OPTIONS', headers });
       expect(answer).toMatchObject({
         status,
-        text: status === 204 ? '' : expect.stringContaining('GraphQL takes GET and POST'),
+        text: status === 204 ? '' : expect.stringContaining('GraphQL accepts GET and POST'),
       });
       expect(answer.told).not.toHaveProperty('allow-origin');
     }

@@ -41,7 +41,7 @@ describe('a manifest that cannot be used stops the start and says why', () => {
     [
       'an id that stands twice',
       manifestOf([operation(READ, 'a'), operation(COUPONS, 'a')]),
-      /operations\.1 \("Name", id a\): its id stands twice/,
+      /operations\.1 \("Name", id a\): its id is repeated/,
     ],
     ['an operation that is no GraphQL', manifestOf([operation('query {')]), /operations\.0 .*Syntax Error/],
     ['a field the schema does not have', manifestOf([operation('{ nobody }')]), /operations\.0 .*"nobody"/],

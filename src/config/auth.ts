@@ -6,7 +6,7 @@ import { reveal } from './secret.ts';
 import type { SecretSource } from './secret-file.ts';
 import type { Settings } from './settings.ts';
 
-/** Where tokens are verified against; exactly one of these. */
+/** The key that verifies JWTs: exactly one of these kinds. */
 export type JwtKey =
   | { kind: 'jwks'; url: URL }
   | { kind: 'public-key'; pem: SecretSource }
@@ -27,7 +27,7 @@ export type AuthConfig =
   | { kind: 'open' }
   | { kind: 'tokens'; jwt: JwtConfig | undefined; clientTokensFile: string | undefined };
 
-/** Reads how callers are authenticated; what cannot be used is added to `problems`, a line for each. */
+/** Reads how callers are authenticated. Adds one line to `problems` for each setting that cannot be used. */
 export function readAuth(settings: Settings['auth'], problems: string[]): AuthConfig {
   const { issuer, audience, maxLifetimeSeconds, type, clientTokensFile } = settings;
   const key = readKey(settings, problems);
@@ -85,7 +85,7 @@ const TOKENS_FILE = z
 
 export type ClientToken = z.output<typeof TOKENS_FILE>[number];
 
-/** Reads `CLIENT_TOKENS_FILE`. Throws, in words that follow the variable's name, for a file that cannot be used. */
+/** Reads `CLIENT_TOKENS_FILE`. Throws for a file that cannot be used; the message is to follow the variable's name. */
 export function readTokensFile(path: string): ClientToken[] {
   const parsed = TOKENS_FILE.safeParse(readJson(path));
   if (parsed.success) return parsed.data;

@@ -11,13 +11,13 @@ export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest' | 'traci
   readonly auth: AuthConfig;
   readonly rest: Readonly<Settings['rest'] & { apiKey: SecretSource; secretKey: SecretSource }>;
   readonly tracing: { readonly endpoint: URL; readonly serviceName: string } | undefined;
-  /** What is odd about the environment and no reason not to start: one line each. */
+  /** Warnings about the environment, one line each. They do not prevent the start. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads every setting of the gateway. In production what is unsafe or missing is refused. Throws one ConfigError that
- * names every variable that cannot be used, and never a secret's value.
+ * Reads every setting of the gateway. In production, unsafe or missing settings are errors. Throws one ConfigError that
+ * names every variable that cannot be used. It never shows the value of a secret.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env, SETTINGS);

@@ -4,12 +4,12 @@ import { reveal } from './secret.ts';
 import type { SecretSource } from './secret-file.ts';
 import type { Settings } from './settings.ts';
 
-/** The keys in development when none are given; the reference service has the same. Refused in production. */
+/** The default keys in development; the reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
 const A_TOKEN_SETTING = 'JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET or CLIENT_TOKENS_FILE';
 
-/** What is missing or unsafe in production, a line for each variable. */
+/** Settings that are missing or unsafe in production, one line for each variable. */
 export function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: AuthConfig): string[] {
   const problems: string[] = [];
   if (!rest.baseUrl) {
@@ -17,7 +17,7 @@ export function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, a
       'REST_BASE_URL: is needed in production; it is the host part of the REST service, for example https://rewards.example.com',
     );
   } else if (isPlainHttp(rest.baseUrl)) {
-    problems.push('REST_BASE_URL: must begin with https:// in production, because the keys travel with every call');
+    problems.push('REST_BASE_URL: must begin with https:// in production, because every call carries the keys');
   }
   for (const [name, key] of [['REST_API_KEY', rest.apiKey] as const, ['REST_SECRET_KEY', rest.secretKey] as const]) {
     if (!key) problems.push(`${name}: is needed in production (or ${name}_FILE)`);
@@ -25,13 +25,13 @@ export function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, a
   }
   if (auth.kind === 'open') problems.push(`${A_TOKEN_SETTING}: one is needed in production`);
   if (corsOrigins.includes('*')) {
-    problems.push('CORS_ORIGINS: must name its origins in production; "*" lets every website in');
+    problems.push('CORS_ORIGINS: must name its origins in production; "*" allows every website');
   }
   if (jwt.jwksUrl && isPlainHttp(jwt.jwksUrl)) problems.push('JWT_JWKS_URL: must begin with https:// in production');
   return problems;
 }
 
-/** Settings that cannot be used together, a line for each variable. */
+/** Settings that cannot be used together, one line for each variable. */
 export function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<string>): string[] {
   const { host, rest, redisUrl, workers, operationTimeoutMs, persistedOperations } = settings;
   const problems: string[] = [];

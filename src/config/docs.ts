@@ -1,4 +1,4 @@
-/* `npm run docs` writes the table of settings into docs/configuration.md; with `--check` it fails when that is not fresh. */
+/* `npm run docs` writes the table of settings into docs/configuration.md. With `--check` it fails when that is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { withSettings } from './documentation.ts';
 

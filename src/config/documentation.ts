@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { type Setting, settingsOf } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
-/** What stands around the table in docs/configuration.md. */
+/** The markers around the table in docs/configuration.md. */
 const BEGIN = '<!-- settings: written by `npm run docs` -->';
 const END = '<!-- end of settings -->';
 
-/** The document with the table of settings as they are declared now. */
+/** The document with an up-to-date table of settings. */
 export function withSettings(document: string): string {
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
@@ -22,7 +22,7 @@ function settingsTable(): string {
   return ['| variable | form | default | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The description of a form, which stands below its default. */
+/** The description of a form: its own, or that of the form inside a default or optional form. */
 function describe(form: z.core.$ZodType): string {
   const { description } = z.globalRegistry.get(form) ?? {};
   if (description !== undefined) return description;

@@ -3,7 +3,7 @@ import { Secret } from './secret.ts';
 import { type SecretSource, secretFromFile } from './secret-file.ts';
 import { type Group, type Setting, settingsOf } from './setting.ts';
 
-/** A configuration that cannot be run with. Its message is the report: one line for each variable. */
+/** A configuration that cannot be used. Its message has one line for each variable. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -23,8 +23,8 @@ export interface Environment<Values> {
 }
 
 /**
- * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read is reported and takes
- * its default, so that the rest can be checked too.
+ * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read is reported and gets
+ * its default value, so that the other variables can be checked too.
  */
 export function readEnvironment<Settings extends Group>(
   env: NodeJS.ProcessEnv,
@@ -84,7 +84,7 @@ function put(tree: Tree, path: readonly string[], value: string | SecretSource |
   put(group, rest, value);
 }
 
-/** The value that was given, unless it looks like an address that carries a password. */
+/** The given value for an error message; nothing when it can be a URL with a password. */
 function shown(value: string): string {
   return value.includes('@') ? '' : `, not ${JSON.stringify(value)}`;
 }

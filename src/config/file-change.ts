@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 
-/** How often a file is looked at, in milliseconds. */
+/** How often a file is checked, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Calls `changed` after a file has changed, within a second or so. To be called before the file is read for the first time:
- * what counts is any change from now on, which node:fs's `watchFile` would miss until its own first look, made later.
+ * Calls `changed` within about a second after a file has changed. Call this before the first read of the file: node:fs's
+ * `watchFile` would miss a change between that read and its own first check.
  */
 export function onFileChange(path: string, changed: () => void): void {
   let seen = stampOf(path);
@@ -17,7 +17,7 @@ export function onFileChange(path: string, changed: () => void): void {
   }, LOOK_EVERY_MS).unref();
 }
 
-/** What differs when a file was written or replaced; undefined for a file that cannot be looked at. */
+/** A value that changes when the file is written or replaced; undefined when the file cannot be read. */
 function stampOf(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

@@ -1,4 +1,4 @@
-/* The forms a setting's text can have. Each says in its description what the documentation prints about it. */
+/* The forms that the text of a setting can have. The documentation prints their descriptions. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import * as z from 'zod';
@@ -6,7 +6,7 @@ import * as z from 'zod';
 /** Any text. */
 export const text = z.string().describe('text');
 
-/** A whole number between two bounds, both included. */
+/** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
   const message = `must be a whole number between ${min} and ${max}`;
   return z
@@ -21,7 +21,7 @@ export const port = whole(0, 65_535);
 export const milliseconds = whole(1, 600_000);
 export const rate = whole(1, 1_000_000);
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   const all = words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words[0];
   return z.enum(words, `must be ${all}`).describe(words.map((word) => `\`${word}\``).join(', '));
@@ -53,7 +53,7 @@ export const origins = list
 /** Names that stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
 const ADDRESS_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
-/** Whose `X-Forwarded-For` is believed, as Fastify takes it. */
+/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. */
 export const trustProxy = z
   .string()
   .refine(

@@ -1,2 +1,2 @@
-/** Names and addresses of this machine that nothing outside of it can reach. */
+/** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;

@@ -1,12 +1,12 @@
 import { type Group, settingsOf } from './setting.ts';
 
-/** Names that Kubernetes makes up for each Service of a namespace: `X_PORT`, `X_PORT_80_TCP`, `X_SERVICE_HOST`. */
+/** Names that Kubernetes sets for each Service of a namespace: `X_PORT`, `X_PORT_80_TCP`, `X_SERVICE_HOST`. */
 const OF_KUBERNETES = /_PORT(?:_\d|$)|_SERVICE_/;
 
-/** How many letters may differ at most; in short names fewer, or `HOME` would be taken for `HOST`. */
+/** How many letters may differ at most; fewer in short names, so that `HOME` is not reported as a misspelled `HOST`. */
 const MAX_DISTANCE = 2;
 
-/** Variables whose names are almost those of a setting, a line for each. They have no effect, and were probably meant to. */
+/** Variables whose names are almost that of a setting, one line each: probably misspelled, because they have no effect. */
 export function misspelledNames(names: readonly string[], settings: Group): string[] {
   const known = settingsOf(settings).flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]));
   return names.flatMap((name) => {
@@ -17,10 +17,10 @@ export function misspelledNames(names: readonly string[], settings: Group): stri
   });
 }
 
-/** Settings of the reference service, which can have the same environment; all others of it begin with `REFERENCE_`. */
+/** Settings of the reference service, which can run in the same environment. Its other settings begin with `REFERENCE_`. */
 const OTHERS = new Set(['PUBLIC_URL', 'DATABASE_URL', 'DATABASE_URL_FILE', 'DATA_DIR', 'PROGRAMME_FILE']);
 
-/** The Levenshtein distance: how many letters are to be changed, added or removed. */
+/** The Levenshtein distance: the number of letters to change, add or remove. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MAX_DISTANCE) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

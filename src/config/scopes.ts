@@ -1,4 +1,4 @@
-/** What a token can allow. `any-player` says whom: every player, instead of the token's own player alone. */
+/** What a token can allow. `any-player` extends the other scopes from the token's own player to all players. */
 export const SCOPES = [
   'players:read',
   'players:write',

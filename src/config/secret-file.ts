@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { onFileChange } from './file-change.ts';
 import { Secret } from './secret.ts';
 
-/** A secret as it is now: one that stands in a file can change while the process runs. */
+/** Returns the current secret: a secret in a file can change while the process runs. */
 export type SecretSource = () => Secret;
 
 /**
- * A secret that stands in a file, without the line break at its end. Throws when the file cannot be read now; when it
- * cannot be read later (it is being replaced), or is empty then, the last value stays.
+ * A secret in a file, without the line break at its end. Throws when the file cannot be read now. When it cannot be read
+ * later (it is being replaced), or is empty then, the last value stays valid.
  */
 export function secretFromFile(path: string): SecretSource {
   let current: Secret;
@@ -15,7 +15,7 @@ export function secretFromFile(path: string): SecretSource {
     try {
       current = readSecret(path);
     } catch {
-      // The file is gone or empty for the moment; the next change brings it back.
+      // The file is missing or empty while it is being replaced; the next change is read again.
     }
   });
   current = readSecret(path);

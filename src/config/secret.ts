@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const values = new WeakMap<Secret, string>();
 
 /**
- * A key that cannot be shown by accident: it prints as `[secret]` however it is printed, and JSON leaves it out.
- * Only `reveal` gives the value, and only the REST client has a reason to call it.
+ * A key or password that cannot be shown by accident: it always prints as `[secret]`, and JSON leaves it out.
+ * Only `reveal` returns the value.
  */
 export class Secret {
   constructor(value: string) {
@@ -28,7 +28,7 @@ export class Secret {
   }
 }
 
-/** The value of a secret, to be put where it belongs and nowhere else. */
+/** The value of a secret. Call this only where the value is used, and never log or store the result. */
 export function reveal(secret: Secret): string {
   const value = values.get(secret);
   if (value === undefined) throw new TypeError('Only a Secret made by this program can be revealed.');

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { SecretSource } from './secret-file.ts';
 
-/** What is declared about a setting beside its form and default, which its zod type holds. */
+/** The declaration of a setting, without its form and default: these are in its zod type. */
 export interface Declaration {
   /** The name of the environment variable. */
   name: string;
-  /** What the documentation says about it, in Markdown. */
+  /** Its description in the documentation, in Markdown. */
   about: string;
   /** A secret can also be given as the path of a file, under its name with `_FILE`. */
   isSecret?: boolean;
@@ -13,25 +13,25 @@ export interface Declaration {
 
 export const declarations = z.registry<Declaration>();
 
-/** Declares the setting that the environment variable `name` gives. */
+/** Declares a setting, read from the environment variable `name`. */
 export function setting<Form extends z.ZodType>(name: string, form: Form, about: string): Form {
-  // A registry holds one declaration for each object, and forms are shared.
+  // A registry holds one declaration for each object, and several settings share a form.
   const own = form.clone();
   declarations.add(own, { name, about });
   return own;
 }
 
-/** Declares a setting that is a secret: a `SecretSource`, of the variable `name` or of the file that `name_FILE` names. */
+/** Declares a secret setting, a `SecretSource`: from the variable `name`, or from the file whose path is in `name_FILE`. */
 export function secret(name: string, about: string) {
   const form = z.custom<SecretSource>((value) => typeof value === 'function').optional();
   declarations.add(form, { name, about, isSecret: true });
   return form;
 }
 
-/** A zod object whose members are settings or such objects. */
+/** A zod object whose members are settings or groups. */
 export type Group = z.ZodObject<Record<string, z.ZodType>>;
 
-/** A setting with its place in the configuration. */
+/** A setting and its path in the configuration. */
 export interface Setting extends Declaration {
   path: readonly string[];
   form: z.ZodType;

@@ -1,6 +1,6 @@
 /*
- * Every setting of the gateway, declared once: its environment variable, form, default, what the documentation says about
- * it, and its place in the configuration. `npm run docs` prints this file into docs/configuration.md.
+ * Every setting of the gateway, declared once: its environment variable, form, default, description and place in the
+ * configuration. `npm run docs` writes them into docs/configuration.md.
  */
 import * as z from 'zod';
 import { flag, httpUrl, milliseconds, oneOf, origins, port, rate, text, trustProxy, whole, workers } from './forms.ts';
@@ -10,7 +10,7 @@ import { secret, setting } from './setting.ts';
 const limit = (name: string, defaults: { perSecond: number; burst: number }, about: string) =>
   z.object({
     perSecond: setting(`${name}_PER_SECOND`, rate.default(defaults.perSecond), about),
-    burst: setting(`${name}_BURST`, rate.default(defaults.burst), 'as many at once after a pause'),
+    burst: setting(`${name}_BURST`, rate.default(defaults.burst), 'how many at once after a pause'),
   });
 
 export const SETTINGS = z.object({
@@ -82,9 +82,9 @@ export const SETTINGS = z.object({
   corsOrigins: setting(
     'CORS_ORIGINS',
     origins.default([]),
-    'websites that may ask; in development also the hosted Sandbox and this machine',
+    'websites that may send requests; in development also the hosted Sandbox and this machine',
   ),
-  trustProxy: setting('TRUST_PROXY', trustProxy.default(false), 'whose `X-Forwarded-For` counts'),
+  trustProxy: setting('TRUST_PROXY', trustProxy.default(false), 'the proxies whose `X-Forwarded-For` is trusted'),
   redisUrl: secret(
     'REDIS_URL',
     '`redis://` or `rediss://` URL; replicas then share persisted queries, rate limits, idempotency keys and cache invalidation',
@@ -93,7 +93,7 @@ export const SETTINGS = z.object({
   logLevel: setting(
     'LOG_LEVEL',
     oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-    'what is logged at least',
+    'the lowest level that is logged',
   ),
   slowOperationMs: setting(
     'SLOW_OPERATION_MS',
@@ -108,7 +108,7 @@ export const SETTINGS = z.object({
   shutdownGraceMs: setting(
     'SHUTDOWN_GRACE_MS',
     milliseconds.default(10_000),
-    'how long requests in flight may take after that; then they are cut',
+    'how long requests in flight may take after that; then their connections are closed',
   ),
   persistedOperations: z.object({
     mode: setting(
@@ -149,10 +149,10 @@ export const SETTINGS = z.object({
     concurrentOperations: setting(
       'MAX_CONCURRENT_OPERATIONS',
       whole(1, 1_000_000).default(1_000),
-      'operations in work at once; as many again may wait, more are answered 503',
+      'operations executed at once; as many again may wait, others are answered 503',
     ),
-    eventLoopDelayMs: setting('MAX_EVENT_LOOP_DELAY_MS', milliseconds.default(1_000), 'beyond it: 503'),
-    heapPercent: setting('MAX_HEAP_PERCENT', whole(1, 100).default(90), 'share of the heap; beyond it: 503'),
+    eventLoopDelayMs: setting('MAX_EVENT_LOOP_DELAY_MS', milliseconds.default(1_000), 'above it: 503'),
+    heapPercent: setting('MAX_HEAP_PERCENT', whole(1, 100).default(90), 'share of the heap; above it: 503'),
   }),
   limits: z.object({
     bodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 16_777_216).default(262_144), 'request body'),
@@ -165,7 +165,7 @@ export const SETTINGS = z.object({
     complexity: setting(
       'MAX_COMPLEXITY',
       whole(1, 10_000_000).default(25_000),
-      'fields, those of a list once for each member; development answers tell it in `extensions.cost`',
+      'fields, those of a list once for each member; in development, `extensions.cost` of a response shows it',
     ),
     upstreamCalls: setting('MAX_UPSTREAM_CALLS', whole(1, 10_000).default(100), 'REST calls of one operation'),
   }),

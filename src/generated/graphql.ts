@@ -15,19 +15,19 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** Free attributes of a player: an object whose values are strings or numbers, for example `{ tier: "gold", score: 7 }`. */
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
-  /** A calendar date without a time, written `2025-05-01`. As input a date-time is taken too: its day counts as it is written. */
+  /** A calendar date without a time, written `2025-05-01`. As input a date-time is accepted too: its day is used as written, without a change of time zone. */
   Date: { input: string; output: string; }
-  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input any ISO 8601 date-time is taken, also with an offset such as `+02`, a fraction behind a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date alone is midnight UTC. */
+  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input any ISO 8601 date-time is accepted, also with an offset such as `+02`, a fraction after a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date without a time is midnight UTC. */
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }
   /** A language code such as `en`, `fr` or `pt-BR`. Where the account does not have it, its primary language is used (`en` for `en-US`), and then the account's default. */
   LanguageCode: { input: string; output: string; }
-  /** An absolute URL. Mostly `https://`, but an app may have a scheme of its own; never one that runs code, such as `javascript:`. */
+  /** An absolute URL. Usually `https://`, but an app may have its own scheme. Never a scheme that runs code, such as `javascript:`. */
   URL: { input: string; output: string; }
 };
 
-/** A collection of products a coupon can be applied on. */
+/** A collection of products a coupon can be applied to. */
 export type Collection = {
   readonly __typename?: 'Collection';
   /** Identifier of the collection. */
@@ -41,7 +41,7 @@ export type Coupon = {
   readonly __typename?: 'Coupon';
   /** The code to enter at checkout. */
   readonly code?: Maybe<Scalars['String']['output']>;
-  /** The collections the coupon can be applied on. */
+  /** The collections the coupon can be applied to. */
   readonly collections?: Maybe<ReadonlyArray<Collection>>;
   /** What kind of advantage the coupon gives. */
   readonly couponType: CouponType;
@@ -102,7 +102,7 @@ export type CouponGroup = {
   readonly __typename?: 'CouponGroup';
   /** What the group is about. */
   readonly description?: Maybe<Scalars['String']['output']>;
-  /** After when coupons of the group can no longer be redeemed. */
+  /** After this date, coupons of the group can no longer be redeemed. */
   readonly expiryDate?: Maybe<Scalars['DateTime']['output']>;
   /** Unique identifier of the group. */
   readonly handle?: Maybe<Scalars['String']['output']>;
@@ -133,7 +133,7 @@ export type CouponOptions = {
   readonly combinesWith?: Maybe<CouponCombination>;
   /** Days until the coupon expires. */
   readonly expiryAfter?: Maybe<Scalars['Int']['output']>;
-  /** Whether the coupon applies on collections. */
+  /** Whether the coupon can be applied to collections. */
   readonly hasCollections?: Maybe<Scalars['Boolean']['output']>;
   /** The smallest order amount that qualifies. */
   readonly minOrderValue?: Maybe<Scalars['Float']['output']>;
@@ -181,7 +181,7 @@ export type DeletePlayerPayload = {
   readonly __typename?: 'DeletePlayerPayload';
   /** The identifier of the player that was deleted. Null when nothing was deleted. */
   readonly deletedPlayerUniqueId?: Maybe<Scalars['ID']['output']>;
-  /** What the caller can mend in the input; empty when the player was deleted. */
+  /** The problems that the caller can correct in the input; empty when the player was deleted. */
   readonly userErrors: ReadonlyArray<UserError>;
 };
 
@@ -209,7 +209,7 @@ export type Mutation = {
   readonly trackEvents?: Maybe<TrackEventsPayload>;
   /**
    * Creates a player, or updates it when it exists. Attributes that are left out or null stay as they are.
-   * A referral is counted when the e-mail or mobile number given here is the one the player left on a referral landing page.
+   * A referral is counted when the e-mail address or mobile number is the same as the player entered on a referral landing page.
    */
   readonly upsertPlayer?: Maybe<UpsertPlayerPayload>;
 };
@@ -240,9 +240,9 @@ export type PageInfo = {
   readonly __typename?: 'PageInfo';
   /** The cursor of the last friend; null when there is none. */
   readonly endCursor?: Maybe<Scalars['String']['output']>;
-  /** Whether there are more friends after this stretch. */
+  /** Whether there are more friends after this range. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** Whether there are friends before this stretch. */
+  /** Whether there are friends before this range. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   /** The cursor of the first friend; null when there is none. */
   readonly startCursor?: Maybe<Scalars['String']['output']>;
@@ -253,7 +253,7 @@ export type Player = Node & {
   readonly __typename?: 'Player';
   /** What is known about the player. Members that are not known are null. */
   readonly attributes?: Maybe<PlayerAttributes>;
-  /** The player's coupons, newest knowledge of the REST service. Null with an error when they cannot be fetched; the rest of the player arrives all the same. */
+  /** The player's coupons, never cached. When they cannot be fetched: null with an error, and the other fields of the player are returned. */
   readonly coupons?: Maybe<ReadonlyArray<Coupon>>;
   /** A stable identifier for client caches, and for `node`; equal to `playerUniqueId`. */
   readonly id: Scalars['ID']['output'];
@@ -263,7 +263,7 @@ export type Player = Node & {
   readonly referralLink?: Maybe<Scalars['URL']['output']>;
   /** One page of the friends this player referred, with totals. */
   readonly referredFriends?: Maybe<ReferredFriendPage>;
-  /** The friends this player referred, as a connection for clients that scroll. */
+  /** The friends this player referred, as a connection for clients with infinite scrolling. */
   readonly referredFriendsConnection?: Maybe<ReferredFriendConnection>;
 };
 
@@ -390,7 +390,7 @@ export type Product = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The player the caller's token belongs to. Null for a token that belongs to no player, or whose player does not exist. */
+  /** The player of the caller's token. Null for a token without a player, or when that player does not exist. */
   readonly me?: Maybe<Player>;
   /**
    * Something by its `id`, for clients that fetch again what they hold; only players can be fetched so. Null when no such
@@ -425,7 +425,7 @@ export type QueryPlayersArgs = {
   playerUniqueIds: ReadonlyArray<Scalars['ID']['input']>;
 };
 
-/** How far a referral has come. */
+/** The status of a referral. */
 export type ReferralStatus =
   /** The friend has completed the referral action. */
   | 'ACTIVE'
@@ -447,11 +447,11 @@ export type ReferredFriend = {
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
   /** Mobile number. */
   readonly mobileNumber?: Maybe<Scalars['String']['output']>;
-  /** The friend as a player of its own. One more call to the REST service for each friend. */
+  /** The friend as a player. Needs one more call to the REST service for each friend. */
   readonly player?: Maybe<Player>;
   /** The client's own identifier of the friend. */
   readonly playerUniqueId?: Maybe<Scalars['ID']['output']>;
-  /** How far the referral has come. */
+  /** The status of the referral. */
   readonly status: ReferralStatus;
 };
 
@@ -468,16 +468,16 @@ export type ReferredFriendConnection = {
   readonly edges: ReadonlyArray<ReferredFriendEdge>;
   /** The friends without their cursors. */
   readonly nodes: ReadonlyArray<ReferredFriend>;
-  /** Where this stretch lies in the whole list. */
+  /** The position of this range in the whole list. */
   readonly pageInfo: PageInfo;
   /** How many friends the player referred. */
   readonly totalCount?: Maybe<Scalars['Int']['output']>;
 };
 
-/** A friend and where it stands in the list. */
+/** A friend and its position in the list. */
 export type ReferredFriendEdge = {
   readonly __typename?: 'ReferredFriendEdge';
-  /** Marks this place in the list; opaque. */
+  /** Identifies this position in the list; opaque. */
   readonly cursor: Scalars['String']['output'];
   /** The friend. */
   readonly node: ReferredFriend;
@@ -494,7 +494,7 @@ export type ReferredFriendPage = {
   readonly limit: Scalars['Int']['output'];
   /** The friends on this page. */
   readonly nodes: ReadonlyArray<ReferredFriend>;
-  /** The page asked for. */
+  /** The requested page. */
   readonly page: Scalars['Int']['output'];
   /** How many friends the player referred. */
   readonly total?: Maybe<Scalars['Int']['output']>;
@@ -526,7 +526,7 @@ export type TrackEventsPayload = {
   readonly eventNames: ReadonlyArray<Scalars['String']['output']>;
   /** The player as it is after the events were evaluated. Null when the input was refused. */
   readonly player?: Maybe<Player>;
-  /** What the caller can mend in the input; empty when the events were received. */
+  /** The problems that the caller can correct in the input; empty when the events were received. */
   readonly userErrors: ReadonlyArray<UserError>;
 };
 
@@ -553,7 +553,7 @@ export type UpsertPlayerPayload = {
   readonly player?: Maybe<Player>;
   /** The player's identifier inside the referral and rewards service. */
   readonly serviceId?: Maybe<Scalars['ID']['output']>;
-  /** What the caller can mend in the input; empty when the write was done. */
+  /** The problems that the caller can correct in the input; empty when the write was done. */
   readonly userErrors: ReadonlyArray<UserError>;
 };
 
@@ -566,15 +566,15 @@ export type UpsertPlayerPayloadPlayerArgs = {
 /** Something in a mutation's input that the caller can mend. Nothing was written. */
 export type UserError = {
   readonly __typename?: 'UserError';
-  /** The kind of mistake, for programs. */
+  /** The kind of problem, for programs. */
   readonly code: UserErrorCode;
-  /** The path to the mistaken member; it begins with `input`. Null when no single member is at fault. */
+  /** The path to the invalid member; it begins with `input`. Null when the problem is not in a single member. */
   readonly field?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** What is wrong and how to mend it, in a sentence for developers. */
+  /** What is wrong and how to correct it, in a sentence for developers. */
   readonly message: Scalars['String']['output'];
 };
 
-/** The kinds of mistakes in a mutation's input. */
+/** The kinds of problems in a mutation's input. */
 export type UserErrorCode =
   /** The same name was given twice. */
   | 'DUPLICATE'
@@ -584,7 +584,7 @@ export type UserErrorCode =
   | 'NOT_FOUND'
   /** The referral and rewards service refused the input. */
   | 'REJECTED'
-  /** A member that is needed is missing or empty. */
+  /** A required member is missing or empty. */
   | 'REQUIRED'
   /** The value is longer than allowed. */
   | 'TOO_LONG';

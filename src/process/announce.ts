@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 
-/** What somebody at a terminal wants to know in development: where everything is, and a query to try. */
+/** The text printed at a terminal in development: the addresses, and a query to try. */
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
   const lines = [
     '',

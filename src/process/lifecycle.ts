@@ -3,7 +3,7 @@ import { flushed } from './log.ts';
 
 /** Something that is stopped before the process ends. */
 export interface Stoppable {
-  /** Finishes what is in flight and releases what it holds; once `hurry` aborts, what is left is cut. */
+  /** Finishes the work in flight and releases its resources. When `hurry` aborts, it stops the remaining work at once. */
   stop(hurry: AbortSignal): PromiseLike<unknown>;
 }
 
@@ -12,23 +12,23 @@ export interface Lifecycle {
   readonly phase: 'starting' | 'running' | 'draining';
   /** Aborts when the process begins to drain. */
   readonly draining: AbortSignal;
-  /** Stops this before the process ends. What was given last is stopped first. */
+  /** Stops this before the process ends. Several are stopped in reverse order. */
   own<Owned extends Stoppable>(owned: Owned): Owned;
-  /** The start is over. */
+  /** Marks the end of the start. */
   run(): void;
-  /** Drains and then ends the process. The first exit code is kept, unless a later one tells of a failure. */
+  /** Drains and then ends the process. The first exit code other than 0 is kept. */
   end(why: string, exitCode: number): void;
 }
 
 export interface LifecycleOptions {
   /** How long requests are still accepted after the process began to drain, in milliseconds; not after a failure. */
   delayMs: number;
-  /** How long what is in flight may take after that, in milliseconds. */
+  /** How long the work in flight may take after that, in milliseconds. */
   graceMs: number;
   log: Logger;
 }
 
-/** How long what was cut may take to close, in milliseconds. */
+/** How long to wait for `stop` after `hurry` aborted, in milliseconds. */
 const CUT_MS = 1_000;
 
 export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
@@ -79,10 +79,10 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
   };
 }
 
-/** Signals closer together than this are one: npm passes on what the terminal has sent to us already. */
+/** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 100;
 
-/** Ends the process in order at the first signal, and at once at a second one. */
+/** Drains and ends the process at the first signal; ends it at once at a second one. */
 export function endOnSignal(lifecycle: Lifecycle, log: Logger): (signal: NodeJS.Signals) => void {
   let first: number | undefined;
   return (signal) => {
@@ -94,8 +94,8 @@ export function endOnSignal(lifecycle: Lifecycle, log: Logger): (signal: NodeJS.
 }
 
 /**
- * After an error that nobody caught, thrown or rejected, the state of the process is unknown: the error is logged, what is in
- * flight is finished, and the process ends with 1.
+ * After an uncaught error or an unhandled rejection, the state of the process is unknown. The error is logged, the work in
+ * flight is finished, and the process ends with exit code 1.
  */
 export function endOnUncaught(lifecycle: Lifecycle, log: Logger): void {
   process.on('uncaughtException', (error, origin) => {

@@ -1,18 +1,17 @@
 import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** A write waits until there are so many bytes, or until the next regular flush: a write costs more than a line does. */
+/** Lines are written together, at this many bytes or at the next periodic flush: a write costs more than a line. */
 const MIN_WRITE_BYTES = 4_096;
 const FLUSH_EVERY_MS = 100;
-/** How many bytes wait for a reader that does not keep up; further lines are dropped and counted. */
+/** How many bytes are kept for a slow reader; further lines are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** How long the end of the process or a fatal line waits for such a reader, in milliseconds. */
+/** How long a flush waits for a slow reader at the end of the process or after a fatal line, in milliseconds. */
 const MAX_FLUSH_MS = 2_000;
 
 /**
- * A log of JSON lines. Lines are made of chosen fields, which keeps credentials and
- * personal data out; the redacted names are a second line of defence. They have no wildcards, which would make a line three
- * times as expensive.
+ * A log of JSON lines. Only chosen fields are logged, so that lines contain no credentials or personal data. The redacted
+ * names are a second protection. They have no wildcards: these would make a line three times as expensive.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
@@ -32,18 +31,18 @@ export function createLog(level: string, destination: DestinationStream): Logger
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, MAX_FLUSH_MS);
-    // A flush during a write ends with that write; what came meanwhile needs another one.
+    // A flush during a write ends with that write; lines added meanwhile need a second flush.
     log.flush(() => log.flush(() => resolve()));
   });
 }
 
 /**
- * Standard output, written to by threads of Node's pool, so that a reader that does not keep up delays no request. No other
- * process may have it: one that ends makes it block again.
+ * Standard output, written by threads of Node's pool, so that a slow reader delays no request. No other process may have
+ * this stdout: when such a process ends, the pipe becomes blocking again.
  */
 export function openStdout(): DestinationStream {
-  // Node makes a pipe non-blocking when it opens it. A write to a full pipe then fails and is repeated, instead of holding a
-  // thread, for which the end of the process would wait.
+  // Reading `process.stdout` makes Node set a pipe to non-blocking. A write to a full pipe then fails and is repeated. A
+  // blocking write would hold a thread, and the end of the process would wait for that thread.
   process.stdout.on('error', () => undefined);
   let flushUntil = Number.POSITIVE_INFINITY;
   let dropped = 0;
@@ -55,7 +54,7 @@ export function openStdout(): DestinationStream {
     periodicFlush: FLUSH_EVERY_MS,
     retryEAGAIN: () => performance.now() < flushUntil,
   });
-  // A closed pipe or a full disk is no reason to end.
+  // The gateway continues when the pipe is closed or the disk is full.
   destination.on('error', () => undefined);
   destination.on('drop', () => {
     dropped += 1;
@@ -66,7 +65,7 @@ export function openStdout(): DestinationStream {
     dropped = 0;
     destination.write(`${JSON.stringify(line)}\n`);
   });
-  // SonicBoom's own repeats a write to a closed pipe forever.
+  // SonicBoom's own `flushSync` repeats a write to a closed pipe forever.
   destination.flushSync = () => {
     flushUntil = performance.now() + MAX_FLUSH_MS;
     Object.assign(destination, { sync: true });
@@ -78,7 +77,7 @@ export function openStdout(): DestinationStream {
   return destination;
 }
 
-/** Writes the lines of another process to a destination, each whole. */
+/** Writes the log lines of another process to a destination, only complete lines. */
 export function forwardLines(from: Readable, destination: DestinationStream): void {
   let rest = '';
   from.setEncoding('utf8').on('data', (chunk: string) => {
@@ -92,8 +91,8 @@ export function forwardLines(from: Readable, destination: DestinationStream): vo
 }
 
 /**
- * What the log has of an error: type, message, code, stack and the same of its cause. Other members are left out, since
- * errors carry what they were about: documents, variables, answers of the REST service.
+ * The logged fields of an error: type, message, code, stack, and the same of its cause. Other members are left out, because
+ * they can hold documents, variables or responses of the REST service.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);

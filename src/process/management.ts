@@ -2,11 +2,11 @@ import fastify, { type FastifyBaseLogger } from 'fastify';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 import { withoutSchemas } from './without-schemas.ts';
 
-/** Why this process should get no requests now. What happens elsewhere is no reason: all replicas would be out at once. */
+/** Why this process is not ready. States outside this process are no reason: all replicas would be unready at once. */
 export const REASONS = ['starting', 'draining', 'no-keys', 'no-worker'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What else is worth knowing and no reason. */
+/** States that `/readyz` shows but that do not make the process unready. */
 export const CONDITIONS = ['breaker-open', 'overloaded'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -16,16 +16,16 @@ export interface Status {
   conditions: readonly Condition[];
 }
 
-/** What is shown of a gateway, whether it is one process or several. */
+/** The status and metrics of a gateway, which is one process or several. */
 export interface Visible {
   status(): Promise<Status>;
-  /** The page of metrics in Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   metrics(): Promise<string>;
 }
 
 export interface Management extends Stoppable {
   url: string;
-  /** Shows this from now on. */
+  /** From now on, answers with the status and metrics of `visible`. */
   show(visible: Visible): void;
 }
 
@@ -33,8 +33,8 @@ export interface Management extends Stoppable {
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `/healthz`, `/readyz` and `/metrics` on a port of their own, which is not public and answers while the public port is
- * overloaded or draining. It shows states and numbers, never keys or personal data.
+ * Serves `/healthz`, `/readyz` and `/metrics` on a separate port. The port is not public, and it answers while the public
+ * port is overloaded or draining. The responses contain states and numbers, never keys or personal data.
  */
 export async function startManagement(
   address: { host: string; port: number },

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { SharedState } from './redis.ts';
 
-/** Metrics of a process: Node's own, the build it runs, and whether its Redis is up. */
+/** Metrics of a process: Node's own, the gateway's version and start time, and whether Redis is up. */
 export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedState, 'isUp'> | undefined): void {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'gateway_build_info',
-    help: 'Always 1; the labels tell the version of the gateway.',
+    help: 'Always 1; the label is the version of the gateway.',
     labelNames: ['version'],
     aggregator: 'first',
     registers,
@@ -22,7 +22,7 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
   if (!shared) return;
   new Gauge({
     name: 'gateway_redis_up',
-    help: 'Whether Redis is connected and answered the last time; of several workers, the least.',
+    help: 'Whether Redis is connected and answered the last time; with several workers, the lowest value.',
     aggregator: 'min',
     registers,
     collect() {
@@ -31,7 +31,7 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
   });
 }
 
-/** `version` of package.json, which stands beside dist/. */
+/** `version` of package.json, which is next to dist/. */
 const VERSION = readVersion();
 
 function readVersion(): string {

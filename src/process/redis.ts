@@ -1,4 +1,4 @@
-/* The only file that imports ioredis. It is imported lazily, so that a gateway without Redis does without. */
+/* The only file that imports ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
@@ -7,11 +7,11 @@ import { reveal } from '../config/secret.ts';
 import type { SecretSource } from '../config/secret-file.ts';
 import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
 
-/** State that replicas and workers share. The gateway works without it for as long as Redis is away. */
+/** State that replicas and workers share. The gateway also works while Redis is not available. */
 export interface SharedState {
   /**
-   * Whether Redis should be asked now. False without a connection, and for a second after it did not answer; after that
-   * second one caller at a time is told to try, until Redis answers again.
+   * Whether a command may be sent to Redis now. False without a connection, and for a second after Redis did not answer.
+   * After that second it is true for one caller at a time, until Redis answers again.
    */
   available(): boolean;
   /** The value of a key. Rejects without an answer within 25 ms. */
@@ -20,31 +20,31 @@ export interface SharedState {
   evaluate(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** Whether Redis is connected and answered the last time. */
   isUp(): boolean;
-  /** Tells the other processes of writes, and this one of theirs. Opens a second connection. */
+  /** Sends this process's writes to the other processes, and receives theirs. Opens a second connection. */
   createInvalidation(): Invalidation;
   close(): Promise<void>;
 }
 
-/** How long an answer may take, in milliseconds. A request may be waiting for it. */
+/** How long Redis may take to answer, in milliseconds. Requests wait for the answer. */
 const ANSWER_WITHIN_MS = 25;
-/** How long Redis is not asked after it did not answer, in milliseconds. */
+/** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
-/** How long the start of the gateway waits for the connection, in milliseconds; then it goes on without. */
+/** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
-/** How long ioredis may take to end a connection, in milliseconds; it takes as long for one that has ended already. */
+/** How long ioredis waits for a connection to close, in milliseconds; it also waits when the connection is closed already. */
 const DISCONNECT_WITHIN_MS = 100;
 /** The longest wait before the next attempt to connect, in milliseconds. */
 const MAX_RETRY_MS = 2_000;
-/** After how many silent milliseconds a connection is given up and made anew: its server may be gone for good. */
+/** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
 const GIVE_UP_MS = 10_000;
 /**
- * How often the path of invalidations is tried, and how long after the last message it counts as broken, in milliseconds.
- * Together they bound how long a stale read can be served while Redis hangs.
+ * How often a heartbeat is published, and how long after the last message the invalidations count as disconnected, in
+ * milliseconds. Together they bound how long a stale read can be served while Redis hangs.
  */
 const HEARTBEAT_MS = 500;
 const HEARD_WITHIN_MS = 1_500;
 
-/** Connects to `REDIS_URL`. Never fails when there is no Redis: it logs that and goes on trying. */
+/** Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: it logs that and tries again. */
 export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): Promise<SharedState> {
   const redis = connect(url);
   const subscribers: Redis[] = [];
@@ -104,7 +104,7 @@ function connect(url: SecretSource): Redis {
       return Math.min(100 * attempt, MAX_RETRY_MS);
     },
   });
-  // Without a listener ioredis prints errors. What is logged is the state of the connection; see logChanges.
+  // Without a listener, ioredis prints errors. `logChanges` logs the changes of the connection instead.
   redis.on('error', () => undefined);
   return redis;
 }
@@ -115,7 +115,7 @@ function credentials(url: string): { username?: string; password?: string } {
   return password ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {};
 }
 
-/** One line when the connection is lost and one when it is back, however often it is tried in between. */
+/** Logs one line when the connection is lost and one when it is back, and none for the attempts between them. */
 function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boolean): void {
   let away = false;
   let reason = 'the connection was closed';
@@ -133,8 +133,8 @@ function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boole
 }
 
 /**
- * Rejects when an answer takes too long. A timer that fires late because this process was busy says nothing about Redis:
- * what has arrived by then is read first.
+ * Rejects when an answer takes too long. The timer can fire late because this process was busy, so data that has arrived is
+ * read first.
  */
 function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
   return new Promise((resolve, reject) => {
@@ -145,12 +145,12 @@ function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
 }
 
 const WRITTEN = 'referral-gateway:written';
-/** A process could not tell of its writes for a while: everything that others keep may be stale. */
+/** The message of a process that could not publish its writes for a time: all caches of other processes may be stale. */
 const WRITES_MISSED = 'referral-gateway:writes-missed';
 
 /**
- * Invalidation by publish and subscribe. A heartbeat takes the same path as an invalidation, from the publisher through
- * Redis to the subscriber. Messages arrive in order, so a heartbeat that arrives proves that all earlier ones did.
+ * Invalidation by publish and subscribe. A heartbeat is sent like an invalidation, from the publisher through Redis to the
+ * subscriber. Messages arrive in order, so a heartbeat that arrives proves that all earlier messages arrived.
  */
 function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
   const heartbeat = `referral-gateway:heartbeat:${randomUUID()}`;

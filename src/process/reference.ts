@@ -4,21 +4,21 @@ import type { FastifyBaseLogger } from 'fastify';
 import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 
-/** The reference service, running in a process of its own. */
+/** The reference service, which runs in its own process. */
 export interface ReferenceProcess extends Stoppable {
-  /** Its host part, as REST_BASE_URL would name it. */
+  /** Its base URL, in the form of REST_BASE_URL. */
   url: URL;
 }
 
 const READY = z.object({ ready: z.literal(true), url: z.string().transform((text) => new URL(text)) });
 
 /**
- * Starts the reference service beside the gateway, for development without a REST service. The two share nothing but the
- * environment and the wire contract. When it ends unexpectedly, the gateway ends too.
+ * Starts the reference service, for development without a REST service. The two programs share only the environment and
+ * the wire contract. When the reference service ends unexpectedly, the gateway ends too.
  */
 export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<ReferenceProcess> {
   const child = fork(new URL('./reference/main.js', import.meta.url), ['--demo'], {
-    // Not inherited: see openStdout.
+    // The reference service must not have our stdout; see `openStdout`.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   child.stdout?.pipe(process.stderr, { end: false });
@@ -33,7 +33,7 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   return { url, stop: (hurry) => stop(child, hurry) };
 }
 
-/** The message that says it is ready. Under `node --watch`, Node sends messages of its own before that. */
+/** Waits for the message that the service is ready. Under `node --watch`, Node sends other messages before that. */
 async function readinessOf(child: ChildProcess): Promise<z.infer<typeof READY>> {
   for await (const [message] of on(child, 'message')) {
     const { data } = READY.safeParse(message);
@@ -47,7 +47,7 @@ async function exitOf(child: ChildProcess): Promise<never> {
   throw new Error(`The reference service ended before it was ready (exit code ${code}); see the log above.`);
 }
 
-/** Lets it finish and waits until it has ended; in a hurry it is killed: what it acknowledged is stored. */
+/** Sends SIGTERM and waits for the exit. When `hurry` aborts, the service is killed: acknowledged writes are stored. */
 async function stop(child: ChildProcess, hurry: AbortSignal): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

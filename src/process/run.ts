@@ -12,14 +12,14 @@ import type { listenForSignals } from './signals.ts';
 import { runWorker } from './worker.ts';
 import { startWorkers } from './workers.ts';
 
-/** The process from start to end. A start that fails is told on stderr and ends the process with 1. */
+/** The process from start to end. When the start fails, the error is printed on stderr and the exit code is 1. */
 export async function run(signals: ReturnType<typeof listenForSignals>): Promise<void> {
   let log: Logger | undefined;
   try {
     const config = loadConfig();
     const stdout = openStdout();
     log = createLog(config.logLevel, stdout);
-    // Workers end by themselves, after the delay; the primary waits for them that much longer.
+    // Each worker waits for the delay itself. So the primary has no delay, and its grace time includes the workers' delay.
     const isPrimary = config.workers > 1 && cluster.isPrimary;
     const lifecycle = createLifecycle({
       delayMs: isPrimary ? 0 : config.shutdownDelayMs,
@@ -42,8 +42,8 @@ export async function run(signals: ReturnType<typeof listenForSignals>): Promise
 }
 
 /**
- * Starts the REST service if none is named, the management port, and one gateway in this process or several in workers.
- * What starts last is stopped first.
+ * Starts the reference service (if no REST service is configured), the management port, and one gateway in this process or
+ * several in workers. They are stopped in reverse order.
  */
 async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: DestinationStream): Promise<void> {
   for (const warning of config.warnings) log.warn(warning);

@@ -8,7 +8,7 @@ import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
 import { reveal } from '../config/secret.ts';
 import { playerIdProblem } from '../gateway/graphql/input/text.ts';
 
-/** A command that cannot be carried out. Its message says why, and how the command is used. */
+/** A command with invalid arguments. Its message says why, and how the command is used. */
 class UsageError extends Error {}
 
 /** The scopes that each kind of client needs; docs/security.md explains them. */
@@ -29,12 +29,13 @@ const USAGE = `
 
 Scopes: ${SCOPES.join(' ')}`;
 
-/** What a gateway accepts by default: a day. */
+/** The default of JWT_MAX_LIFETIME_S: a day. */
 const MAX_MINUTES = 60 * 24;
 
 /** The token that command-line arguments ask for. Throws UsageError. */
 async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
-  if (production) throw new UsageError('This makes tokens for development; with NODE_ENV=production it makes none.');
+  if (production)
+    throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
   const { sub, client, minutes = '60', ...wanted } = read(args);
   const scopes =
     wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);

@@ -1,8 +1,8 @@
 import type { FastifyServerOptions } from 'fastify';
 
 /**
- * For a Fastify application whose routes have no JSON schemas. Fastify loads the compilers for these when it is made,
- * needed or not, which takes 30 ms of a start.
+ * For a Fastify application whose routes have no JSON schemas. By default, Fastify always loads the compilers for JSON
+ * schemas, which takes 30 ms of the start.
  */
 export const withoutSchemas: NonNullable<FastifyServerOptions['schemaController']> = {
   compilersFactory: { buildValidator: refuse, buildSerializer: refuse },

@@ -1,4 +1,4 @@
-/* What a worker and the primary tell each other: that the worker listens, the primary's questions, the worker's answers. */
+/* The messages between a worker and the primary: that the worker listens, the primary's questions, the worker's answers. */
 import type { Worker } from 'node:cluster';
 import * as z from 'zod';
 import { CONDITIONS, REASONS, type Status } from './management.ts';
@@ -8,7 +8,7 @@ const ANSWER_WITHIN_MS = 2_000;
 /** How long a worker may take until it listens, in milliseconds. */
 const LISTEN_WITHIN_MS = 30_000;
 
-/** Something that every worker can be asked, and the form of its answer. */
+/** A question to a worker, and the schema of its answer. */
 export interface Question<Answer> {
   about: 'status' | 'metrics';
   answer: z.ZodType<Answer>;
@@ -29,7 +29,7 @@ const LISTENS = z.object({ listens: z.string() });
 const QUESTION = z.object({ question: z.number(), about: z.enum(['status', 'metrics']) });
 const ANSWER = z.object({ question: z.number(), answer: z.unknown() });
 
-/** Resolves to a new worker's URL once it listens; rejects when it ends before, or is killed because it takes too long. */
+/** Resolves to a new worker's URL when it listens. Kills a worker that takes too long. Rejects when it ends before. */
 export function listening(worker: Worker): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), LISTEN_WITHIN_MS);
@@ -48,7 +48,7 @@ export function listening(worker: Worker): Promise<string> {
 
 let questions = 0;
 
-/** Undefined when the worker does not answer in time or at all. */
+/** The worker's answer to a question; undefined when it does not answer in time. */
 export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>): Promise<Answer | undefined> {
   questions += 1;
   const question = questions;
@@ -70,7 +70,7 @@ export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>)
   });
 }
 
-/** The worker's side: tells the primary where it listens, and answers its questions from then on. */
+/** The worker's side: sends its URL to the primary, and answers the primary's questions from then on. */
 export function answerPrimary(url: string, answers: Record<Question<unknown>['about'], () => unknown>): void {
   process.on('message', async (message: unknown) => {
     const { data } = QUESTION.safeParse(message);

@@ -2,17 +2,17 @@ import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import { ask, METRICS, type Metric } from './worker-messages.ts';
 
-/** The metrics of all workers, added up. Counters never fall: what workers counted before they died is kept. */
+/** The metrics of all workers, added up. The counts of ended workers are kept, so that counters never decrease. */
 export interface WorkerMetrics {
   /** Reads a worker's metrics. Resolves to false when it does not answer. */
   read(worker: Worker): Promise<boolean>;
-  /** Keeps the counters and histograms of a worker that has ended, as of its last answer. */
+  /** Keeps the counters and histograms of a worker that has ended, from its last answer. */
   keep(worker: Worker): void;
-  /** All of it as a page in Prometheus' text format; a worker that does not answer stands in it with its last answer. */
+  /** All metrics in Prometheus' text format. For a worker that does not answer, its last answer is used. */
   page(workers: readonly Worker[]): Promise<string>;
 }
 
-/** Metrics that only grow. */
+/** Metrics that only increase. */
 const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
 
 /** @param own The metrics of the primary itself. */
@@ -21,7 +21,7 @@ export function createWorkerMetrics(own: Registry): WorkerMetrics {
   const ended: Metric[][] = [];
   let adding = Promise.resolve();
 
-  /** Adds up what ended workers counted, so that it does not grow with their number. */
+  /** Merges the counts of all ended workers into one entry, so that the list does not grow. */
   async function addUp(): Promise<void> {
     const all = [...ended];
     const sum = await AggregatorRegistry.aggregate(all).getMetricsAsJSON();

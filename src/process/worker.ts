@@ -5,7 +5,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Status } from './management.ts';
 import { answerPrimary } from './worker-messages.ts';
 
-/** One gateway among several of this machine, started by the primary. When the primary is gone, node:cluster ends it. */
+/** Runs one of several gateways on this machine, started by the primary. When the primary ends, node:cluster ends it. */
 export async function runWorker(config: Config, lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<void> {
   const restUrl = (config.rest.baseUrl ?? '').toString();
   const serving = lifecycle.own(await serve(config, restUrl, log, { draining: lifecycle.draining }));

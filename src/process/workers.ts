@@ -1,6 +1,6 @@
 /*
- * Several gateways on one port of one machine: this process, the primary, starts a worker for each through node:cluster,
- * replaces those that die or hang, and answers for all of them on the management port. It serves no operation itself.
+ * Several gateways on one port of one machine. This process, the primary, starts the workers with node:cluster, replaces
+ * workers that die or hang, and answers for all of them on the management port. It executes no operations itself.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
@@ -14,15 +14,16 @@ import { registerProcessMetrics } from './metrics.ts';
 import { ask, listening, STATUS } from './worker-messages.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 
-/** How long to wait before a dead worker is replaced, in milliseconds: doubled each time until one has lived for a while. */
+/** How long to wait before a dead worker is replaced, in milliseconds; doubled after each death, up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** After so many milliseconds a worker counts as started well. */
+/** A worker that dies after at least this many milliseconds resets the pause to the first one. */
 const STARTED_WELL_MS = 30_000;
-/** How often each worker is asked for its metrics, in milliseconds; one that is silent so many times is killed. */
+/** How often each worker is asked for its metrics, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
+/** A worker that does not answer this many times in a row is killed. */
 const MAX_SILENT = 2;
-/** Workers cut what hangs themselves when the time is over; one that still runs so many milliseconds later is killed. */
+/** At the end of the grace time, workers stop their remaining work. One that still runs this much later is killed. */
 const CUT_MS = 500;
 
 export interface Workers extends Stoppable, Visible {
@@ -31,7 +32,7 @@ export interface Workers extends Stoppable, Visible {
 
 /**
  * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before.
- * @param stdout Where the lines of their logs go.
+ * @param stdout The destination of their log lines.
  */
 export async function startWorkers(
   count: number,
@@ -98,7 +99,7 @@ export async function startWorkers(
   };
 }
 
-/** Tells all workers to end, kills those that still run after the time is over, and resolves when all have ended. */
+/** Sends SIGTERM to all workers, kills those that still run after the grace time, and resolves when all have ended. */
 async function stopAll(hurry: AbortSignal): Promise<void> {
   const all = workers();
   const ended = Promise.all(all.map((worker) => once(worker, 'exit')));
@@ -123,7 +124,7 @@ async function watch(worker: Worker, metrics: WorkerMetrics, log: FastifyBaseLog
   }
 }
 
-/** Ready as long as one worker is; a worker that does not answer is not. */
+/** Ready while at least one worker is ready. A worker that does not answer is not ready. */
 function combine(answers: readonly (Status | undefined)[]): Status {
   const all = answers.filter((status) => status !== undefined);
   const conditions = [...new Set(all.flatMap((status) => status.conditions))];

@@ -5,25 +5,25 @@ import type { BreakerState } from './observer.ts';
 const WINDOW_S = 10;
 /** The share of them that must fail for the breaker to open. */
 const FAILURE_SHARE = 0.5;
-/** With fewer calls than this in the window nothing is concluded. */
+/** With fewer calls than this in the window, `FAILURE_SHARE` does not apply. */
 const MIN_CALLS = 10;
-/** This many failures without a success between them open the breaker whatever the window says. */
+/** This many failures in a row always open the breaker. */
 const MAX_CONSECUTIVE = 20;
 
-/** A call that the breaker let through, and that reports its end once. */
+/** The permit of a call that the breaker allowed. The end of the call is reported once. */
 export interface BreakerPermit {
   succeed(): void;
   fail(error: unknown): void;
 }
 
 /**
- * Stops calls to a service that fails: more than half of the last ten seconds' calls (ten at least), or the last twenty
- * in a row, ended in 5xx, a timeout or a lost connection after their retries. Then one trial call is sent every
- * `intervalMs`, and all others fail at once, until a trial succeeds.
+ * Stops calls to a failing service. A call fails when it ends, after its retries, in 5xx, a timeout or a lost connection. The
+ * breaker opens when more than half of the calls of the last ten seconds failed (of at least ten calls), or the last twenty
+ * calls in a row. Then one trial call is sent every `intervalMs`, and all other calls fail at once, until a trial succeeds.
  *
  * A trial that hangs does not delay the next one, and a trial that succeeds late still closes the breaker. So a service is
- * back in use one interval after it recovered, even when it is slower than the interval. Calls from before the breaker
- * opened count for nothing afterwards.
+ * used again one interval after it recovered, even when it is slower than the interval. Calls from before the breaker opened
+ * do not count afterwards.
  */
 export class Breaker {
   readonly #intervalMs: number;
@@ -31,7 +31,7 @@ export class Breaker {
   #state: BreakerState = 'closed';
   /** When the next trial may be sent, on the clock of `performance.now()`. */
   #trialAt = 0;
-  /** One for all calls between two openings. */
+  /** Shared by all calls between two openings, so that calls from before an opening do not count. */
   #counting = this.#newCounting();
 
   constructor(intervalMs: number, onChange: (state: BreakerState) => void) {
@@ -40,19 +40,19 @@ export class Breaker {
   }
 
   /**
-   * `half-open` as soon as a trial is due, even if no call has come to be it. Otherwise a load balancer that sends nothing
-   * to an open breaker would keep it open for ever.
+   * `half-open` as soon as a trial may be sent, even without a call. Otherwise a load balancer that sends no requests to a
+   * gateway with an open breaker would keep it open forever.
    */
   get state(): BreakerState {
     return this.#state === 'open' && performance.now() >= this.#trialAt ? 'half-open' : this.#state;
   }
 
-  /** Lets a call through. Throws a `NotSent` while the breaker is open, unless the call can be a trial. */
+  /** Allows a call. Throws a `NotSent` while the breaker is open, unless the call can be a trial. */
   admit(): BreakerPermit {
     return this.#state === 'closed' ? this.#counting : this.#trial();
   }
 
-  /** Throws a `NotSent` when the breaker has opened since a call was let through. */
+  /** Throws a `NotSent` when the breaker has opened since a call was allowed. */
   check(): void {
     const leftMs = this.#state === 'open' ? this.#trialAt - performance.now() : 0;
     if (leftMs > 0) throw new NotSent('the breaker is open', leftMs);
@@ -100,8 +100,8 @@ export class Breaker {
 }
 
 /**
- * What the error of a call says about the service. A call that was not sent, or whose client disconnected, says nothing;
- * a 4xx says that the service works.
+ * Whether the error of a call counts as a failure of the service. A call that was not sent, or whose client disconnected, does
+ * not count. A 4xx is a success: the service works.
  */
 function classify(error: unknown): 'failure' | 'success' | 'nothing' {
   if (error instanceof NotSent || !(error instanceof UpstreamError)) return 'nothing';

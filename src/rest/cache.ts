@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 
 export interface ReadCacheOptions {
-  /** How long a result is used as it is, in milliseconds; for as long again it can replace a failure. */
+  /** How long a result is fresh, in milliseconds. For the same time again, it can replace a failure. */
   ttlMs: number;
   maxBytes: number;
 }
@@ -14,9 +14,9 @@ interface Entry<Value> {
   bytes: number;
 }
 
-/** What a decoded result takes in memory for each byte of its response: measured. */
+/** The memory of a decoded result for each byte of its response. Measured. */
 const BYTES_PER_RESPONSE_BYTE = 3;
-/** What an entry takes beside its value, and for each character of its key. */
+/** The memory of an entry without its value, and for each character of its key. */
 const BYTES_PER_ENTRY = 300;
 const BYTES_PER_CHARACTER = 2;
 

@@ -2,7 +2,7 @@ import type { Cancellation } from './cancellation.ts';
 import type { Method } from './endpoints.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
-/** What one GraphQL operation gives to every REST call made on its behalf. */
+/** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
   /** Fires when the operation's client disconnects; calls in flight then end at once. */
   readonly cancellation: Cancellation;
@@ -12,9 +12,9 @@ export interface CallContext {
   readonly requestId: string;
   /** W3C trace context, sent as `traceparent`. */
   readonly traceparent?: string | undefined;
-  /** Whose share of the connections the calls count against. Undefined: no share limits them. */
+  /** The caller whose share limits the calls. Undefined: no share limits them. */
   readonly callerKey?: string | undefined;
-  /** Called before each REST call that the caller of this client cannot foresee. Throws when the budget is used up. */
+  /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
   takeCall?(): void;
   /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;

@@ -1,9 +1,9 @@
 /*
  * A call to the REST service, and the operations that subscribe to its result.
  *
- * A call belongs to no operation. Operations subscribe, each with its own deadline and its own client, and unsubscribe when
- * either ends; the call goes on while one of them is left, and is cancelled with the last. So no operation can spoil the
- * result of another, and nothing goes on that no operation needs.
+ * A call belongs to no operation. Operations subscribe to it. An operation unsubscribes when its deadline passes or its client
+ * disconnects. The call continues while it has a subscriber, and is cancelled when the last one unsubscribes. So the end of
+ * one operation does not affect the others, and no call continues that no operation needs.
  */
 import type { CallContext, CallRecord } from './call-context.ts';
 import type { Cancellable } from './cancellation.ts';
@@ -13,7 +13,10 @@ import type { Observer } from './observer.ts';
 import type { IdentifiedRequest } from './request.ts';
 import type { Exchange, Response } from './transport.ts';
 
-/** Of `timeoutMs`: a service that had less time than this until the operation's deadline has not failed. */
+/**
+ * A call that ends at an operation's deadline counts as the service's failure only if it was in flight for at least this share
+ * of `timeoutMs`. Example: with a timeout of 3 s, a call in flight for 1 s is not a failure, one in flight for 2 s is.
+ */
 const FAIR_CHANCE = 1 / 2;
 
 /** The request and its state. */
@@ -22,10 +25,10 @@ export class Call {
   readonly request: IdentifiedRequest;
   /** The player it is about. */
   readonly playerUniqueId: string;
-  /** Whose share of the connections it uses. */
+  /** The caller whose share of the connections it uses; undefined: no share. */
   readonly callerKey: string | undefined;
   readonly #timeoutMs: number;
-  /** What is left of the call's timeout, in milliseconds. Waiting for a connection takes nothing from it. */
+  /** The rest of the call's timeout, in milliseconds. Time spent waiting for a connection does not count. */
   timeLeftMs: number;
   /** The latest deadline of the operations that need it, on the clock of `performance.now()`. */
   deadline = 0;
@@ -39,7 +42,7 @@ export class Call {
   bytes = 0;
   /** Whether the service may have carried out an attempt that failed. */
   maybeDone = false;
-  /** What it does at the moment, and what is aborted with it. */
+  /** The current step of the call: `cancel` aborts it. */
   current: { abort(reason: Error): void } | undefined;
   cancelled: UpstreamError | undefined;
   #exchange: Exchange | undefined;
@@ -54,7 +57,7 @@ export class Call {
     this.timeLeftMs = options.timeoutMs;
   }
 
-  /** An attempt begins. */
+  /** Called when an attempt begins. */
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
     this.current = exchange;
@@ -63,7 +66,7 @@ export class Call {
     this.status = undefined;
   }
 
-  /** The attempt ended in a response, or in an error. */
+  /** Called when an attempt ends, with its response or error. */
   end(response: Response | Error, ms: number): void {
     const wasSent = this.#exchange?.sent ?? false;
     this.#exchange = undefined;
@@ -84,15 +87,15 @@ export class Call {
     this.current?.abort(reason);
   }
 
-  /** No operation needs the result any more. The service has failed only if it had time enough to respond. */
+  /** Ends the call when no operation needs the result. A timeout is the service's failure only after `FAIR_CHANCE`. */
   abandon(isTimeout: boolean): void {
     const hadChance = this.#exchange && performance.now() - this.#sentAt >= this.#timeoutMs * FAIR_CHANCE;
     this.cancel(isTimeout && hadChance ? timedOut(this.endpoint) : cancelled(this.endpoint));
   }
 
   /**
-   * The error as an operation sees it. For a write it says what became of it, and is retryable only if the write surely was
-   * not done; an event must not even have been sent, since an event that counts twice cannot be undone.
+   * The error for an operation. The error of a write has its outcome. It is retryable only if the write was certainly not done.
+   * An event is retryable only if it was not even sent: an event that counts twice cannot be undone.
    */
   describe(error: UpstreamError): UpstreamError {
     if (this.endpoint.method === 'GET') return error;
@@ -137,7 +140,7 @@ export class SharedCall<Result> extends Call {
     for (const subscriber of this.#subscribers.splice(0)) subscriber.fail(asUpstreamError(error));
   }
 
-  /** One operation needs the result no more. The call ends with the last of them. */
+  /** Removes a subscriber. The call ends when it was the last one. */
   unsubscribe(subscriber: Subscriber<Result>, isTimeout: boolean): void {
     const index = this.#subscribers.indexOf(subscriber);
     if (index < 0) return;
@@ -210,7 +213,7 @@ function asUpstreamError(error: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause: error });
 }
 
-/** Throws when an operation has no time left for a call, or no client. */
+/** Throws when the deadline of an operation has passed or its client has disconnected. */
 export function assertActive({ deadline, cancellation }: CallContext, endpoint: Endpoint): void {
   if (performance.now() >= deadline) throw timedOut(endpoint);
   if (cancellation.cancelled) throw cancelled(endpoint);

@@ -1,4 +1,4 @@
-/** Whatever must end together with an operation. */
+/** Something that must end when its operation ends. */
 export interface Cancellable {
   /** @param timedOut Whether the operation's deadline has passed; otherwise its client disconnected. */
   cancel(timedOut: boolean): void;

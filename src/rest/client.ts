@@ -19,7 +19,7 @@ import { createWrites, type Writes } from './writes.ts';
 const MEGABYTE = 1024 * 1024;
 
 export interface RestClientOptions {
-  /** Where the REST service is, without `/api/v3.0`. */
+  /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
   /** The current keys. Called for every request, so that a changed key takes effect at once. */
   apiKey: () => Secret;
@@ -40,7 +40,7 @@ export interface RestClientOptions {
   readCacheTtlMs?: number;
   /** The size of the cache, in bytes. Default 64 MB. */
   readCacheMaxBytes?: number;
-  /** How other processes learn of writes; needed when several of them cache reads. */
+  /** Sends writes to other processes; needed when several processes cache reads. */
   invalidation?: Invalidation | undefined;
   observer?: Observer;
   /** A number from 0 up to 1, for jitter. Default `Math.random`. */
@@ -145,7 +145,7 @@ function createReads(
     playerCache?.enable(enabled);
     referralCache?.enable(enabled);
   }
-  // Nothing is cached before writes of other processes are heard.
+  // Nothing is cached until writes of other processes are received.
   enableCache(invalidation === undefined);
 
   /** A write changes its own player, and coupons and referrals of any player: a friend's order rewards the referrer too. */

@@ -1,9 +1,9 @@
 /*
  * The queue for connections to the REST service.
  *
- * A wait here is caused by our own limit, so it is never told as the service's failure: neither to the breaker nor to the
- * client, who gets OVERLOADED. A call that cannot be in time is refused at once; how long it would wait is estimated from
- * the number of calls before it and from how long a connection was used for recent ones.
+ * A wait here is caused by our own limit, so it is not a failure of the service: the breaker does not count it, and the client
+ * gets OVERLOADED. A call that would wait too long is refused at once. The wait is estimated from the number of waiting calls
+ * and from how long recent calls used a connection.
  *
  * While calls wait, connections are shared fairly: one caller holds at most a quarter of them, and one endpoint at most
  * three quarters, so that a slow endpoint leaves room for the others.
@@ -12,7 +12,7 @@ import type { Call } from './call.ts';
 import { overloaded } from './errors.ts';
 import { type Permit, Semaphore } from './semaphore.ts';
 
-/** A limit for what the estimate cannot see, such as a service that has stopped to respond. */
+/** A limit for cases that the estimate does not cover, such as a service that has stopped responding. */
 const MAX_WAITING = 10_000;
 const CALLER_SHARE = 1 / 4;
 const ENDPOINT_SHARE = 3 / 4;
@@ -33,7 +33,7 @@ export class ConnectionQueue {
   readonly #byCaller = new Map<string, number>();
   /** How long a call uses a connection: the moving average, in milliseconds. */
   #usageMs = 0;
-  /** When a connection became free last, or when calls began to wait for that. */
+  /** When a connection last became free, or when calls began to wait, whichever is later. */
   #waitingSince = 0;
 
   constructor(options: ConnectionQueueOptions) {
@@ -54,7 +54,7 @@ export class ConnectionQueue {
     return this.#semaphore.waiting;
   }
 
-  /** Resolves to the right to use a connection. Rejects with `OVERLOADED`, or with what the call was cancelled for. */
+  /** Resolves to the permit for a connection. Rejects with `OVERLOADED`, or with the reason of the cancellation. */
   async acquire(call: Call): Promise<Permit<Call>> {
     const permit = this.#semaphore.acquire(call);
     if (permit.state === 'waiting') await this.#wait(permit);
@@ -81,14 +81,17 @@ export class ConnectionQueue {
       this.#semaphore.release(permit);
       return;
     }
-    // A permit that was granted in the same moment is given back by whoever acquires it.
+    // Only a waiting permit is released here. A permit that is held already is released by the code that acquired it.
     call.current = { abort: () => permit.state === 'waiting' && this.#semaphore.release(permit) };
     await this.#semaphore.wait(permit, this.#options.queueMs);
     call.current = undefined;
     call.queueMs += performance.now() - started;
   }
 
-  /** How long the last call in the queue is going to wait. Where no connection becomes free, calls take at least as long. */
+  /**
+   * The estimated wait of the last call in the queue. It uses the average time that a call uses a connection, or the time
+   * since a connection last became free if that is longer.
+   */
   #waitMs(): number {
     const usageMs = Math.max(this.#usageMs, performance.now() - this.#waitingSince);
     return (this.waiting * usageMs) / this.#options.connections;

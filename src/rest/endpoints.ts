@@ -5,22 +5,22 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** One of the service's six operations as the interface document describes it. */
 export interface Endpoint {
   method: Method;
-  /** The path below `/api/v3.0`, with the parameter's name in place of the id. */
+  /** The path after `/api/v3.0`, with the parameter's name in place of the id. */
   template: string;
   /** Method and template: the endpoint's name in messages, metrics and logs. */
   name: string;
-  /** What stands before and after the id in the path. */
+  /** The parts of the path before and after the id. */
   before: string;
   after: string;
   /** Whether the path names a player, which may be unknown. */
   ofPlayer: boolean;
   /** Whether the secret key is sent. */
   secret: boolean;
-  /** Whether any short acknowledgement is a success: the document shows no response body. */
+  /** Whether a body such as `OK` is a success: the interface document shows no response body for this endpoint. */
   acknowledges: boolean;
   /**
-   * When a failed call may be sent again: `always`; `unsent`, only if no byte of it was written, since a late retry of an
-   * upsert could overwrite a newer write; `never`, since an event that counts twice cannot be undone.
+   * When a failed call may be sent again. `always`; `unsent`: only if no byte of it was written, because a late retry of an
+   * upsert could overwrite a newer write; `never`: an event that counts twice cannot be undone.
    */
   retry: 'always' | 'unsent' | 'never';
 }

@@ -10,20 +10,20 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_REJECTED'
   /** A response that the interface does not describe: no JSON, too large, a redirect, another player. */
   | 'UPSTREAM_INVALID_RESPONSE'
-  /** A response of 401 or 403: our keys were refused, which is never the fault of the gateway's client. */
+  /** A response of 401 or 403: the service refused our keys, which is never the fault of the gateway's client. */
   | 'UPSTREAM_MISCONFIGURED'
   /** Not sent: too many calls wait for a connection of ours. Says nothing about the service. */
   | 'OVERLOADED'
   /** The operation's client disconnected. Only the log and the metrics see this code. */
   | 'CANCELLED';
 
-/** What became of a failed write. `DONE` is for errors below a write that was acknowledged. */
+/** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
 export interface UpstreamErrorOptions {
-  /** Whether the same request can succeed later, and sending it again cannot do anything twice. Default false. */
+  /** Whether the same request can succeed later without being done twice. Default false. */
   retryable?: boolean;
-  /** After how many milliseconds it can succeed, where that is known. */
+  /** After how many milliseconds it can succeed, if known. */
   retryAfterMs?: number | undefined;
   /** Writes only. */
   outcome?: WriteOutcome | undefined;
@@ -55,7 +55,7 @@ export class UpstreamError extends Error {
     this.excerpt = options.excerpt;
   }
 
-  /** The same error, told as the error of a write. */
+  /** The same error with the outcome of a write. */
   ofWrite(outcome: WriteOutcome, retryable: boolean): UpstreamError {
     return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, outcome, retryable });
   }

@@ -11,8 +11,8 @@ export interface IdProblem {
 }
 
 /**
- * Why a `playerUniqueId` cannot be sent, or undefined when it can. `.` and `..` survive percent-encoding and would address
- * another resource; half a surrogate pair has no UTF-8.
+ * Why a `playerUniqueId` cannot be sent, or undefined when it can. Percent-encoding does not change `.` and `..`, which would
+ * address another resource. Half of a surrogate pair cannot be encoded in UTF-8.
  */
 export function idProblem(playerUniqueId: string): IdProblem | undefined {
   if (playerUniqueId.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };

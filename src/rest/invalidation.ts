@@ -1,9 +1,9 @@
 /**
- * Tells the other processes of this gateway about writes, so that they remove what changed from their read caches. It never
+ * Sends writes to the other processes of this gateway, so that they remove changed results from their read caches. It never
  * throws, and a write never waits for it.
  */
 export interface Invalidation {
-  /** Something was written about a player. */
+  /** Called after a write about a player. */
   publish(playerUniqueId: string): void;
   /** Called once. */
   subscribe(listener: InvalidationListener): void;
@@ -14,8 +14,8 @@ export interface InvalidationListener {
   /** Another process wrote something about a player. */
   written(playerUniqueId: string): void;
   /**
-   * Whether writes of other processes are heard from now on. Before the first call they are not. While they are not,
-   * nothing may be cached, and what was cached before must be removed.
+   * Whether writes of other processes are received from now on; false before the first call. While it is false, nothing may
+   * be cached, and earlier entries must be removed.
    */
   connected(isConnected: boolean): void;
 }

@@ -1,18 +1,18 @@
 import type { CallContext } from './call-context.ts';
 import { UpstreamError } from './errors.ts';
 
-/** How long a language is known not to exist, in milliseconds, and how many such languages are remembered. */
+/** How long a missing language is remembered, in milliseconds, and how many of them. */
 const REMEMBER_MS = 3_600_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Reads in the best language that the account has: the one asked for, then its primary language (`en` of `en-US`), then the
- * default. Which languages are configured is known to the service alone, which refuses the others with 400.
+ * Reads in the best language that the account has: the requested language, then its primary language (`en` of `en-US`), then
+ * the default. Only the service knows which languages are configured. It refuses others with 400.
  *
  * A 400 can have another cause. So a language is remembered as missing only when the same read succeeds without it.
  */
 export class Languages {
-  /** Until when each tag is known to be missing, on the clock of `performance.now()`; oldest first. */
+  /** Missing languages and until when they are remembered, on the clock of `performance.now()`; oldest first. */
   readonly #missing = new Map<string, number>();
 
   async read<Result>(
@@ -35,7 +35,7 @@ export class Languages {
     return null;
   }
 
-  /** What to try in turn, without the languages that are known to be missing. Undefined is the default language. */
+  /** The languages to try in order, without those remembered as missing. Undefined is the default language. */
   #candidates(lang: string): (string | undefined)[] {
     const [primary] = normalise(lang).split('-', 1);
     const tags = primary === undefined || primary === normalise(lang) ? [lang] : [lang, primary];

@@ -14,7 +14,7 @@ export interface Health {
   pausedMs: number;
 }
 
-/** Where the client reports what happens, for metrics. Every member is optional. */
+/** Called by the client, for metrics. Every member is optional. */
 export interface Observer {
   /** A call of an operation is over. */
   call?(record: CallRecord): void;

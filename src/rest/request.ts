@@ -7,13 +7,13 @@ import type { Request } from './transport.ts';
 const LANGUAGE = /^[\w-]{1,64}$/;
 
 export interface RequestOptions {
-  /** Where the REST service is; a path in it stands before `/api/v3.0`. */
+  /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
   baseUrl: URL;
   apiKey: () => Secret;
   secretKey: () => Secret;
 }
 
-/** What differs from call to call. */
+/** The content of one request. */
 export interface RequestContent {
   /** The player in the path; a POST names its player in the body. */
   playerUniqueId?: string;
@@ -32,7 +32,7 @@ export interface IdentifiedRequest extends Request {
 
 export type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => IdentifiedRequest;
 
-/** Creates the requests to one REST service. Only this adds the keys: the secret key where the endpoint needs it. */
+/** Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. */
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
   let hashedKey = '';
@@ -68,7 +68,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
   };
 }
 
-/** Throws a `RangeError` for a language that a header cannot carry safely. */
+/** Throws a `RangeError` for a language that is not safe in a header. */
 function checkLanguage(lang: string): string {
   if (LANGUAGE.test(lang)) return lang;
   throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');

@@ -1,6 +1,6 @@
 /*
- * What is between a call and the network, from the outside in: the breaker, retries, the throttle, the queue for
- * connections, and the request itself. The order matters:
+ * The steps between a call and the network, in order: the breaker, retries, the throttle, the queue for connections, and the
+ * request itself. The order matters:
  *
  * - the breaker counts calls, not attempts, so that one failing endpoint with its retries does not stop the others;
  * - each retry passes the throttle and the queue again;
@@ -35,8 +35,8 @@ export type Decode<Result, Sent extends Call = Call> = (body: Json | null, call:
 
 export interface Resilience {
   /**
-   * Sends the call as often as it needs and is allowed, and decodes the response. It is decoded at once, so that its
-   * buffer is free before the next one is decoded.
+   * Sends the call, with retries, and decodes the response. A response is decoded at once, so that its buffer can be freed
+   * before the next response is decoded.
    */
   send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result>;
   health(): Health;
@@ -98,7 +98,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
     }
   }
 
-  /** Throws what the request was aborted for, if it was. */
+  /** The failure of an attempt without a response. Throws the reason of the abort if the request was aborted. */
   function failureOf({ endpoint }: Call, error: Error): Failure {
     if (!(error instanceof NoResponse)) throw error;
     return { error: noResponseError(endpoint, error), sent: error.sent };

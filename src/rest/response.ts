@@ -9,20 +9,20 @@ const EXCERPT_BYTES = 500;
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
 const BUSY_PLAYER = 2001;
-/** The longest `Retry-After` that is believed, in milliseconds. */
+/** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
 const MAX_RETRY_AFTER_MS = 30_000;
-/** The longest header value that is matched: a service could send anything. */
+/** The longest header value that is parsed, in characters: a service could send any length. */
 const MAX_HEADER_LENGTH = 200;
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]{1,80}\+)?json *(?:;|$)/i;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
-/** What acknowledges a write although it is no object. */
+/** Bodies that acknowledge a write although they are not objects. */
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
 /**
- * The body of a successful response; null when it says that the player does not exist. An empty body is an empty object: the
- * service may send a success without a body. Throws an `UpstreamError` for everything else; responses that are `isPassing`
- * are sorted out before.
+ * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
+ * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
+ * `isPassing`.
  */
 export function readResponse(response: Response, endpoint: Endpoint): Json | null {
   const { status, body } = response;
@@ -43,7 +43,7 @@ export function readResponse(response: Response, endpoint: Endpoint): Json | nul
   return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
 }
 
-/** A page of HTML comes from a proxy and acknowledges nothing. */
+/** The body of an acknowledgement. Another text is an error: for example, an HTML page comes from a proxy. */
 function acknowledgement(text: string, response: Response, endpoint: Endpoint): Json | null {
   if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
   if (ACKNOWLEDGEMENT.test(text.trim())) return {};
@@ -57,7 +57,7 @@ export function isPassing({ status, body }: Response): boolean {
   return status >= 500 || status === 429 || (status === 422 && codeIn(parse(body.toString())) === BUSY_PLAYER);
 }
 
-/** The error of such a response. `pauseMs` replaces a `Retry-After` that is missing. */
+/** The error of a response that is `isPassing`. `pauseMs` replaces a missing `Retry-After`. */
 export function passingError(endpoint: Endpoint, response: Response, pauseMs?: number): UpstreamError {
   const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? pauseMs };
   return failure('UPSTREAM_UNAVAILABLE', endpoint, response, options);

@@ -5,9 +5,9 @@ import type { UpstreamError } from './errors.ts';
 const MAX_RETRIES = 2;
 /** The longest random delay before the first retry, in milliseconds; doubled for the second. */
 const BASE_DELAY_MS = 100;
-/** How much of a retry each call adds to the budget: retries are at most this share of recent calls. */
+/** How much each call adds to the budget of retries: retries are at most this share of recent calls. */
 const SHARE = 0.2;
-/** How many retries the budget can hold, and holds at the start. "Recent" thus means the last fifty calls. */
+/** The largest and the first value of the budget. Fifty calls fill it, so "recent" means the last fifty calls. */
 const MAX_BUDGET = 10;
 
 /** A failed attempt. */
@@ -18,9 +18,8 @@ export interface Failure {
 }
 
 /**
- * Decides which failed calls are sent again: at most twice, only where the endpoint allows it, after `Retry-After` and a
- * random delay (full jitter), within the call's time, and within a budget, so that retries cannot finish off a service
- * that fails already.
+ * Decides which failed calls are sent again: at most twice, only if the endpoint allows it, after `Retry-After` and a random
+ * delay (full jitter), within the call's timeout, and within a budget, so that retries do not overload a failing service.
  */
 export class Retries {
   readonly #random: () => number;
@@ -31,12 +30,12 @@ export class Retries {
     this.#random = random;
   }
 
-  /** To be called once for every call. */
+  /** Adds to the budget of retries. Called once for every call. */
   earn(): void {
     this.#budget = Math.min(this.#budget + SHARE, MAX_BUDGET);
   }
 
-  /** After how many milliseconds the call is to be sent again, which the budget pays for; undefined: not at all. */
+  /** The delay before the next retry, in milliseconds, taken from the budget; undefined: the call is not sent again. */
   delayMs(call: Call, { error, sent }: Failure): number | undefined {
     const { retry } = call.endpoint;
     const retries = call.attempts - 1;

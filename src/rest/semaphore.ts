@@ -3,19 +3,19 @@ export interface SemaphoreOptions<Owner> {
   limit: () => number;
   /** How many may wait; the next one is refused at once. */
   maxWaiting: number;
-  /** Who is next: who has waited longest (`fifo`, the default), or who came last (`lifo`). */
+  /** The next owner is the one that has waited longest (`fifo`, the default) or shortest (`lifo`). */
   order?: 'fifo' | 'lifo';
   /** Whether this owner may have a permit while others wait. If not, the next one in order is served. Default: always. */
   isEligible?: (owner: Owner) => boolean;
-  /** Called at the moment an owner gets its permit. */
+  /** Called when an owner gets its permit. */
   onGrant?: (owner: Owner) => void;
 }
 
-/** The right to be one of those that run at the same time, or a place in the queue for it. */
+/** A permit, or a place in the queue for one. */
 export class Permit<Owner> {
   readonly owner: Owner;
   state: 'held' | 'waiting' | 'refused' | 'released' = 'waiting';
-  /** The semaphore's own: ends the wait. */
+  /** Ends the wait. Used only by the semaphore. */
   settle: (() => void) | undefined;
 
   constructor(owner: Owner) {
@@ -24,7 +24,7 @@ export class Permit<Owner> {
 }
 
 /**
- * Limits how many run at the same time, with a bounded queue.
+ * Limits how many owners hold a permit at the same time, with a bounded queue.
  *
  *     const permit = semaphore.acquire(owner);
  *     if (permit.state === 'waiting') await semaphore.wait(permit, timeoutMs);
@@ -69,7 +69,7 @@ export class Semaphore<Owner = undefined> {
     });
   }
 
-  /** Gives a held permit back, or ends the wait for one. A permit that is over already may be released again. */
+  /** Gives a held permit back, or ends the wait for one. Releasing a permit twice has no effect. */
   release(permit: Permit<Owner>): void {
     if (permit.state === 'waiting') this.#leaveQueue(permit, 'released');
     if (permit.state !== 'held') return;
@@ -78,7 +78,7 @@ export class Semaphore<Owner = undefined> {
     this.refresh();
   }
 
-  /** Serves those who wait, as far as the limit allows. To be called when the limit may have grown. */
+  /** Grants permits to waiting owners, up to the limit. Call it when the limit may have increased. */
   refresh(): void {
     while (this.#queue.length > 0 && this.#held < this.#options.limit()) {
       const next = this.#takeNext();
@@ -91,7 +91,7 @@ export class Semaphore<Owner = undefined> {
     const isEligible = (permit: Permit<Owner>) => this.#isEligible(permit);
     const isLifo = this.#options.order === 'lifo';
     const index = isLifo ? this.#queue.findLastIndex(isEligible) : this.#queue.findIndex(isEligible);
-    // The usual case: to shift does not copy the queue, to splice does.
+    // The usual case is index 0: `shift` does not copy the queue, `splice` does.
     return index === 0 ? this.#queue.shift() : index < 0 ? undefined : this.#queue.splice(index, 1)[0];
   }
 

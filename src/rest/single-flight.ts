@@ -1,8 +1,8 @@
 /*
  * Reads of one endpoint: identical reads in flight share one call, and results can be cached for a short time.
  *
- * An operation that begins after a write was acknowledged must never get a result from before it. So a write invalidates
- * the reads that it may change twice, when it is sent and again when it is acknowledged:
+ * An operation that begins after a write was acknowledged must never get a result from before the write. So a write
+ * invalidates the reads that it may change. It does so twice: when it is sent, and when it is acknowledged.
  *
  *     read A ──────────────┐                 A began before the write: no new subscriber
  *            write ────────┼──────┐          from here on
@@ -34,7 +34,7 @@ export interface ReadsOptions<Result> {
 
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
-  /** The calls that can be shared, by identity. */
+  /** The calls in flight that can be shared, by request identity. */
   readonly #inFlight = new Map<string, SharedCall<Result | null>>();
   readonly #decode: (body: Json | null, call: SharedCall<Result | null>) => Result | null;
 
@@ -79,7 +79,7 @@ export class Reads<Result> {
     this.#options.cache?.clear();
   }
 
-  /** Never rejects: the subscribers are told. */
+  /** Never rejects: errors go to the subscribers. */
   async #send(call: SharedCall<Result | null>): Promise<void> {
     const { resilience, cache } = this.#options;
     const { identity } = call.request;

@@ -1,16 +1,16 @@
 import { NotSent } from './errors.ts';
 
-/** The first pause after a 429 without `Retry-After`, in milliseconds; each further 429 doubles it, up to the longest. */
+/** The first pause after a 429 without `Retry-After`, in milliseconds; doubled by each further 429, up to the longest. */
 const FIRST_MS = 200;
 const LONGEST_MS = 1_000;
-/** Calls that waited continue spread over this many milliseconds, so that the next 429 stops the rest of them. */
+/** After a pause, the waiting calls are spread over this many milliseconds, so that the next 429 stops the rest. */
 const SPREAD_MS = 100;
 /** How many calls may wait for the end of a pause; the next one fails at once. */
 const MAX_WAITING = 1_000;
 
 /**
- * Pauses all calls after a 429: for as long as the service asks, or for a short and growing time. Calls whose deadline
- * allows it wait for the end; the others fail at once.
+ * Pauses all calls after a 429: for the time that the service requests, else with exponential backoff. Calls wait for the end
+ * of the pause if their deadline allows it; the others fail at once.
  */
 export class Throttle {
   readonly #random: () => number;
@@ -33,14 +33,14 @@ export class Throttle {
     return this.#waiting;
   }
 
-  /** The service responded 429. Several such responses to requests that were in flight together count as one. */
+  /** Called after a 429. Several 429s for requests that were in flight together count as one. */
   pause(retryAfterMs: number | undefined): void {
     const growing = Math.min(FIRST_MS * 2 ** this.#pauses, LONGEST_MS);
     if (this.leftMs === 0) this.#pauses += 1;
     this.#until = Math.max(this.#until, performance.now() + (retryAfterMs ?? growing));
   }
 
-  /** The service responded with any other status. */
+  /** Called after a response with any other status. */
   reset(): void {
     if (this.#pauses === 0 || this.leftMs > 0) return;
     this.#pauses = 0;

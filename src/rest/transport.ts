@@ -31,11 +31,11 @@ export interface Response {
 
 /** A request in flight. */
 export interface Exchange {
-  /** Resolves to the response, to a `NoResponse`, or to what the request was aborted for. Never rejects. */
+  /** Resolves to the response, to a `NoResponse`, or to the reason of the abort. Never rejects. */
   readonly response: Promise<Response | Error>;
   /** Whether the service may have received a part of the request. */
   readonly sent: boolean;
-  /** Ends the request at once, in whatever state it is. */
+  /** Ends the request at once, in any state. */
   abort(reason: Error): void;
 }
 
@@ -62,9 +62,9 @@ export class NoResponse extends Error {
 /**
  * The only code that speaks HTTP to the REST service.
  *
- * Each connection has one request at a time, so that no response can be taken for another's. Redirects are not followed,
- * since the keys would follow them. No interceptor caches, retries or merges. Timeouts are the caller's task: undici's own
- * body timeout starts again with every byte.
+ * Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects are not
+ * followed, because the keys would be sent to the new address. No interceptor caches, retries or merges requests. The caller
+ * must set timeouts: undici's own body timeout starts again with every byte.
  */
 export function createTransport({
   origin,

@@ -1,8 +1,8 @@
 /*
- * What the REST client returns and takes.
+ * The parameters and results of the REST client.
  *
- * The generated types are what the interface document promises. The types here are what is left after lenient decoding, in
- * the form of GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined for what is
+ * The generated types are those of the interface document. The types here are the result of lenient decoding, in the form of
+ * GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined for members that are
  * absent, null or could not be decoded. Results can be shared between operations: they must not be changed.
  */
 import type { components } from '../generated/rest.ts';
@@ -130,7 +130,7 @@ export interface PlayerUpsertResponse {
   referralLink: string | undefined;
 }
 
-/** The members of a request body; what is null or undefined is not sent. */
+/** The members of a request body; null and undefined are not sent. */
 type Sendable<Body> = { [Member in keyof Body]?: Body[Member] | null | undefined };
 
 export type PlayerUpsertRequest = Sendable<

@@ -18,11 +18,11 @@ export interface WritesOptions {
   serviceIdField: string;
   /** Called when a write about a player is about to be sent. */
   onSend(playerUniqueId: string): void;
-  /** Called when it is over, before its caller learns of it. A write that failed may have been carried out all the same. */
+  /** Called when the write has ended, before its caller gets the result. A write that failed may have been done. */
   onWritten(playerUniqueId: string): void;
 }
 
-/** The calls that change something. Their errors tell the `outcome` of the write. */
+/** The writes. Their errors have the `outcome` of the write. */
 export interface Writes {
   upsertPlayer(body: PlayerUpsertRequest, context: CallContext): Promise<PlayerUpsertResponse>;
   deletePlayer(playerUniqueId: string, context: CallContext): Promise<'deleted' | 'unknown'>;
@@ -50,7 +50,7 @@ export function createWrites(options: WritesOptions): Writes {
     return result;
   }
 
-  /** Never rejects: the subscriber is told. */
+  /** Never rejects: errors go to the subscriber. */
   async function send<Result>(call: SharedCall<Result>, decode: Decode<Result, SharedCall<Result>>): Promise<void> {
     try {
       const result = await resilience.send(call, decode);
@@ -67,7 +67,7 @@ export function createWrites(options: WritesOptions): Writes {
       write(upsertPlayer, body.playerUniqueId, { body: upsertBody(body) }, context, (response) =>
         decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
       ),
-    // Unknown after an attempt that may have been carried out: that attempt deleted the player.
+    // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId, context) =>
       write(deletePlayer, playerUniqueId, { playerUniqueId }, context, (response, call) =>
         response === null && !call.maybeDone ? 'unknown' : 'deleted',
@@ -76,7 +76,7 @@ export function createWrites(options: WritesOptions): Writes {
   };
 }
 
-/** What is null or undefined is not sent, so it stays as it is. */
+/** Members that are null or undefined are not sent, so they stay as they are. */
 function upsertBody({ playerAttributes, ...rest }: PlayerUpsertRequest): Json {
   const body = withoutAbsent(rest);
   return playerAttributes ? { ...body, playerAttributes: withoutAbsent(playerAttributes) } : body;

@@ -1,7 +1,8 @@
 /*
- * How fast is the gateway, next to others and to no gateway at all? Measures the CPU time of one request, which holds on a
- * busy machine where requests per second do not, in rounds that alternate between the servers; every figure is the middle
- * one of its rounds. A ratio is the middle one too, of those within a round: what slows the machine down slows down both.
+ * Compares the speed of the gateway with that of other servers, and with no GraphQL at all. Measures the CPU time of one
+ * request, which is reliable on a busy machine, unlike requests per second. Rounds alternate between the servers. Every
+ * figure is the median of its rounds. Every ratio is the median of the ratios within each round, because other load on the
+ * machine slows down both servers.
  *
  *   npm run bench              about ten minutes
  *   npm run bench -- --quick   about two, and less exact

@@ -26,7 +26,7 @@ const REFERRALS = { referredFriends: FRIENDS, count: 10, total: 40, totalPending
 
 /** What it does to a request; `apply` answers as a healthy service would. */
 const MODES = {
-  well: (_request, apply) => apply(),
+  healthy: (_request, apply) => apply(),
   slow: (_request, apply) => setTimeout(apply, 50),
   errors: (request, apply) => (Math.random() < 0.05 ? fail(request, 500) : apply()),
   hang: (request) => request.maybeCarryOut(),
@@ -54,7 +54,7 @@ function fail(request, status) {
 /** Starts it on a free port. `ledger` tells how often each write was carried out, by the name the write was given. */
 export async function startSoakUpstream() {
   const ledger = new Map();
-  let mode = 'well';
+  let mode = 'healthy';
   let requests = 0;
   let pauseUntil = 0;
   const askFor = (seconds) => {
@@ -98,7 +98,7 @@ export async function startSoakUpstream() {
     /** From now on it behaves like this; `refused` closes the port, `restart` does so for the moment of a restart. */
     async become(next) {
       const isDown = !server.listening;
-      mode = next in MODES ? next : 'well';
+      mode = next in MODES ? next : 'healthy';
       if (next === 'refused' || next === 'restart') await stop();
       else if (isDown) await listen(port);
     },

@@ -1,7 +1,7 @@
 /*
- * Load on the built gateway while the REST service behind it goes through everything that goes wrong with one. Run it with
- * `npm run soak`, or `npm run soak -- --seconds 20`; it needs a build, uses the loopback alone and only informs: it fails
- * when it cannot run, not when a figure is missed.
+ * Load on the built gateway while its REST service simulates one kind of failure after the other. Run it with `npm run soak`,
+ * or `npm run soak -- --seconds 20`. It needs a build and uses only the loopback interface. It reports figures: it fails when
+ * it cannot run, not when a figure is bad.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,9 +13,9 @@ import { startSoakUpstream } from './soak-upstream.mjs';
 const RATE = 300;
 const BREAKER_INTERVAL_MS = 1_000;
 
-/** What happens, in equal parts of the time. `fault`: for which share of its part; then the service is well again. */
+/** The phases, in equal parts of the time. `fault`: the share of a phase with the fault; then the service is healthy. */
 const PHASES = [
-  { name: 'healthy', mode: 'well' },
+  { name: 'healthy', mode: 'healthy' },
   { name: '50 ms slow', mode: 'slow' },
   { name: '5 % 500s', mode: 'errors', faulty: true },
   { name: 'hang', mode: 'hang', faulty: true, fault: 2 / 3 },
@@ -24,9 +24,9 @@ const PHASES = [
   { name: '429s', mode: 'limited', faulty: true, fault: 2 / 3 },
   { name: 'dripping', mode: 'dripping', faulty: true, fault: 2 / 3 },
   { name: 'restart', mode: 'restart', faulty: true, fault: 1 / 6 },
-  { name: 'healthy again', mode: 'well' },
+  { name: 'healthy again', mode: 'healthy' },
 ];
-const BETWEEN = 'well, between';
+const BETWEEN = 'healthy, between';
 
 /** How long the round before is, which warms up every path and is not counted. */
 const WARM_UP_MS = 10_000;
@@ -68,7 +68,7 @@ async function soak(seconds) {
       if (fault < 1) {
         // A service that asked for a pause is back when the pause that it asked for is over.
         [wellSince, backMs] = [Math.max(performance.now(), upstream.pauseUntil()), undefined];
-        const { upstreamCalls, retries } = await pass(BETWEEN, 'well', ms * (1 - fault));
+        const { upstreamCalls, retries } = await pass(BETWEEN, 'healthy', ms * (1 - fault));
         between.upstreamCalls += upstreamCalls;
         between.retries += retries;
         await firstSuccess();

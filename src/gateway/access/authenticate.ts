@@ -5,10 +5,10 @@ import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
 import { createJwtVerifier, type JwtVerifier, type Verified } from './jwt.ts';
 
-/** The caller by the value of the `Authorization` header and the address; throws UNAUTHENTICATED for anybody else. */
+/** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for the limit on failures. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
 
-/** Keeps an address from trying very many tokens. Tokens that are known pass by it. */
+/** Limits invalid tokens per address. Known tokens are not affected. */
 export interface GuessLimit {
   /** Throws RATE_LIMITED for an address with too many failures. */
   refuseGuesser(address: string): void;
@@ -17,7 +17,7 @@ export interface GuessLimit {
 
 export interface Authentication {
   authenticate: Authenticate;
-  /** Whether tokens can be verified: false while there never was a key. */
+  /** Whether tokens can be verified: false until the first key is available. */
   isReady(): boolean;
 }
 
@@ -92,9 +92,9 @@ interface Entry extends Verified {
 const MAX_TOKENS = 10_000;
 
 /**
- * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The key is a
- * hash of the whole token, signature included. `generation` stands for the keys it was verified with: when they change,
- * nothing that was kept holds.
+ * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The map key
+ * is a hash of the whole token, signature included. `generation` identifies the verification keys; when it changes, all
+ * entries are invalid.
  */
 export class VerifiedTokens {
   readonly #entries = new Map<string, Entry>();

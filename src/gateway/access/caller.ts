@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from '../../config/scopes.ts';
 
-/** Who is asking, as far as the gateway needs to know. */
+/** The authenticated caller. */
 export interface Caller {
   /** For logs and rate limits: the token's subject or the client's name, never the token. */
   name: string;
@@ -17,5 +17,5 @@ export function callerKey({ sub, name }: Caller): string {
 /** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */
 export const ANONYMOUS_CALLER: Caller = { name: 'anonymous', scopes: new Set() };
 
-/** The caller of an open gateway in development: everything, as the demo player. */
+/** In an open gateway, in development, every caller has all scopes, as the demo player. */
 export const OPEN_CALLER: Caller = { name: 'development', sub: 'demo-player', scopes: new Set(SCOPES) };

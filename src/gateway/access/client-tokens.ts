@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
 export interface ClientTokens {
-  /** The client a token's SHA-256 belongs to, unless it has expired. Takes the same time wherever it stands in the file. */
+  /** The client with the token of this SHA-256, unless the token has expired. Constant time over all entries. */
   find(digest: Buffer): Caller | undefined;
 }
 
@@ -16,8 +16,8 @@ interface Entry {
 }
 
 /**
- * Reads `CLIENT_TOKENS_FILE` and reads it again when it changes. Throws when it cannot be used now; when it cannot be
- * used later, what was read last stays in force and `warn` says so.
+ * Reads `CLIENT_TOKENS_FILE` and reads it again when it changes. Throws when it cannot be used now. When it cannot be used
+ * later, the last valid tokens stay in force and `warn` is called.
  */
 export function readClientTokens(path: string, warn: (message: string) => void): ClientTokens {
   let entries: readonly Entry[] = [];

@@ -141,7 +141,7 @@ function has(value: unknown, path: readonly string[]): boolean {
   return rest.length === 0 || has(Reflect.get(value, key), rest);
 }
 
-/** Why events may not be sent because of others in the same operation, which fields at the top would send one by one. */
+/** Top-level mutations run one by one, so all events of an operation are checked before the first is sent. */
 function refusedBeside(caller: Caller, info: GraphQLResolveInfo, rules: AccessRules): string | undefined {
   const { operation, parentType, variableValues } = info;
   const refused = selectedFields([operation], parentType.name, info).some((node) => {

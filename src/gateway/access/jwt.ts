@@ -14,22 +14,22 @@ export interface JwtVerifier {
   readonly keys: Keys;
 }
 
-/** A caller whose token was verified, and until when that holds, in milliseconds since 1970. */
+/** A caller whose token was verified, and when the verification expires, in milliseconds since 1970. */
 export interface Verified {
   caller: Caller;
   expiresAt: number;
 }
 
-/** How far clocks may be apart, in seconds. */
+/** The largest allowed difference between clocks, in seconds. */
 const LEEWAY_SECONDS = 60;
 
-/** Header members by which a token brings its own key or changes how it is to be read. */
+/** Header members that carry a key or change the verification. Tokens with one of them are refused. */
 const REFUSED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES: ReadonlySet<string> = new Set(['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt']);
 
-/** Verifies JWTs with one configured key, issuer and audience. `warn` is told of keys that cannot be had. */
+/** Verifies JWTs with one configured key, issuer and audience. `warn` reports keys that cannot be fetched or read. */
 export function createJwtVerifier(config: JwtConfig, warn: (message: string) => void): JwtVerifier {
   const { key, issuer, audience } = config;
   const keys = createKeys(key, warn);
@@ -60,7 +60,7 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
   };
 }
 
-/** The keys that a configuration names. `warn` is told of keys that cannot be read or fetched. */
+/** The keys that a configuration names. `warn` reports keys that cannot be fetched or read. */
 function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
   switch (key.kind) {
     case 'jwks':

@@ -3,7 +3,7 @@ import type { LocalKey } from '../../config/jwt-keys.ts';
 import { reveal } from '../../config/secret.ts';
 import type { SecretSource } from '../../config/secret-file.ts';
 
-/** What signatures are checked with. */
+/** The keys that verify the signatures of tokens. */
 export interface Keys {
   /**
    * The claims of a token whose signature and registered claims are valid. Throws jose's errors for a token that is not, and
@@ -18,9 +18,9 @@ export interface Keys {
   readonly isReady: boolean;
 }
 
-/** No key is there to check with, and the caller is not at fault. */
+/** No key is available; not the caller's fault. */
 export class KeysUnavailable extends Error {
-  /** When asking again can help. */
+  /** When a retry can succeed, in milliseconds from now. */
   readonly retryAfterMs: number;
 
   constructor(retryAfterMs: number) {

@@ -17,8 +17,9 @@ const MAX_BACKOFF_MS = 30_000;
 const ALGORITHMS = [...SIGNATURES.rsa, ...SIGNATURES.ec, ...SIGNATURES.ed25519];
 
 /**
- * A key set behind a URL. It is fetched again when it is older than ten minutes, or for a key id that it does not have. While
- * the server cannot be reached, the last keys stay valid for an hour, and the server is asked with a growing pause.
+ * A key set behind a URL. It is fetched again when it is older than ten minutes, or for a key id that it does not have.
+ * While the server cannot be reached, the last keys stay valid for an hour, and the fetch is repeated with exponential
+ * backoff.
  */
 export class RemoteKeys implements Keys {
   readonly #url: URL;
@@ -56,7 +57,7 @@ export class RemoteKeys implements Keys {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() - this.#triedAt < COOLDOWN_MS) throw error;
       await this.#refresh();
-      // A key that nobody can look up says nothing about the token.
+      // The fetch failed, so nothing is known about this token.
       if (this.#failures > 0) throw new KeysUnavailable(this.#backoffMs);
       return await this.#verify(token, options);
     }
@@ -71,7 +72,7 @@ export class RemoteKeys implements Keys {
     return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, this.#failures - 1), MAX_BACKOFF_MS);
   }
 
-  /** Fetches the keys unless that failed a moment ago. Never rejects. */
+  /** Fetches the keys unless that failed within the backoff time. Never rejects. */
   #refresh(): Promise<void> {
     if (this.#failures > 0 && Date.now() - this.#triedAt < this.#backoffMs) return Promise.resolve();
     this.#fetching ??= this.#fetch().finally(() => {
@@ -83,7 +84,7 @@ export class RemoteKeys implements Keys {
   async #fetch(): Promise<void> {
     try {
       const text = await fetchText(this.#url);
-      // Made from the text before it replaces the earlier one: a text that is no key set changes nothing.
+      // Parsed first, so that invalid text changes nothing.
       if (text !== this.#text) this.#keySet = createLocalJWKSet(JSON.parse(text));
       this.#text = text;
       this.#fetchedAt = Date.now();

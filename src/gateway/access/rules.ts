@@ -31,10 +31,10 @@ type ReadValue = (parent: unknown, args: unknown) => unknown;
 /** The rules of a schema, by type and field; of input types too. */
 export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
 
-/** Types whose every field must have a rule: the ways into the data, and the data that is worth most. */
+/** Types whose every field must have a rule: the entry points, and the most sensitive data. */
 const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
 
-/** Reads every `@access` of a schema. Throws, naming the field, for one that is missing or cannot be understood. */
+/** Reads every `@access` of a schema. Throws, naming the field, for one that is missing or cannot be read. */
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
@@ -144,13 +144,13 @@ function follow(value: unknown, path: readonly string[]): unknown {
   return typeof value === 'object' && value !== null ? follow(Reflect.get(value, key), rest) : undefined;
 }
 
-/** Where a field stands in the response, with response keys and the positions in lists. */
+/** The path of a field in the response: response keys and positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** How many refusals of one operation are told one by one. */
+/** How many refusals of one operation are reported one by one. */
 const MAX_TOLD = 100;
 
-/** What access rules refused in one operation: a FORBIDDEN error at the path of each field, and at most one that counts more. */
+/** The refusals of one operation: a FORBIDDEN error at the path of each field, and at most one error for all others. */
 export class Refusals {
   readonly #told = new Map<string, GraphQLError>();
   #more = 0;

@@ -11,14 +11,13 @@ import type { KnownOperation } from './operations.ts';
 import { WriteOutcomes } from './write-outcomes.ts';
 
 /**
- * What one operation carries through its resolvers. Apollo Server copies it shallowly before execution, so what changes
- * is held in objects of its own.
+ * The context of one operation. Apollo Server copies it shallowly before execution, so mutable state is in objects.
  */
 export interface Context {
   caller: Caller;
-  /** The operation that was measured and charged for; undefined for a request that Apollo Server will refuse. */
+  /** The operation that was measured and charged; undefined for a request that Apollo Server will refuse. */
   known: KnownOperation | undefined;
-  /** What REST calls need of the operation: its id, its deadline, its cancellation. */
+  /** The part of the context that REST calls need: request id, deadline, cancellation. */
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
@@ -26,16 +25,16 @@ export interface Context {
   writes: WriteOutcomes;
   /** The allowance for reading coupons. */
   couponReads: CouponReads;
-  /** What access rules refused so far. */
+  /** The refusals of access rules so far. */
   refusals: Refusals;
   rules: AccessRules;
-  /** What log, metrics and trace will show of the operation. */
+  /** The data for log, metrics and trace. */
   record: OperationRecord;
   /** `extensions` of the response. */
   extensions: Record<string, unknown>;
 }
 
-/** What all operations of a gateway share. */
+/** The part of the context that all operations of a gateway share. */
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
@@ -43,14 +42,14 @@ export interface ContextOptions {
   idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
-  /** Told how many keys a loader put into one batch. */
+  /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
 }
 
-/** What differs from operation to operation. */
+/** The part of the context that is given for each operation. */
 export type OperationContext = Pick<Context, 'caller' | 'known' | 'call' | 'record'>;
 
-/** A fresh context: its loaders live as long as the operation and never serve another caller. */
+/** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
 export function createContext(
   { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
   { caller, known, call, record }: OperationContext,

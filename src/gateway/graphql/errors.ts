@@ -3,7 +3,7 @@ import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/error
 import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
 import { UpstreamError, type UpstreamErrorCode } from '../../rest/errors.ts';
 
-/** Every code of our own that can stand in `extensions.code`; Apollo Server's own codes complete the set. */
+/** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */
 export type GatewayErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
@@ -16,10 +16,10 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   | UpstreamErrorCode;
 
-/** The longest message a client gets: enough for a sentence, too short to echo an attack. */
+/** The longest message that a client gets, in characters: long enough for a sentence, too short to return a long input. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** What a client is told about each failure of the REST service. Nothing the service said goes with it. */
+/** The message to a client for each failure of the REST service. It contains nothing from the service's response. */
 const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_TIMEOUT: 'The referral and rewards service did not answer in time.',
   UPSTREAM_UNAVAILABLE: 'The referral and rewards service is not available at the moment.',
@@ -27,10 +27,10 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
   UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
   OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
-  CANCELLED: 'The client went away.',
+  CANCELLED: 'The client disconnected.',
 };
 
-/** An error that is meant for the client, as it is written. Anything else is masked. */
+/** An error that is sent to the client unchanged. Any other error is masked. */
 export class ClientError extends GraphQLError {
   readonly code: GatewayErrorCode;
 
@@ -44,7 +44,7 @@ export class ClientError extends GraphQLError {
   }
 }
 
-/** A refusal of the whole request, with the HTTP status it has. */
+/** An error that refuses the whole request, with its HTTP status. */
 export function requestError(
   code: GatewayErrorCode,
   status: number,
@@ -57,7 +57,7 @@ export function requestError(
   });
 }
 
-/** The HTTP status and headers of an error; neither for an error that has none. */
+/** The HTTP status and headers of an error, if it has them. */
 export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
   const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
   if (typeof http !== 'object' || http === null) return { headers: [] };
@@ -65,25 +65,25 @@ export function statusOf(error: unknown): { status?: number; headers: Iterable<[
   return { ...(status === undefined ? {} : { status }), headers };
 }
 
-/** A bad argument of a query; graphql-js adds the path of the field. */
+/** An invalid argument of a query; graphql-js adds the path of the field. */
 export function badUserInput(argument: string, message: string): ClientError {
   return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
 }
 
 /**
- * What a client sees of an error. Intended errors and those of GraphQL itself pass, shortened; failures of the REST
- * service become a fixed sentence; everything else becomes "Internal server error". Never throws.
+ * The error as it is sent to the client. Errors for the client and those of GraphQL keep their message, shortened. Failures
+ * of the REST service get a fixed message. Every other error becomes "Internal server error". Never throws.
  */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
-  if (cause instanceof UpstreamError) return { ...formatted, ...upstreamFace(cause) };
+  if (cause instanceof UpstreamError) return { ...formatted, ...describeUpstreamError(cause) };
   const code = formatted.extensions?.['code'];
-  if (isRefusedArgument(cause)) return { ...formatted, ...clientFace({ ...formatted, extensions: MISTAKE }) };
-  if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...clientFace(formatted) };
+  if (isRefusedArgument(cause)) return { ...formatted, ...describeClientError({ ...formatted, extensions: MISTAKE }) };
+  if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...describeClientError(formatted) };
   return { ...formatted, ...INTERNAL };
 }
 
-/** Whether a client may see an error as it stands: then it needs no line in the log beyond the operation's own. */
+/** Whether an error is sent to the client with its own message. Then the log needs no further line for it. */
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
   if (cause instanceof ClientError || isRefusedArgument(cause)) return true;
@@ -91,9 +91,8 @@ export function isIntended(error: unknown): boolean {
 }
 
 /**
- * Whether graphql-js refuses an argument while it executes: after validation only a variable can cause that, which is null
- * or missing where it must not be, or does not fit the literal it stands in. It gives such an error no code, and
- * graphql-jit not even extensions.
+ * Whether graphql-js rejected an argument at run time, because of a null, missing or unfitting variable. Such errors have no
+ * code, and those of graphql-jit have no extensions.
  */
 function isRefusedArgument(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError)) return false;
@@ -111,7 +110,7 @@ const INTERNAL = {
   extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR },
 };
 
-function upstreamFace(error: UpstreamError) {
+function describeUpstreamError(error: UpstreamError) {
   const { code, retryable, retryAfterMs, outcome } = error;
   return {
     message: UPSTREAM_MESSAGES[code],
@@ -124,7 +123,7 @@ function upstreamFace(error: UpstreamError) {
   };
 }
 
-/** The codes Apollo Server gives to mistakes in a request; their messages name the mistake and nothing inside. */
+/** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */
 const OF_GRAPHQL: ReadonlySet<unknown> = new Set(
   Object.values(ApolloServerErrorCode).filter((code) => code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR),
 );
@@ -133,7 +132,7 @@ function isOfGraphQL(code: unknown): boolean {
   return OF_GRAPHQL.has(code);
 }
 
-function clientFace({ message, extensions }: GraphQLFormattedError) {
+function describeClientError({ message, extensions }: GraphQLFormattedError) {
   const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
   return /contains more that \d+ tokens/.test(message)
@@ -141,10 +140,10 @@ function clientFace({ message, extensions }: GraphQLFormattedError) {
     : { message: short, extensions: shown };
 }
 
-/** What graphql-js adds to a message for a name that is nearly right. */
+/** The suggestion that graphql-js adds to a message about a misspelled name. */
 const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
 
-/** A message that tells no names of the schema. */
+/** The message without suggested names of the schema. */
 export function withoutSuggestion(message: string): string {
   return message.replace(SUGGESTION, '');
 }

@@ -1,20 +1,19 @@
 /*
  * Most requests repeat one of an application's few operations with other variables. For these, Apollo Server's pipeline
- * would find out each time what is known: that the document parses and is valid, which operation is meant, which content
- * type the client takes. The fast path goes straight to the execution.
+ * would repeat work whose result is known: parse and validate the document, select the operation, negotiate the content
+ * type. The fast path executes the operation directly.
  *
- * It is correct because it is narrow. It is taken only for an operation that is known and compiled, requested by POST with
- * a JSON body, from a client that takes plain JSON, without a persisted query to register. Such a body cannot come from a
- * form of a foreign website: it was announced as JSON, for which browsers ask permission first. Authentication, charges,
- * limits and the coercion of variables happen before, the same for both paths, and the last step of the response is the same
- * function. So a client cannot tell which path its response took.
+ * It is used only for an operation that is known and compiled, requested by POST with a JSON body, from a client that
+ * accepts JSON, without a persisted query to register. The form of another website cannot send such a body: for the content
+ * type JSON, browsers send a CORS preflight. Authentication, charges, limits and the coercion of variables happen before and
+ * are the same for both paths. The last step of the response is the same function. So both paths give equal responses.
  */
 import type { Context } from './context.ts';
 import type { KnownOperation } from './operations.ts';
 import type { GraphQLRequest } from './request.ts';
 import { type CompleteOptions, completeResponse, formatResult, type ReportError } from './response.ts';
 
-/** Values of `accept` that plain JSON satisfies. */
+/** Values of `accept` for which the response is `application/json`. */
 const PLAIN_JSON: ReadonlySet<string | undefined> = new Set([undefined, '*/*', 'application/json']);
 
 export interface FastPathOptions extends CompleteOptions {
@@ -27,7 +26,7 @@ export function isFast(request: GraphQLRequest, { execute }: KnownOperation): bo
   return execute !== undefined && method === 'POST' && wellFormed && !registers && PLAIN_JSON.has(accept);
 }
 
-/** The body of the response, or undefined when nothing was executed and Apollo Server has to answer. */
+/** The body of the response, or undefined when nothing was executed and Apollo Server must answer. */
 export async function executeFast(
   { execute }: KnownOperation,
   variables: Readonly<Record<string, unknown>> | undefined,

@@ -1,18 +1,20 @@
 /*
- * graphql-jit turns a document into a JavaScript function that does what graphql-js does for it, two to four times faster
- * on large results. It is given only what it compiles correctly and safely:
+ * graphql-jit compiles a document to a JavaScript function with the same result as graphql-js. On large results, the function
+ * is two to four times faster. Only documents that graphql-jit compiles correctly and safely are compiled:
  *
  * - Only queries. Mutations are rare, and their responses must not depend on a compiler.
  * - Only operations of up to 2,500 syntax nodes, which compile within about 20 ms.
  * - No string literals. graphql-jit 0.8 prints literals into its source and then replaces markers in it
  *   (`__MAGIC_DATE__…`), so a literal that holds such a marker runs as code. Documents that are sent often have variables.
  * - No variables inside object literals: graphql-jit drops them in custom scalars and does not apply defaults.
- * - No alias with `_`. graphql-jit keys the arguments of a resolver by the names on its path, joined by `_`, so `b` below
- *   `a_b` would get the arguments of `b_a` below `b`. This also excludes `__proto__`, which an object literal takes for its
- *   prototype. (With directives, graphql-jit refuses fields named `toString` and the like by itself.)
- * - No list whose members can fail by themselves: graphql-jit moves the null of a failed member to the end of the list.
- * - With directives: no field and no fragment twice in one selection if a directive can remove the first. The second would
- *   take another place among its neighbours, or be lost.
+ * - No alias with `_`. graphql-jit stores the arguments of a resolver under a key: the names on its path, from the field up,
+ *   joined by `_`. So `b` below `a_b` and `b_a` below `b` would have the same key, `b_a_b`.
+ * - No alias `__proto__`, which sets the prototype of an object literal. The rule above excludes it. Aliases such as
+ *   `toString` need no rule: in an operation with directives, graphql-jit refuses them.
+ * - No list of nullable objects: graphql-jit moves the null of a failed member to the end of the list. For example, `[null,
+ *   {…}]` becomes `[{…}, null]`.
+ * - With directives: no field and no fragment twice in one selection if a directive can remove the first one. In
+ *   `{ a @skip(if: $x) b a }`, the second `a` would be at another position in the response, or be lost.
  * - No variable named like a member of `Object.prototype`: graphql-jit keeps variables in an ordinary object and finds a
  *   default there (`$constructor`).
  * - No interface and no union: what graphql-jit does with them was not compared with graphql-js.
@@ -38,10 +40,10 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** The largest operation, in nodes of its syntax tree with fragments spread. */
+/** The largest operation that is compiled, in nodes of its syntax tree with fragments spread. */
 const MAX_NODES = 2_500;
 
-/** Whether graphql-jit may have a valid operation. */
+/** Whether graphql-jit may compile a valid operation. */
 export function isSafeToCompile(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -86,7 +88,7 @@ function hasFailingMembers(type: Parameters<typeof getNullableType>[0]): boolean
   return isListType(list) && !isNonNullType(list.ofType) && !isLeafType(list.ofType);
 }
 
-/** Whether, of fields and fragments that stand more than once in a selection, the first is present whenever any is. */
+/** Whether the first of several equal fields or fragments in a selection is always present when a later one is. */
 function firstsDecide(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const part of document.definitions) {
@@ -100,7 +102,7 @@ function firstsDecide(document: DocumentNode, operation: OperationDefinitionNode
     const inner = new Map<string, SelectionSetNode[]>();
     return sets.every((set) => collect(set, true)) && [...inner.values()].every(firstsStay);
 
-    /** @param stays Whether no directive can take the whole selection away. */
+    /** @param stays Whether no directive can remove the whole selection. */
     function collect(set: SelectionSetNode, stays: boolean): boolean {
       return set.selections.every((selection) => {
         const always = stays && !selection.directives?.length;

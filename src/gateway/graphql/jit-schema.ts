@@ -13,10 +13,9 @@ import {
 } from 'graphql';
 
 /**
- * The schema as graphql-jit is to see it. The REST client has decoded every value to the type the schema says, so none needs
- * a second look. Of built-in scalars and enums graphql-jit believes that (`disableLeafSerialization`); any other scalar it
- * would look at again, and write down for each where it stands. So an answer's other scalars are strings to it, which
- * changes no value: it takes them as they come.
+ * The schema for graphql-jit. Values are decoded already, so graphql-jit need not serialise them. With
+ * `disableLeafSerialization` it skips that for built-in scalars and enums only. So our custom scalars are declared as String
+ * here. Values do not change.
  */
 export function withPlainScalars(schema: GraphQLSchema): GraphQLSchema {
   const plain = (type: GraphQLOutputType): GraphQLOutputType => {

@@ -1,11 +1,9 @@
 /*
- * Operations that are requested often are compiled by graphql-jit; jit-safety.ts decides which of them it may have. Compiling
- * takes milliseconds, so it happens between requests, one operation at a time, and only for operations that proved
- * themselves. Until then, and for everything else, graphql-js executes.
+ * Operations that were requested 50 times are compiled by graphql-jit, if jit-safety.ts allows it. Compiling takes
+ * milliseconds, so it happens between requests, one operation at a time. graphql-js executes all other operations.
  *
- * The variables were coerced by graphql-js before a compiled operation sees them, so it never meets one that does not fit.
- * Failures of a compiled operation have the messages and paths of graphql-js; a test executes operations both ways and
- * compares.
+ * graphql-js coerces the variables before a compiled operation is executed, so they always have the right type. Errors of a
+ * compiled operation have the messages and paths of graphql-js. A test executes operations both ways and compares.
  */
 import {
   type DocumentNode,
@@ -28,14 +26,14 @@ import type * as GraphQLJit from 'graphql-jit';
 import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
 import { withPlainScalars } from './jit-schema.ts';
 
-/** Executes a compiled operation. Without `data` in the result nothing was executed and graphql-js has to. */
+/** Executes a compiled operation. A result without `data` means that nothing was executed; graphql-js must do it. */
 export type Execute = (
   root: object,
   context: object,
   variables: Readonly<Record<string, unknown>> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** What the compiler is given, and where it leaves its result. */
+/** The operation to compile; the compiler sets `execute`. */
 interface Compilable {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -44,7 +42,7 @@ interface Compilable {
 
 let jit: typeof GraphQLJit | undefined;
 
-/** Loads graphql-jit. That is a good part of the time a gateway needs to start, so a process listens first. */
+/** Loads graphql-jit. Called after the server listens, because loading is a large part of the start time. */
 export async function loadCompiler(): Promise<void> {
   jit ??= await import('graphql-jit');
 }
@@ -64,7 +62,7 @@ export class Compiler {
     if (this.#queue.push(operation) === 1) void this.#compileQueue();
   }
 
-  /** Undefined for an operation that graphql-jit may not have, or cannot compile. */
+  /** Undefined for an operation that graphql-jit may not or cannot compile. */
   compile(document: DocumentNode, operation: OperationDefinitionNode): Execute | undefined {
     if (!jit || !isSafeToCompile(this.#schema, document, operation)) return undefined;
     return compileWith(jit, this.#plain, document, operation);
@@ -77,7 +75,7 @@ export class Compiler {
         await loadCompiler();
         operation.execute = this.compile(operation.document, operation.operation);
       } catch {
-        // graphql-js goes on executing it; serve.ts logs a compiler that cannot be loaded.
+        // graphql-js continues to execute it. serve.ts logs the error when graphql-jit cannot be loaded.
       }
     }
     this.#queue.length = 0;
@@ -94,7 +92,7 @@ function compileWith(
   const compiled = compileQuery(schema, own ?? document, operation.name?.value ?? '', {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
-    // Otherwise the fields of a fragment have the conditions of all the places where it is spread.
+    // Otherwise a field of a fragment gets the conditions of all spreads of that fragment.
     useExperimentalPathBasedSkipInclude: own !== undefined,
   });
   if (!isCompiledQuery(compiled)) return undefined;
@@ -111,8 +109,8 @@ function compileWith(
 }
 
 /**
- * A copy of the operation and its fragments with field nodes of its own. graphql-jit notes the conditions of a field on its
- * node, and these may differ between operations. Undefined when nothing has a condition.
+ * A copy of the operation and its fragments with new field nodes. graphql-jit stores the conditions of a field on its node,
+ * and several operations of a document can share a node. Undefined when no field has a condition.
  */
 function withOwnFields(document: DocumentNode, { name }: OperationDefinitionNode): DocumentNode | undefined {
   const one = separateOperations(document)[name?.value ?? ''];
@@ -131,7 +129,7 @@ function defaultsOfNonNull(
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
-/** The variables that hold an input object; graphql-jit takes a list for one. */
+/** The variables of input object types. For these, graphql-jit also accepts a list. */
 function inputObjectVariables(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): string[] {
   return variableDefinitions
     .filter(({ type }) => isInputObjectType(getNullableType(typeFromAST(schema, type))))
@@ -139,8 +137,8 @@ function inputObjectVariables(schema: GraphQLSchema, { variableDefinitions = [] 
 }
 
 /**
- * Nullable variables in a place that is non-null and has a default. A null there is an error of the field, which graphql-jit
- * words in its own way, or misses in a directive.
+ * Nullable variables that are used where the type is non-null and has a default. A null there is an error of the field.
+ * graphql-jit reports that error with another message, and does not report it in a directive.
  */
 function variablesNeverNull(
   schema: GraphQLSchema,

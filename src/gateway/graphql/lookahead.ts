@@ -1,7 +1,7 @@
 /*
- * A player, its coupons and its friends are three REST calls, and each of them needs the player's id alone. Resolvers on
- * their own would wait for the player before they ask for the rest. So whatever reads a player also looks at the selection
- * below it and starts those reads; the resolvers find them in the loaders. A screen takes one round trip of time.
+ * A player, its coupons and its friends need three REST calls, and each call needs only the player's id. Without lookahead,
+ * the resolvers would wait for the player before they start the other reads. So a read of a player also starts the reads
+ * that the selection below it needs. The resolvers find these reads in the loaders. All calls take the time of one.
  *
  * Where nothing but the player's identifiers is selected beside them, these reads are all there is: whether the player exists
  * is known from them, and the player is not read.
@@ -113,7 +113,7 @@ function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolve
   return found;
 }
 
-/** The variables among a field's arguments; undefined when some may stand inside of an argument. */
+/** The variables among the arguments of a field; undefined when a list or object among them may contain variables. */
 function variablesOf({ arguments: given = [] }: FieldNode): string[] | undefined {
   const names: string[] = [];
   for (const { value } of given) {

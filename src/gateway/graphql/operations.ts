@@ -1,10 +1,10 @@
 /*
- * The operations that this process knows: parsed, within the limits and valid. Clients send the same few texts again and
- * again, so what was found out about a text is kept and looked up by the text itself.
+ * The operations that this process knows: parsed, within the limits and valid. Clients send the same few texts repeatedly, so
+ * parsed documents are kept by their text.
  *
- * A text that is not known costs milliseconds to parse and validate, so callers have a budget for new texts, and limits
- * that need no validation are checked before it. Apollo Server takes the document from here through `documentStore`
- * instead of parsing it again. What does not parse or is not valid is left to Apollo Server, which words those errors.
+ * An unknown text takes milliseconds to parse and validate. So callers have a budget for new operations, and limits that need
+ * no validation are checked first. Apollo Server gets the document through `documentStore` instead of parsing it again. For
+ * a text that does not parse or is not valid, Apollo Server returns the errors.
  */
 import { hash } from 'node:crypto';
 import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
@@ -50,10 +50,10 @@ export interface OperationsOptions {
   compileAfter: number;
 }
 
-/** How many documents are kept, and how many characters they have together; some 60 MB. The least recently used go first. */
+/** How many documents are kept, and the characters of all their texts. Parsed, they take about 60 MB. LRU eviction. */
 const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
-/** Longer texts are parsed each time: an application's operations are shorter. */
+/** Longer texts are parsed each time. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
@@ -77,8 +77,8 @@ export class Operations {
   }
 
   /**
-   * The operation that a request means. Undefined for a text that is not valid GraphQL and for a name that is not in it:
-   * Apollo Server has the error for these. Throws OPERATION_TOO_COMPLEX for a document over a limit.
+   * The requested operation. Undefined for an invalid text, and for a name that is not in it: Apollo Server returns the
+   * error. Throws OPERATION_TOO_COMPLEX for a document over a limit.
    */
   find(text: string, operationName: string | undefined): KnownOperation | undefined {
     const known = this.#byText.get(text) ?? this.#learn(text);
@@ -96,17 +96,17 @@ export class Operations {
     return operation;
   }
 
-  /** Has the operation of a text compiled soon, between requests. One that would be refused is left as it is. */
+  /** Schedules the compilation of the operation of a text. Does nothing for an operation over a limit. */
   compileText(text: string): void {
     try {
       const operation = this.find(text, undefined);
       if (operation) this.#options.compiler.schedule(operation);
     } catch {
-      // Over a limit: a request for it is told so.
+      // Over a limit: a request for it gets the error.
     }
   }
 
-  /** The valid documents by the hash that Apollo Server asks with. */
+  /** The valid documents by Apollo Server's key, which ends with a hash of the text. */
   readonly documentStore: DocumentStore = {
     get: async (key) => this.#byHash.get(key.slice(-64)),
     set: async () => undefined,
@@ -140,8 +140,8 @@ function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undef
 }
 
 /**
- * Makes sure that variables fit their types, for both ways of execution. Coercion stops at the first error: a list can hold
- * very many. Throws BAD_USER_INPUT with HTTP 400.
+ * Checks that the variables have their declared types. Coercion stops at the first error, because a long list can have very
+ * many. Throws BAD_USER_INPUT with HTTP 400.
  * @param suggestions Whether the message may suggest names of the schema.
  */
 export function checkVariables(

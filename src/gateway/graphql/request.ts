@@ -2,8 +2,8 @@ import { isJson } from '../../rest/decode/members.ts';
 import { requestError } from './errors.ts';
 
 /**
- * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here; Apollo Server, which is given the
- * request as it came, refuses it.
+ * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here. Apollo Server gets the original
+ * request and refuses it.
  */
 export interface GraphQLRequest {
   readonly method: string;
@@ -13,13 +13,13 @@ export interface GraphQLRequest {
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
   readonly documentId: unknown;
-  /** Whether every member has its type. */
+  /** Whether every member has the right type. */
   readonly wellFormed: boolean;
-  /** Whether the text comes with a hash under which it is to be registered. */
+  /** Whether the text is sent with a hash, to be registered as a persisted query. */
   readonly registers: boolean;
 }
 
-/** What is read of an HTTP request. */
+/** The part of an HTTP request that is read. */
 interface HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -70,7 +70,7 @@ function parseJson(text: string | null): unknown {
   }
 }
 
-/** The query of a URL with its question mark; empty without one. */
+/** The query string of a URL with its question mark; empty without one. */
 export function searchOf(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start);
@@ -79,7 +79,7 @@ export function searchOf(url: string): string {
 /** `{ __typename }` and nothing else. */
 const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
 
-/** Whether a request is the health check of a balancer: `{ __typename }` without a name, variables or a persisted query. */
+/** Whether a request is a load balancer's health check: `{ __typename }` without a name, variables or a persisted query. */
 export function isHealthCheck({ query, operationName, variables, extensions, documentId }: GraphQLRequest): boolean {
   const alone = operationName ?? variables ?? extensions ?? documentId;
   return alone === undefined && query !== undefined && TYPENAME_ALONE.test(query);

@@ -3,12 +3,12 @@ import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFo
 import type { Context } from './context.ts';
 import { formatError, isIntended, withoutSuggestion } from './errors.ts';
 
-/** Told about errors that a client must not see; `requestId` is what the client can quote. */
+/** Called with errors that a client must not see. The client gets only `requestId`. */
 export type ReportError = (error: Error, requestId: string) => void;
 
 /** The most bytes of JSON that the errors of a response without data may have. */
 const MAX_ERROR_BYTES = 12_000;
-/** One mistake can be in many places, such as fields that conflict; so many locations of it are told. */
+/** Locations reported for one error. */
 const MAX_LOCATIONS = 10;
 
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
@@ -51,7 +51,7 @@ export function completeResponse(
   { suggestions, showCalls }: CompleteOptions,
 ): void {
   if (response.errors) {
-    // Next to data every error explains a null, so all of them stay.
+    // In a response with data, each error explains a null, so all errors stay.
     const told = response.data == null ? mergeRepeated(response.errors) : response.errors;
     const shortened = told.map((error) => shorten(error, suggestions));
     response.errors = response.data == null ? withinBytes(shortened) : shortened;

@@ -32,7 +32,7 @@ const resolvers: Resolvers = {
   URL: URLScalar,
 };
 
-/** The executable schema: the SDL of all `.graphql` files in a directory and the resolvers, with access rules in force. */
+/** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
 export function createSchema(directory: URL): { schema: GraphQLSchema; rules: AccessRules } {
   const schema = makeExecutableSchema({ typeDefs: readTypeDefs(directory), resolvers });
   restoreScalars(schema);

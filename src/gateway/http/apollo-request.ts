@@ -2,7 +2,7 @@ import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyRequest } from 'fastify';
 import { type GraphQLRequest, searchOf } from '../graphql/request.ts';
 
-/** The request as Apollo Server reads it: as it came, or with the text that stands for a persisted operation's id. */
+/** The request for Apollo Server: unchanged, or with the text of a persisted operation in place of its id. */
 export function toApolloRequest(
   { method, headers, url }: FastifyRequest,
   body: unknown,

@@ -39,15 +39,15 @@ export interface GatewayOptions {
   schemaDirectory: URL;
   rest: RestClient;
   log: FastifyBaseLogger;
-  /** What replicas share; undefined for a gateway on its own. */
+  /** The state that replicas share; undefined without Redis. */
   shared: SharedState | undefined;
   metrics: Metrics;
   tracing: Tracing | undefined;
-  /** Aborts when clients should go elsewhere: answers then close their connections. */
+  /** Aborts when the process drains; responses then close their connections. */
   draining: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50. */
   compileAfter: number | undefined;
-  /** How many operations that were not seen before a caller may send. */
+  /** How many new operations a caller may send. */
   newOperations: NewOperationLimits | undefined;
 }
 
@@ -143,7 +143,7 @@ function createIdempotency(shared: SharedState | undefined, workers: number): Id
 function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
   return fastify({
     loggerInstance: log,
-    // A logger for each request would cost more than its one line; what is logged names the request's id itself.
+    // A logger for each request costs more than the one line that it writes. The lines contain the request id.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     schemaController: withoutSchemas,
@@ -154,7 +154,7 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
   });
 }
 
-/** Everything that comes before the route, in its order. Returns the limiter of what is executed at once. */
+/** All hooks before the route, in order. Returns the concurrency limiter. */
 async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
   const isLate = beginInTurns(app);
   keepConnections(app, config.connections, draining);
@@ -162,7 +162,7 @@ async function addHooks(app: FastifyInstance, config: Config, draining: AbortSig
   setHeaders(app);
   refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
-  // Before the plugins, whose routes would otherwise fail in words of their own.
+  // Before the plugins, whose routes would otherwise send errors in another format.
   answerErrors(app);
   await admitWebsites(app, config);
   await app.register(fastifyCompress, {
@@ -174,33 +174,33 @@ async function addHooks(app: FastifyInstance, config: Config, draining: AbortSig
   // After CORS, so that a website can read the refusal.
   const concurrency = await limitOverload(app, config.overload);
   app.addHook('onRequest', (request, _reply, done) => {
-    // A refusal before the token is read, while even waiting is full.
+    // Refused before authentication while the waiting queue is full.
     if (isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull)) return done(overloaded());
     done();
   });
   return concurrency;
 }
 
-/** Smaller responses fit a packet or two as they are; larger ones are compressed for clients that take gzip. */
+/** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
 const COMPRESS_FROM_BYTES = 2_048;
 
-/** CORS, where websites may ask at all: its hook costs every request. */
+/** CORS. Registered only if websites may call: its hook runs on every request. */
 async function admitWebsites(app: FastifyInstance, config: Config): Promise<void> {
   const origin = originsOf(config);
   if (!origin) return;
   const exposedHeaders = ['x-request-id', 'retry-after'];
-  // OPTIONS that is no preflight is answered like one; the plugin would otherwise refuse it in words of its own.
+  // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
   await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
 }
 
-/** In development Apollo's hosted Sandbox may ask too, and whatever runs on this machine. */
+/** In development also Apollo's hosted Sandbox and every website on this machine. */
 function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {
   if (corsOrigins.includes('*')) return true;
   if (production) return corsOrigins.length > 0 ? corsOrigins : false;
   return [...corsOrigins, 'https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
 }
 
-/** Has the operations of the manifest compiled, one at a time, once the process is ready. */
+/** Compiles the operations of the manifest, one at a time, after the process is ready. */
 function compileListed(admission: Admission, operations: Operations): void {
   for (const text of admission.listed) setImmediate(() => operations.compileText(text));
 }

@@ -1,8 +1,8 @@
 /*
- * When requests begin. Those that arrived together begin together, as work in stages (see batch-per-tick.ts), but only so
- * many in one turn of the event loop: Node accepts one connection at each turn, so long turns keep new clients waiting in
- * the kernel, where nobody can answer them. Under load, a stage also lets a few turns pass as long as each of them accepts a
- * connection, so that more clients are accepted than served and the others are refused soon.
+ * When requests begin. Requests that arrived together begin together (see batch-per-tick.ts), but only a limited number in
+ * one turn of the event loop. Node accepts one connection in each turn. So during long turns new clients wait in the kernel,
+ * where they cannot be answered or refused. Under load, requests also wait for a few turns while each of these turns accepts
+ * a connection. Then more clients are accepted than served, and the others are refused soon.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -22,7 +22,7 @@ interface Waiting {
   begin(): void;
 }
 
-/** Holds every request until it is to begin. Returns whether a request came too late and has to be refused. */
+/** Makes every request wait until it may begin. The returned function tells whether a request waited too long. */
 export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) => boolean {
   const late = new WeakSet<FastifyRequest>();
   const waiting: Waiting[] = [];
@@ -60,7 +60,7 @@ export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) =>
     }
     acceptingSince = undefined;
     refuseOld(now);
-    // The newest first: under lasting overload, first come first served would answer everybody late.
+    // The newest first: under lasting overload, the oldest first would make every response late.
     const begun = waiting.splice(-mostBegun);
     if (waiting.length > 0) {
       begunAt = now;
@@ -83,7 +83,7 @@ export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) =>
       return done();
     }
     const begin = () => {
-      // A client that is gone by now has nothing begun for it.
+      // Nothing begins for a client that has disconnected.
       if (!raw.destroyed) done();
     };
     waiting.push({ request, since: performance.now(), begin });

@@ -1,10 +1,10 @@
 /*
- * Reads the body of a request whose caller was let in. Nothing of a body is kept before that, so a refused request costs no
- * memory.
+ * Reads the body of a request whose caller is authenticated. No part of a body is kept before that, so a refused request
+ * costs no memory.
  *
  * A body is collected into one growing buffer. Fastify's own parser keeps one Buffer for each chunk: a body of 256 KB in
- * chunks of one byte took 124 MB. The buffers of all unfinished bodies have a bound together; when it is reached, the
- * address with the most bytes loses its largest body first. Node's `requestTimeout` bounds the time.
+ * chunks of one byte took 124 MB. The buffers of all unfinished bodies share one limit. When it is reached, the largest body
+ * of the address with the most bytes is aborted first. Node's `requestTimeout` bounds the time.
  */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import { clientOf } from '../limits/address.ts';
 import { addressOf, clientGone } from './connections.ts';
 import { overloaded } from './overload.ts';
 
-/** The one content type that is accepted. Any other parameter than the charset leaves room for two readings. */
+/** The one content type that is accepted. Other parameters could be interpreted differently by a proxy. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 const MAX_CONTENT_TYPE_LENGTH = 100;
 
@@ -40,12 +40,12 @@ export class BodyReader {
 
   /**
    * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
-   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is told the
-   * length before the body is parsed, and may throw.
+   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is called with
+   * the length before the body is parsed, and may throw.
    */
   async read(request: FastifyRequest, maxBytes: number, charge: (bytes: number) => void): Promise<unknown> {
     if (request.method !== 'POST') return undefined;
-    // Then 'close' was emitted already: nothing would end the wait for the body.
+    // 'close' was emitted before, so nothing would end the wait for the body.
     if (request.raw.destroyed) throw clientGone();
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
@@ -94,7 +94,7 @@ export class BodyReader {
     });
   }
 
-  /** Whether a body may grow to so many bytes, after larger consumers of memory had to give way. */
+  /** Reserves memory for a body of `bytes`; aborts the largest bodies if needed. False when there is still too little. */
   #reserve(entry: Unfinished, bytes: number): boolean {
     const growth = bytes - entry.bytes;
     while (this.#totalBytes + growth > MAX_TOTAL_BYTES) {
@@ -123,8 +123,8 @@ export class BodyReader {
 }
 
 /**
- * Leaves bodies on the wire: Fastify must not read them, `BodyReader` does. What a response leaves unread is discarded up to
- * a bound.
+ * Keeps Fastify from reading bodies; `BodyReader` reads them. The unread rest of a body is discarded after the response, up
+ * to a limit.
  */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -170,8 +170,8 @@ function parseJson(body: Buffer): unknown {
 }
 
 /**
- * Refuses numbers that were changed by being read (9007199254740993, as a player's identifier, would name another player)
- * and lists that are too long. A body can be nested deeper than functions can call themselves, so there is no recursion.
+ * Refuses lists that are too long, and numbers that JSON parsing rounded: as a player's identifier, 9007199254740993 would
+ * become that of another player. Iterative, because deep nesting would overflow the stack.
  */
 function checkMembers(body: unknown): void {
   const open: object[] = [{ body }];
@@ -193,5 +193,5 @@ function listTooLong(name: string, length: number): ClientError {
 }
 
 function tooLarge(): ClientError {
-  return requestError('BAD_REQUEST', 413, 'The body is larger than this gateway takes.');
+  return requestError('BAD_REQUEST', 413, 'The body is larger than this gateway accepts.');
 }

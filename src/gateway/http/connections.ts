@@ -5,7 +5,7 @@ import { Cancellation } from '../../rest/cancellation.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export interface ConnectionLimits {
-  /** How long a request's head may take to arrive, from the opening of the connection or the end of the last answer. */
+  /** How long the head of a request may take to arrive, from the start of the connection or the end of the last response. */
   headersTimeoutMs: number;
   /** How long a whole request may take to arrive. */
   requestTimeoutMs: number;
@@ -20,14 +20,14 @@ type ServerOptions = Pick<
   'requestTimeout' | 'keepAliveTimeout' | 'connectionTimeout' | 'return503OnClosing' | 'http'
 >;
 
-/** How often the server looks for connections over their time, in milliseconds. */
+/** How often the server checks for timeouts, in milliseconds. */
 const CHECK_MS = 500;
 /** The largest head of a request, in bytes: more than any browser or balancer sends. */
 const MAX_HEADER_BYTES = 16_384;
 
 /**
  * The server's limits against clients that are slow, idle or hostile.
- * @param workMs How long an answer may take; a connection where nothing moves for that and a request's time is cut.
+ * @param workMs How long a response may take. The limit for idle connections is this plus the request timeout.
  */
 export function serverOptions(
   { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }: ConnectionLimits,
@@ -37,7 +37,7 @@ export function serverOptions(
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionTimeout: workMs + requestTimeoutMs,
-    // A request that arrives on an open connection while the gateway drains is answered like those before it.
+    // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
     http: {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
@@ -48,11 +48,13 @@ export function serverOptions(
 }
 
 /**
- * Bounds the connections, and closes them when the gateway does: answers from then on, or since `draining` aborted, end their
- * connection, and connections on which nothing was ever sent are closed, which Node's server would wait for.
+ * Limits the number of connections, and closes them when the gateway closes.
  *
- * One connection too many closes the oldest on which no request has come yet, so that connections without requests cannot
- * keep clients out; when there is none, the new one is closed.
+ * Responses close their connection after the gateway began to close, or after `draining` aborted. Connections on which the
+ * client has sent nothing are closed too: Node's server would wait for them.
+ *
+ * A connection over the limit closes the oldest one without a request, so that connections without requests cannot block
+ * clients. When every other connection has had a request, the new one is closed.
  */
 export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
   const open = new Set<Socket>();
@@ -67,7 +69,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits,
     });
     if (open.size <= max) return;
     const [oldest = socket] = silent;
-    // Its place is free at once, though its closing takes a turn.
+    // Removed here, because its `close` event comes in a later turn of the event loop.
     open.delete(oldest);
     silent.delete(oldest);
     oldest.destroy();
@@ -76,7 +78,7 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits,
   app.server.prependListener('request', closeWithConnection);
   app.addHook('preClose', (done) => {
     closing = true;
-    // What has arrived by now is read first.
+    // First read what has arrived.
     setImmediate(() => {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     });
@@ -89,8 +91,8 @@ export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits,
 }
 
 /**
- * Node tells a response that its connection is closed only when it is the one to be sent next. Others that a client asked
- * for in advance would never hear of it, and keep their calls and places for ever.
+ * Node emits `close` only on the response that is next to be sent. Without this function, pipelined responses would never be
+ * cancelled and would keep their REST calls and permits.
  */
 function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
   if (response.socket) return;
@@ -102,19 +104,19 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   response.once('close', () => socket.off('close', close));
 }
 
-/** The address of the client. Throws for a connection that was reset: it has none any more, whatever the type says. */
+/** The address of the client. Throws for a connection that was reset: its address is undefined, unlike its type. */
 export function addressOf(request: FastifyRequest): string {
   const address: string | undefined = request.ip;
   if (address === undefined || request.raw.socket.destroyed) throw clientGone();
   return address;
 }
 
-/** Nobody will read this error; log and metrics count the request under its code. */
+/** This error is not sent to anyone; log and metrics count the request under its code. */
 export function clientGone(): ClientError {
-  return requestError('CANCELLED', 499, 'The client went away.');
+  return requestError('CANCELLED', 499, 'The client disconnected.');
 }
 
-/** Happens when the client closes the connection before it has its response. `close` can come twice. */
+/** Cancelled when the client closes the connection before its response is sent. `close` can be emitted twice. */
 export function cancellationOf({ raw }: FastifyReply): Cancellation {
   const cancellation = new Cancellation();
   raw.on('close', () => {

@@ -1,4 +1,4 @@
-/* Errors as HTTP responses. Every failure outside of an executed operation is answered here, in GraphQL's shape. */
+/* Errors as HTTP responses. Every failure outside an executed operation is answered here, as a GraphQL response. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,7 +7,7 @@ import { JSON_TYPE } from './headers.ts';
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** Answers what is refused or fails, and paths and methods that do not exist. Nothing of an unexpected error is told. */
+/** Answers refused and failed requests, and unknown paths and methods. No detail of an unexpected error is sent. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
@@ -84,10 +84,10 @@ function describe(
 const MESSAGES: Partial<Record<number, string>> = {
   400: 'The request is not well-formed HTTP.',
   404: 'There is nothing here; GraphQL is at /graphql.',
-  405: 'GraphQL takes GET and POST.',
+  405: 'GraphQL accepts GET and POST.',
   408: 'The request took too long to arrive.',
-  413: 'The body is larger than this gateway takes.',
+  413: 'The body is larger than this gateway accepts.',
   415: 'The body must be JSON in UTF-8, with the content type application/json.',
-  431: 'The headers are larger, or more, than this gateway takes.',
+  431: 'The headers are larger, or more, than this gateway accepts.',
   503: 'The gateway has too much to do at the moment; try again shortly.',
 };

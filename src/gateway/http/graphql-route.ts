@@ -40,14 +40,14 @@ export interface GraphQLRoute {
   operationTimeoutMs: number;
   context: ContextOptions;
   apollo: ApolloServer<Context>;
-  /** Whether browsers get a page. */
+  /** Whether browsers get the landing page. */
   landingPage: boolean;
   responses: FastPathOptions;
-  /** Whether responses show what the operation cost. */
+  /** Whether responses show the cost of the operation. */
   publishCost: boolean;
 }
 
-/** What happens to a request, every step in its order. */
+/** All steps of a request, in order. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.route({
     method: ['GET', 'POST'],
@@ -84,7 +84,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   });
 }
 
-/** The caller, stored for the log as soon as it is known. */
+/** Returns the caller and stores it for the log. */
 async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
   const { authorization } = request.headers;
   const anonymous = anonymousTypename && authorization === undefined;
@@ -97,7 +97,7 @@ function maxBodyBytes({ maxBodyBytes }: GraphQLRoute, caller: Caller): number {
   return caller === ANONYMOUS_CALLER ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
 }
 
-/** A text that is not known costs the caller one of its new operations; a listed one does not. */
+/** An unknown text is charged to the budget for new operations; a listed one is not. */
 function findOperation(
   { operations, rates }: GraphQLRoute,
   { text, trusted }: ResolvedOperation,
@@ -115,7 +115,7 @@ function findOperation(
   }
 }
 
-/** Refuses by limits and variables what was charged already. */
+/** Checks the limits and the variables. A refused operation stays charged. */
 function check(
   { limiter, schema, responses }: GraphQLRoute,
   { operation }: KnownOperation,
@@ -164,7 +164,7 @@ function prefersHtml({ method, headers }: FastifyRequest): boolean {
   return method === 'GET' && headers.accept?.includes('text/html') === true && !headers.accept.includes('json');
 }
 
-/** The page for browsers, which Apollo Server has. */
+/** Sends Apollo Server's landing page. */
 async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest, reply: FastifyReply) {
   const httpGraphQLRequest = toApolloRequest(request, undefined, readGraphQLRequest(request, undefined), undefined);
   const context = async () => {
@@ -181,7 +181,7 @@ function take({ status = 200, headers, body }: HTTPGraphQLResponse, reply: Fasti
   return status >= 400 ? withRequestId(body.string, reply.request.id) : body.string;
 }
 
-/** Apollo Server answers what never became an operation without our extensions; they are added here. */
+/** Adds `requestId` to Apollo's own error responses. */
 function withRequestId(body: string, requestId: string): string {
   const response: unknown = JSON.parse(body);
   if (typeof response !== 'object' || response === null || 'extensions' in response) return body;

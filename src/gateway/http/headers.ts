@@ -7,7 +7,7 @@ import { requestError } from '../graphql/errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** On every response: it is for one caller at one moment, and has the type it says. */
+/** Headers of every response: it must not be cached, and browsers must not guess its type. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 export function setHeaders(app: FastifyInstance): void {
@@ -18,7 +18,7 @@ export function setHeaders(app: FastifyInstance): void {
   });
 }
 
-/** Headers that must be unambiguous. Two programs on the way of a request could each believe another one of two. */
+/** Headers that must not be repeated: two programs on the path could use different values. */
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -31,7 +31,7 @@ const SINGLE: ReadonlySet<string> = new Set([
 /** How many headers a request may have. Node silently drops those after the 2,000th. */
 const MAX_HEADERS = 200;
 
-/** Refuses requests that can be read in two ways. */
+/** Refuses requests whose headers can be interpreted in two ways. */
 export function refuseAmbiguousHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
@@ -40,11 +40,11 @@ export function refuseAmbiguousHeaders(app: FastifyInstance): void {
     const repeated = repeatedHeader(raw);
     if (!repeated) return done();
     if (repeated === 'authorization') return done(unauthenticated());
-    return done(requestError('BAD_REQUEST', 400, `The header "${repeated}" must stand once.`));
+    return done(requestError('BAD_REQUEST', 400, `The header "${repeated}" must not be repeated.`));
   });
 }
 
-/** Node keeps the first of most repeated headers without a word; only the raw list has them all. */
+/** For most repeated headers, Node silently keeps only the first value; `rawHeaders` has all of them. */
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
   if (rawHeaders.length === 2 * Object.keys(headers).length) return undefined;
   const seen = new Set<string>();
@@ -57,8 +57,9 @@ function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | unde
 }
 
 /**
- * Answers only requests to a loopback name. An open gateway trusts whoever can reach it, and a website can reach it through
- * its visitor's browser under a name of its own that resolves to 127.0.0.1 (DNS rebinding). The request still has that name.
+ * Refuses requests whose Host header is not a loopback name. An open gateway trusts every client that can reach it. With DNS
+ * rebinding, a website can reach it through a visitor's browser: any domain can resolve to 127.0.0.1. The Host header still
+ * has that domain.
  */
 export function refuseForeignHosts(app: FastifyInstance): void {
   app.addHook('onRequest', ({ hostname }, _reply, done) => {
@@ -68,10 +69,10 @@ export function refuseForeignHosts(app: FastifyInstance): void {
   });
 }
 
-/** What an `x-request-id` from outside must look like to be used: safe in logs, headers and file names. */
+/** The form of a client's `x-request-id` that is used: safe in logs, headers and file names. */
 const REQUEST_ID = /^[\w.:-]{8,128}$/;
 
-/** The id of a request: its `x-request-id` where that is well-formed, else a new one. */
+/** The id of a request: its `x-request-id` if that is well-formed, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

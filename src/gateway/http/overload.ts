@@ -6,7 +6,7 @@ import { type Permit, Semaphore } from '../../rest/semaphore.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export interface OverloadLimits {
-  /** How many operations are executed at once at most; as many again may wait a little. */
+  /** How many operations are executed at once at most; as many again may wait. */
   concurrentOperations: number;
   /** How late the event loop may be on average, in milliseconds. */
   eventLoopDelayMs: number;
@@ -20,21 +20,21 @@ export interface OverloadLimits {
  */
 const PRESSURE_SAMPLE_MS = 1_000;
 
-/** How often the utilization of the event loop is sampled, in milliseconds: soon enough that no burst is admitted whole. */
+/** How often the utilization of the event loop is sampled, in milliseconds: often, so that a burst is noticed early. */
 const SATURATION_SAMPLE_MS = 100;
-/** An event loop that was busy for this share of the time has no time left. */
+/** An event loop that was busy for this share of the time is overloaded. */
 const SATURATED = 0.9;
-/** How many operations are executed at once then: more would only make all of them wait. */
+/** How many operations are executed at once while it is overloaded: more would only delay all of them. */
 const SATURATED_OPERATIONS = 100;
 /** How long an operation waits to be executed, in milliseconds. */
 const MAX_WAIT_MS = 500;
-/** What a client is told to wait, in milliseconds. */
+/** The `Retry-After` of the refusal, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Bounds the operations that are executed at once. One that finds no permit waits a little: a refusal costs almost as much as
- * the work, and clients retry at once. The newest is served first: under lasting overload, the oldest first would make all of
- * them late.
+ * Limits the operations that are executed at once. An operation without a permit waits for a short time: a refusal costs
+ * almost as much as the work, and clients retry at once. The newest is served first: under lasting overload, the oldest
+ * first would make every response late.
  */
 export class ConcurrencyLimiter {
   readonly #semaphore: Semaphore;
@@ -60,7 +60,7 @@ export class ConcurrencyLimiter {
     return this.#semaphore.waiting >= this.#maxWaiting;
   }
 
-  /** A permit now or within the time to wait; throws OVERLOADED. */
+  /** Returns a permit, now or within the maximum wait; throws OVERLOADED. */
   async acquire(): Promise<Permit<undefined>> {
     const permit = this.#semaphore.acquire(undefined);
     if (permit.state === 'waiting') await this.#semaphore.wait(permit, this.#maxWaitMs);
@@ -72,7 +72,7 @@ export class ConcurrencyLimiter {
     this.#semaphore.release(permit);
   }
 
-  /** Serves those who wait; to be called when the limit may have grown. */
+  /** Gives permits to waiting operations. Call it when the limit may have increased. */
   refresh(): void {
     this.#semaphore.refresh();
   }
@@ -82,8 +82,8 @@ export class ConcurrencyLimiter {
  * Limits the operations that are executed at once, and answers 503 before the process is overloaded.
  *
  * The limit is high, because operations that wait for a slow REST service cost nothing. It is a hundred while the event loop
- * has no time left. The samples of event loop and heap refuse everybody for a whole second; they cover what counting
- * operations cannot measure.
+ * is overloaded. The delay of the event loop and the heap are also limited: they cover load that the number of operations
+ * does not show. When one of them is too high, all requests are refused for a second.
  */
 export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<ConcurrencyLimiter> {
   await app.register(underPressure, {
@@ -106,7 +106,7 @@ export async function limitOverload(app: FastifyInstance, limits: OverloadLimits
     const now = performance.eventLoopUtilization();
     saturated = performance.eventLoopUtilization(now, last).utilization > SATURATED;
     last = now;
-    // The limit may just have risen.
+    // The limit may have increased.
     limiter.refresh();
   }, SATURATION_SAMPLE_MS).unref();
   app.addHook('onClose', (_app, done) => {
@@ -117,7 +117,7 @@ export async function limitOverload(app: FastifyInstance, limits: OverloadLimits
 }
 
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
-/** One error for all: making one is the most expensive part of a refusal. */
+/** Created once: creating an error is the most expensive part of a refusal. */
 const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: RETRY_AFTER_MS }, [
   ['retry-after', String(RETRY_AFTER_MS / 1_000)],
 ]);

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/** More than any address has, in characters. */
+/** Longer than any valid address, in characters. */
 const MAX_LENGTH = 64;
 
 /**
- * The part of a client's address that is one client's: all of an IPv4 address, the first 64 bits of an IPv6 address, since
- * whoever has one of the rest has them all. What is no address (a proxy may send anything) stands for itself, shortened.
+ * The part of an address that identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address, because
+ * an IPv6 customer has a /64. Invalid addresses (a proxy may send anything) are used as they are, shortened.
  */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address.length > MAX_LENGTH ? address.slice(0, MAX_LENGTH) : address;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** How many tokens one caller may spend: so many a second, and so many at once after a pause. */
+/** How many tokens one caller may spend: per second on average, and at once after a pause. */
 export interface Limit {
   perSecond: number;
   burst: number;
@@ -9,13 +9,12 @@ export interface Limit {
 /** Buckets of tokens by key; each refills at the limit's rate. */
 export interface Buckets {
   /**
-   * Takes `cost` tokens, or as many as a full bucket has if that is less. Answers 0 when they were there, else in how many
-   * milliseconds they will be; then nothing is taken.
+   * Takes `cost` tokens (at most `burst`) and returns 0, or takes nothing and returns the wait in milliseconds.
    */
   take(key: string, cost?: number): number | Promise<number>;
-  /** Takes `cost` tokens that were spent already, even beyond empty: the next `take` waits until they are paid back. */
+  /** Takes `cost` tokens for work that is done already. This may make the bucket negative; the next `take` then waits. */
   debt(key: string, cost: number): void;
-  /** What `take` of one token would answer, as far as this process knows; nothing is taken. */
+  /** What `take` of one token would return, as far as this process knows; takes nothing. */
   wait(key: string): number;
 }
 
@@ -23,7 +22,7 @@ interface Bucket {
   fullAt: number;
 }
 
-/** Rounding: a token that is a microsecond away is there. */
+/** Tolerance for rounding, in milliseconds. */
 export const ROUNDING_MS = 0.001;
 
 /**
@@ -62,12 +61,12 @@ export function createBuckets({ perSecond, burst }: Limit, now: () => number = p
   } satisfies Buckets;
 }
 
-/** How many callers are remembered. Whoever is forgotten for want of room has not been here for longer than the others. */
+/** How many callers are kept. Least recently used callers are evicted. */
 const MAX_CALLERS = 50_000;
 
-/** What is remembered of callers, by key. Bounded by size, each being one: by number it would take the room for all at once. */
+/** State of callers, by key. `maxSize` with entries of size 1, because `max` allocates all slots at once. */
 export const createCallers = <Remembered extends object>() =>
   new LRUCache<string, Remembered>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
 
-/** Buckets that answer at once. */
+/** Buckets whose `take` is synchronous. */
 export type LocalBuckets = ReturnType<typeof createBuckets>;

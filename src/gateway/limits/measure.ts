@@ -1,12 +1,13 @@
 /*
- * The size of an operation with its fragments spread. A few hundred bytes of fragments that spread each other twice expand
- * to millions of fields, so nothing is expanded here: each fragment is measured once, and a spread adds the size of its
- * fragment. The work is proportional to the length of the document.
+ * The size of an operation with its fragments spread. Fragments that spread each other twice can expand from a few hundred
+ * bytes to millions of fields. So nothing is expanded here: each fragment is measured once, and a spread adds the size of
+ * its fragment. The work is proportional to the length of the document.
  *
- * Complexity is the number of fields. A field below a list counts once for each member of the list; how many members there
- * are comes from the argument that `@listSize` names, or from its `assumed`. graphql-js has its own limit on introspection
- * (lists at most three deep), and the standard introspection query is 15 levels deep, so depth is not counted below
- * `__schema` and `__type`.
+ * Complexity is the number of fields. A field below a list counts once for each member of the list. The number of members
+ * comes from the argument that `@listSize` names, or from its `assumed`.
+ *
+ * Depth is not counted below `__schema` and `__type`: the standard introspection query is 15 levels deep, and graphql-js has
+ * its own limit on introspection (lists at most three deep).
  */
 import {
   type DocumentNode,
@@ -33,7 +34,7 @@ import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 
 /** The size of an operation, its fragments spread. */
 export interface Measure {
-  /** How many fields stand at the top. */
+  /** The number of root fields. */
   rootFields: number;
   depth: number;
   aliases: number;
@@ -41,9 +42,9 @@ export interface Measure {
   aliasLength: number;
   directives: number;
   complexity: number;
-  /** Whether it asks for `__schema` or `__type`. */
+  /** Whether it selects `__schema` or `__type`. */
   introspects: boolean;
-  /** The variables that decide about the complexity. */
+  /** The names of the variables that determine the complexity. */
   variables: readonly string[];
 }
 
@@ -66,7 +67,7 @@ const NOTHING: Measure = {
   variables: [],
 };
 
-/** Measures an operation of a parsed document, before it is validated: unknown names and cycles of fragments do no harm. */
+/** Measures an operation of a parsed document. It need not be valid: unknown names and cycles of fragments are allowed. */
 export function measureOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -99,7 +100,7 @@ function measureFragment(name: string, measuring: Measuring): Measure {
   if (known) return known;
   const fragment = measuring.fragments.get(name);
   if (!fragment) return NOTHING;
-  // A fragment that spreads itself adds nothing more; validation refuses it afterwards.
+  // A fragment that spreads itself adds nothing here; validation refuses it later.
   measuring.measured.set(name, NOTHING);
   const measure = measureSet(fragment.selectionSet, conditionOf(fragment, undefined, measuring), measuring);
   measuring.measured.set(name, measure);
@@ -187,7 +188,7 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
   const argument = field.args.find(({ name }) => name === rule['argument']);
   const requested = requestedLength(given && givenValue(given, measuring), argument?.type);
-  // The resolver refuses sizes outside 0 to 200; here they must only not distort the sum.
+  // The resolver refuses sizes outside 1 to 200. Here they are only bounded, so that the sum stays correct.
   const members = Math.min(Math.max(requested ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
 }
@@ -203,7 +204,10 @@ function givenValue(node: ValueNode, measuring: Measuring): unknown {
   return definition?.defaultValue && givenValue(definition.defaultValue, measuring);
 }
 
-/** The length that an argument requests: the length of a list, or the value of a number. A number in place of a list is a list of one. */
+/**
+ * The length that an argument requests: the length of a list, or the value of a number. A number given for a list argument
+ * is a list of one.
+ */
 function requestedLength(value: unknown, type: GraphQLInputType | undefined): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;

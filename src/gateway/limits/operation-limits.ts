@@ -5,11 +5,11 @@ import { requestError } from '../graphql/errors.ts';
 import { MemoizeLast } from '../graphql/selection.ts';
 import { type Measure, measureOperation } from './measure.ts';
 
-/** How large an operation may be. The sizes of the body and of the token list are limited before it is parsed. */
+/** How large an operation may be. The size of the body and the number of tokens are limited before. */
 export interface OperationLimits {
   depth: number;
   aliases: number;
-  /** The longest alias: it stands in the response once for each member of a list. */
+  /** The length of the longest alias. An alias is in the response once for each member of a list. */
   aliasLength: number;
   rootFields: number;
   directives: number;
@@ -32,7 +32,7 @@ export interface LimitsOptions {
   openIntrospection: boolean;
 }
 
-/** How much complexity an ordinary operation has; each further multiple of it is charged as one more operation. */
+/** The complexity of an ordinary operation; each further multiple of it is charged as one more operation. */
 const COMPLEXITY_PER_COST = 500;
 
 /** What each limit counts, for the message to developers. */
@@ -40,27 +40,27 @@ const COUNTED: Record<Limit, string> = {
   depth: 'levels of fields',
   aliases: 'aliases',
   aliasLength: 'characters in one alias',
-  rootFields: 'fields at the top',
+  rootFields: 'root fields',
   directives: 'directives',
   complexity: 'fields, those of lists counted for each member',
 };
 
 const LIMITS = Object.keys(COUNTED) as Limit[];
 
-/** Limits that need no variables: they hold for every operation of a document before it is validated. */
+/** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
 const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
   readonly #options: LimitsOptions;
-  /** The size changes only with the variables that give the lengths of lists. */
+  /** The size depends only on the variables that determine the lengths of lists. */
   readonly #last = new MemoizeLast<OperationDefinitionNode, Measured>();
 
   constructor(options: LimitsOptions) {
     this.#options = options;
   }
 
-  /** Throws OPERATION_TOO_COMPLEX for a parsed document with an operation that no variables could make small enough. */
+  /** Throws OPERATION_TOO_COMPLEX for a document with an operation over a limit that does not depend on variables. */
   checkDocument(document: DocumentNode): void {
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;

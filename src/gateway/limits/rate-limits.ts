@@ -6,8 +6,7 @@ import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './bu
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /**
- * How often callers may ask. A caller with the scope `any-player` is a server that stands for many people; everybody else is
- * a person with an app.
+ * The rate limits of callers. A caller with the scope `any-player` is a server with many users. Any other is one user.
  */
 export interface RateConfig {
   /** In ordinary operations; a larger operation counts as several. */
@@ -15,13 +14,13 @@ export interface RateConfig {
   couponReads: Limit;
   serverOperations: Limit;
   serverCouponReads: Limit;
-  /** By address: tokens that could not be verified. Valid ones do not count, so that many may share an address. */
+  /** By address: tokens that could not be verified. Valid tokens do not count, so that many users can share an address. */
   failedAuthentications: Limit;
 }
 
 interface RateLimitsOptions {
   rates: RateConfig;
-  /** How many processes of this machine share the limits where no Redis does. */
+  /** How many processes of this machine share the limits when there is no Redis. */
   workers: number;
   shared: SharedState | undefined;
   newOperations?: NewOperationLimits | undefined;
@@ -38,18 +37,18 @@ const NEW_OPERATIONS: NewOperationLimits = {
   server: { perSecond: 200, burst: 1_000 },
 };
 
-/** New operations that are charged as one more: so many milliseconds to parse, measure and validate. */
+/** Milliseconds to parse, measure and validate a new operation that are charged as one more new operation. */
 const MS_PER_NEW_OPERATION = 5;
-/** Bytes of a body that are charged as one more operation: the JSON that is worst to parse takes 1 ms for them. */
+/** Bytes of a body that are charged as one more operation. The slowest JSON of this length takes 1 ms to parse. */
 const BYTES_PER_OPERATION = 8_192;
 
-/** REST calls that an ordinary operation includes, and how many more are charged as one more operation. */
+/** The number of REST calls that an ordinary operation includes, and the number charged as one more operation. */
 const INCLUDED_CALLS = 5;
 const CALLS_PER_OPERATION = 5;
 /** How long a response is for each further operation that is charged, in characters. */
 const RESPONSE_PER_OPERATION = 65_536;
 
-/** The rate limits of a gateway: in Redis where there is one, else in memory, where each worker has its part of them. */
+/** The rate limits of a gateway: in Redis if configured, else in memory. In memory, each worker has its part of a limit. */
 export class RateLimits {
   readonly #failures: Buckets;
   readonly #operations: Buckets;
@@ -84,12 +83,12 @@ export class RateLimits {
     await this.#failures.take(clientOf(address));
   }
 
-  /** Throws RATE_LIMITED with HTTP 429 for a caller who has nothing left, as far as this process knows. */
+  /** Throws RATE_LIMITED with HTTP 429 for a caller without tokens, as far as this process knows. */
   refuseDebtor(caller: Caller): void {
     refuseFor(this.#operationsOf(caller).wait(callerKey(caller)));
   }
 
-  /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too little left. */
+  /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too few tokens. */
   async charge(caller: Caller, cost: number): Promise<void> {
     refuseFor(await this.#operationsOf(caller).take(callerKey(caller), cost));
   }
@@ -107,7 +106,7 @@ export class RateLimits {
     if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
   }
 
-  /** Charges what a new operation took beyond the ordinary, as a debt: validation is quadratic in fields that overlap. */
+  /** Charges a slow new operation afterwards, as a debt: overlapping fields make validation quadratic. */
   settleNewOperation(caller: Caller, ms: number): void {
     const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
     if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(callerKey(caller), cost);
@@ -121,7 +120,7 @@ export class RateLimits {
     this.#operationsOf(caller).debt(callerKey(caller), cost);
   }
 
-  /** Takes one read of coupons. Returns 0, or in how many milliseconds there will be one. */
+  /** Takes one read of coupons. Returns 0, or the wait in milliseconds. */
   async takeCouponRead(caller: Caller): Promise<number> {
     return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(callerKey(caller));
   }
@@ -149,13 +148,13 @@ function tooMany(message: string, retryAfterMs: number): ClientError {
   ]);
 }
 
-/** What decides about reads of coupons. */
+/** The rate limit for reads of coupons. */
 export type CouponRates = Pick<RateLimits, 'takeCouponRead'>;
 
-/** In how many milliseconds a read is allowed; 0 for now. */
+/** The wait until a read is allowed, in milliseconds; 0 when it is allowed now. */
 type Wait = Promise<number>;
 
-/** The coupon reads of one operation. A caller who guesses ids guesses once for each field, under whatever alias. */
+/** The rate limit for the coupon reads of one operation. Each field counts, whatever its alias. */
 export class CouponReads {
   readonly #rates: CouponRates;
   readonly #caller: Caller;
@@ -166,7 +165,7 @@ export class CouponReads {
     this.#caller = caller;
   }
 
-  /** Takes the allowance of a field that will be resolved later, once for each player and response key. */
+  /** Takes the rate limit for a field that is resolved later, once for each player and response key. */
   takeAhead(playerUniqueId: string, responseKey: string): Wait {
     const key = fieldKey(playerUniqueId, responseKey);
     this.#ahead ??= new Map();
@@ -175,7 +174,7 @@ export class CouponReads {
     return wait;
   }
 
-  /** Takes the allowance of a field unless that was done ahead. Throws RATE_LIMITED when there is none left. */
+  /** Takes the rate limit for a field unless `takeAhead` did. Throws RATE_LIMITED when the limit is reached. */
   async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
     const key = fieldKey(playerUniqueId, responseKey);
     const ahead = this.#ahead?.get(key);
@@ -188,7 +187,7 @@ export class CouponReads {
   }
 }
 
-/** A response key is a GraphQL name and has no space, so the first space ends it. */
+/** A response key is a GraphQL name without a space, so the key is unambiguous. */
 function fieldKey(playerUniqueId: string, responseKey: string | number): string {
   return `${responseKey} ${playerUniqueId}`;
 }

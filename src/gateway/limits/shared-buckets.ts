@@ -3,18 +3,18 @@ import type { SharedState } from '../../process/redis.ts';
 import { type Buckets, createCallers, type Limit, ROUNDING_MS } from './buckets.ts';
 
 interface SharedOptions {
-  /** Distinguishes the buckets of one purpose from others. */
+  /** The name of the limit: the prefix of its keys in Redis. */
   name: string;
   limit: Limit;
   shared: SharedState;
-  /** Decides while Redis is away or does not answer. */
+  /** Used while Redis is not available or does not answer. */
   local: Buckets;
 }
 
 /**
- * KEYS[1] holds the time at which the bucket will be full again, in milliseconds of Redis's clock, so that the machines'
- * clocks need not agree. ARGV: milliseconds per token, tokens of a full bucket, cost, 1 to take even beyond empty.
- * Answers in how many milliseconds the cost can be paid, 0 when it was, and in how many there will be one token.
+ * KEYS[1] holds the time at which the bucket will be full again, in milliseconds of Redis's clock, so that the clocks of the
+ * machines need not agree. ARGV: milliseconds per token, tokens of a full bucket, cost, 1 if the bucket may become negative.
+ * Returns {wait for the cost, wait for one token} in milliseconds; the first is 0 when the cost was taken.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -31,8 +31,8 @@ return {math.ceil(wait), math.ceil(math.max(full + each - now - capacity - ${ROU
 `;
 
 /**
- * Buckets that all replicas and workers share in Redis: one atomic call for each operation, so together they never give out
- * more than the limit. A bucket that Redis called empty is not asked for again until it has a token.
+ * Buckets that all replicas and workers share in Redis: one atomic call for each operation, so that together they never
+ * allow more than the limit. When Redis reports an empty bucket, Redis is not asked again until the bucket has a token.
  */
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
   const empty = createCallers<{ until: number }>();
@@ -65,7 +65,7 @@ export function createSharedBuckets({ name, limit, shared, local }: SharedOption
   };
 }
 
-/** Callers' names can be personal data, and addresses are: Redis gets a hash. */
+/** Names of callers can be personal data, and addresses are, so the key contains a hash. */
 function redisKey(name: string, key: string): string {
   return `gateway:rate:${name}:${createHash('sha256').update(key).digest('base64url')}`;
 }

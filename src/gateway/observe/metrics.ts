@@ -1,25 +1,25 @@
 /*
- * Counters and histograms of what happens with every request. prom-client finds the series of some labels by writing them
- * into one text for every count: ten counts of a request were 2 % of its CPU time. A Tally finds a series by one key after
- * the other, and the labels are written when the metrics are read.
+ * Counters and histograms that are updated for every request. For every update, prom-client finds the series by joining its
+ * labels into one text: the ten updates of a request took 2 % of its CPU time. A Tally finds a series in nested maps, one
+ * key after the other, and creates the labels when the metrics are read.
  */
 import { type Histogram, Registry } from 'prom-client';
 import type { Caller } from '../access/caller.ts';
 import type { OperationRecord } from './operation-record.ts';
 
-/** What a gateway counts. Labels hold names from closed or bounded sets alone, never anything a player or caller sent. */
+/** The metrics of a gateway. The number of label values is bounded. */
 export interface Metrics {
   registry: Registry;
-  /** A request to the GraphQL endpoint is answered, so many milliseconds after it arrived. */
+  /** Counts a request to the GraphQL endpoint, answered `ms` milliseconds after it arrived. */
   operation(record: OperationRecord, ms: number): void;
-  /** A loader put so many keys into one batch. */
+  /** Counts a batch of a loader and its number of keys. */
   batch(loader: string, keys: number): void;
 }
 
 /** Buckets of durations, in seconds. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @param known Names of operations that are always counted under their own name. */
+/** @param known Names of operations that always have their own label. */
 export function createMetrics(known: Iterable<string> = []): Metrics {
   const registry = new Registry();
   const labels = new OperationLabels(known);
@@ -33,7 +33,7 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
   });
   const durations = new Tally({
     name: 'gateway_operation_duration_seconds',
-    help: 'From the arrival of a request to its answer.',
+    help: 'From the arrival of a request to its response.',
     labels: (operation: string, type: string) => ({ operation, type }),
     buckets: SECONDS,
     registers,
@@ -49,7 +49,7 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
   return {
     registry,
     operation({ name, type = 'none', caller, codes }, ms) {
-      // Without a type no operation came about: the request was refused, or was no valid GraphQL.
+      // Without a type there was no operation: the request was refused, or was not valid GraphQL.
       const operation = type === 'none' ? 'none' : labels.labelOf(name, caller);
       operations.add(1, operation, type, codes[0] ?? 'OK');
       durations.add(ms / 1_000, operation, type);
@@ -61,9 +61,9 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
 interface TallyOptions<Keys extends readonly unknown[]> {
   name: string;
   help: string;
-  /** What Prometheus knows as labels. */
+  /** The labels for Prometheus. */
   labels: (...keys: Keys) => Record<string, string>;
-  /** Upper bounds, in ascending order: a histogram of values. Without them it is a counter. */
+  /** Upper bounds of a histogram, in ascending order. Without them, the metric is a counter. */
   buckets?: readonly number[];
   registers: readonly Registry[];
 }
@@ -77,11 +77,11 @@ interface Series {
   labels: Record<string, string>;
   count: number;
   sum: number;
-  /** How many values were at most the bound of the same place and above the one before. */
+  /** For each bound, how many values are at most this bound and above the previous one. */
   counts: number[];
 }
 
-/** Numbers by keys from closed or bounded sets: nothing is ever forgotten. For prom-client's registries it is a metric. */
+/** A counter or histogram for prom-client's registries. The keys must be bounded: no series is ever removed. */
 export class Tally<Keys extends readonly unknown[]> {
   readonly name: string;
   readonly #options: TallyOptions<Keys>;
@@ -93,11 +93,11 @@ export class Tally<Keys extends readonly unknown[]> {
     this.name = options.name;
     this.#options = options;
     this.#buckets = options.buckets ?? [];
-    // A registry asks a metric for nothing but its name and what `get` resolves to.
+    // A registry uses only the name of a metric and the result of its `get`.
     for (const registry of options.registers) registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** For a counter so much more, for a histogram one more value. */
+  /** Adds to a counter, or observes a value. */
   add(value: number, ...keys: Keys): void {
     let node = this.#root;
     for (const key of keys) {
@@ -128,7 +128,7 @@ export class Tally<Keys extends readonly unknown[]> {
     return { name, help, type, aggregator: 'sum', values: this.#all.flatMap((series) => this.#valuesOf(series)) };
   }
 
-  /** As Prometheus has a histogram: each bucket holds what is in the ones below it too. */
+  /** The values in Prometheus' form: the count of a bucket includes the counts of all smaller buckets. */
   #valuesOf({ labels, count, sum, counts }: Series) {
     if (!this.#options.buckets) return [{ labels, value: sum }];
     let below = 0;
@@ -145,19 +145,19 @@ export class Tally<Keys extends readonly unknown[]> {
   }
 }
 
-/** How many names beside the listed ones get a label of their own. */
+/** How many names that are not listed get their own label. */
 const MAX_LEARNED = 100;
-/** How many names are watched before they get one. */
+/** How many names are remembered that do not have a label yet. */
 const MAX_CANDIDATES = 1_000;
-/** A longer name was not given by a person. */
+/** Longer names get no label, in characters. */
 const MAX_LENGTH = 64;
-/** How many players must have used a name: one player alone could invent a hundred. */
+/** How many players must have used a name, so that one player cannot use up the labels. */
 const MIN_PLAYERS = 3;
 
 /**
- * The names under which operations are counted, bounded whatever clients send. Listed operations keep their names, and so do
- * the first hundred others that a server or several players use. The rest is `other`; operations without a name are
- * `anonymous`.
+ * Labels for the names of operations. Their number is bounded, although clients choose the names. The label is the name for
+ * listed operations, and for the first hundred others that a server or several players use. For all other names it is
+ * `other`; for operations without a name it is `anonymous`.
  */
 export class OperationLabels {
   readonly #labels: Set<string>;

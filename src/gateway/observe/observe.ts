@@ -18,8 +18,8 @@ export interface ObservationOptions {
 }
 
 /**
- * Records what happens to every request to `path`. When the response is sent, the record becomes one line in the log, the
- * counts in the metrics and the end of the trace.
+ * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the metrics,
+ * and ends the trace.
  */
 export class Observation {
   readonly #options: ObservationOptions;
@@ -59,7 +59,7 @@ export class Observation {
       cancellation,
       deadline,
       requestId: request.id,
-      // A server stands for many players; one player alone must not take all connections.
+      // A server has many users. A single player must not use all connections.
       callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
       traceparent,
       onCall(call: CallRecord) {
@@ -74,7 +74,7 @@ export class Observation {
     const { metrics, log, slowOperationMs } = this.#options;
     const { statusCode: status } = reply;
     if (status >= 400 && record.codes.length === 0) record.codes = [codeOf(status)];
-    // Neither an operation nor a failure: the page for browsers.
+    // Neither an operation nor a failure: the landing page.
     if (record.type === undefined && record.codes.length === 0) return;
     const ms = ended - record.started;
     metrics.operation(record, ms);
@@ -94,13 +94,13 @@ interface Finished {
   ended: number;
 }
 
-/** The bytes of a response before compression. Mostly it is sent by then and its length is known. */
+/** The bytes of a response before compression. Usually this is its `content-length`. */
 function lengthOf(payload: unknown, reply: FastifyReply): number {
   const counted = reply.hasHeader('content-encoding') ? undefined : reply.getHeader('content-length');
   return Number(counted ?? (typeof payload === 'string' ? Buffer.byteLength(payload) : 0));
 }
 
-/** What a failure of Apollo Server's HTTP layer is counted as. */
+/** The error code under which a failure of Apollo Server's HTTP layer is counted. */
 function codeOf(status: number): GatewayErrorCode {
   return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
 }

@@ -5,7 +5,7 @@ import { UpstreamError } from '../../rest/errors.ts';
 import type { ReportError } from '../graphql/response.ts';
 import type { OperationRecord } from './operation-record.ts';
 
-/** A longer name of an operation is cut. */
+/** Longer names of operations are cut, in characters. */
 const MAX_NAME_LENGTH = 100;
 
 /** What is known of a response when it is sent. */
@@ -75,8 +75,8 @@ function pseudonym(name: string): string {
 }
 
 /**
- * Tells the log about errors a client must not see, under the id the client can quote. Failures of the REST service take
- * a short line. What it answered can hold anything, keys and personal data included: its form alone is told, at debug.
+ * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
+ * without a stack. Its response body can contain personal data and keys, so it is logged as its structure only, at debug.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -86,14 +86,14 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return;
     }
     const { code, status, message, excerpt } = cause;
-    // Clients go away every day, and the operation's own line says so.
+    // Clients often disconnect, and the operation's own line shows it.
     const level = code === 'CANCELLED' ? 'debug' : 'warn';
     log[level]({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
     if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
 }
 
-/** The form of a JSON text: names of members, short numbers, and a mark where there was a text. */
+/** The structure of a JSON text: the names of members, short numbers, and `…` in place of texts. */
 function formOf(json: string): string {
   if (!/^\s*[{[]/.test(json)) return '[no JSON]';
   return json

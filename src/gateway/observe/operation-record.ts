@@ -12,9 +12,9 @@ export interface Deletion {
 export interface OperationRecord {
   /** When it arrived, on the clock of `performance.now()`. */
   readonly started: number;
-  /** The operation's name; undefined for one without a name, and while it is not known. */
+  /** The operation's name; undefined without a name, and until it is known. */
   name: string | undefined;
-  /** `query` or `mutation`; undefined when no operation came about. */
+  /** `query` or `mutation`; undefined when there was no operation. */
   type: string | undefined;
   /** SHA-256 of the document, in hexadecimal; undefined while it is not known. */
   hash: string | undefined;
@@ -24,7 +24,7 @@ export interface OperationRecord {
   client: string | undefined;
   /** Undefined for somebody without a valid token. */
   caller: Caller | undefined;
-  /** The operation's REST calls that are over. */
+  /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once. */
   codes: readonly string[];
@@ -37,7 +37,7 @@ export interface OperationRecord {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on routes that take no operations. */
+    /** Null on routes for other requests than operations. */
     record: OperationRecord | null;
   }
 }

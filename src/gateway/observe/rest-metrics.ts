@@ -8,7 +8,7 @@ export function observeRest(registry: Registry): Observer {
   const registers = [registry];
   const calls = new Tally({
     name: 'rest_calls_total',
-    help: 'Calls that operations needed, by where the answer came from (sent, shared, cached, stale) and outcome.',
+    help: 'Calls that operations needed, by the source of the result (sent, shared, cached, stale) and outcome.',
     labels: (method: string, template: string, source: string, outcome: string) => ({
       endpoint: `${method} ${template}`,
       source,
@@ -18,7 +18,7 @@ export function observeRest(registry: Registry): Observer {
   });
   const requests = new Tally({
     name: 'rest_request_duration_seconds',
-    help: 'Requests to the REST service, each attempt for itself; the status is none when no answer came.',
+    help: 'Requests to the REST service, counted for each attempt; the status is none when there was no response.',
     labels: (method: string, template: string, status: number | undefined) => ({
       endpoint: `${method} ${template}`,
       status: `${status ?? 'none'}`,
@@ -62,7 +62,7 @@ function sourceOf({ stale, cached, shared }: CallRecord): string {
 
 const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
 
-/** States are read when they are asked for. Over several processes they add up: `{state="open"} 2` means two of them. */
+/** Gauges that are read when the metrics are requested. Processes are added up: `{state="open"} 2` means two processes. */
 export function showHealth(health: () => Health, registry: Registry): void {
   const registers = [registry];
   new Gauge({
@@ -77,7 +77,7 @@ export function showHealth(health: () => Health, registry: Registry): void {
   });
   new Gauge({
     name: 'rest_requests_active',
-    help: 'Requests to the REST service that are on their way.',
+    help: 'Requests to the REST service in flight.',
     registers,
     collect() {
       this.set(health().active);

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { CallRecord } from '../../rest/call-context.ts';
 
-/** What became of an operation. */
+/** The outcome of an operation. */
 export interface OperationOutcome {
   name: string | undefined;
   type: string | undefined;
@@ -10,18 +10,18 @@ export interface OperationOutcome {
 
 /** The trace of one operation. */
 export interface OperationTrace {
-  /** What goes upstream as `traceparent`. */
+  /** The `traceparent` header of the operation's REST calls. */
   readonly traceparent: string;
-  /** A REST call of the operation is over at this moment. */
+  /** Records a REST call of the operation that ends now. */
   call(record: CallRecord): void;
   end(outcome: OperationOutcome): void;
 }
 
 /** Sends traces to a collector. */
 export interface Tracing {
-  /** Begins the trace of an operation, as a part of its client's trace when that is given. */
+  /** Begins the trace of an operation, as part of the client's trace if there is one. */
   begin(parent: TraceParent | undefined): OperationTrace;
-  /** Sends what is left, unless the collector is too slow for that. */
+  /** Sends the remaining spans; gives up when `hurry` aborts. */
   stop(hurry: AbortSignal): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function writeTraceParent({ traceId, spanId, flags }: TraceParent): strin
   return `00-${traceId}-${spanId}-${flags}`;
 }
 
-/** The trace context of an operation that nobody traces: sampled by none, so that it costs nobody anything. */
+/** A trace context for an operation without a trace. Not sampled. */
 export function newTraceParent(): TraceParent {
   if (used === store.length) {
     randomFillSync(store);
@@ -57,8 +57,8 @@ export function newTraceParent(): TraceParent {
   return { traceId: digits.slice(0, 32), spanId: digits.slice(32), flags: '00' };
 }
 
-/** A trace id's bytes and a span id's. */
+/** The bytes of one trace id and one span id. */
 const BYTES = 24;
-/** Random bytes for many of them: asking the system for some costs much the same as asking for many. */
+/** Random bytes for many ids: one large request to the system costs about as much as a small one. */
 const store = Buffer.alloc(BYTES * 256);
 let used = store.length;

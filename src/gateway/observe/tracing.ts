@@ -1,8 +1,8 @@
 /*
  * OpenTelemetry, imported only when a collector is named: the packages cost memory and start-up time.
  *
- * No instrumentation patches anything. An operation's span begins with the request and takes in a span for each REST call
- * when the call is over, made of the record that logs and metrics are made of too.
+ * No library is patched by instrumentation. The span of an operation begins with the request. For each REST call, a child
+ * span is created when the call ends, from the record that logs and metrics use too.
  */
 import { once } from 'node:events';
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
@@ -23,10 +23,10 @@ export interface TracingOptions {
   serviceName: string;
 }
 
-/** How long sending may take, tries after failures included, in milliseconds; it can delay the end of the process. */
+/** How long sending may take, retries included, in milliseconds. It can delay the end of the process. */
 const EXPORT_MS = 3_000;
 
-/** Traces over OTLP/HTTP. A client's trace is sampled as the client decided, any other always. */
+/** Traces over OTLP/HTTP. A trace with a `traceparent` is sampled as its client decided; any other is always sampled. */
 export function startTracing({ endpoint, serviceName }: TracingOptions): Tracing {
   const url = `${endpoint.href.replace(/\/+$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });

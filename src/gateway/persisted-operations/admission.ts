@@ -17,13 +17,13 @@ export interface PersistedOperationsConfig {
   exemptScope?: Scope | undefined;
 }
 
-/** What a request stands for. */
+/** The operation that a request contains or refers to. */
 export interface ResolvedOperation {
-  /** The text of the operation; undefined where nobody knows it: Apollo Server then has the error. */
+  /** The text of the operation; undefined when it is unknown. Apollo Server then returns the error. */
   text: string | undefined;
   /** Whether the manifest lists it. */
   trusted: boolean;
-  /** The text that Apollo Server is to see in place of an id. */
+  /** The text that Apollo Server gets in place of an id. */
   textOfId: string | undefined;
 }
 
@@ -32,9 +32,9 @@ const MAX_ID_LENGTH = 256;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Finds out which operation a request stands for, before anything is parsed: a text, the id of a listed operation, or the
- * hash of a registered one. With `enforce`, everything that is not listed to the letter is refused with
- * OPERATION_NOT_ALLOWED. Being listed exempts from nothing else.
+ * Finds the operation of a request, before anything is parsed. The request has a text, the id of a listed operation, or the
+ * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED.
+ * All other checks also apply to listed operations.
  */
 export class Admission {
   readonly #config: PersistedOperationsConfig;
@@ -68,7 +68,7 @@ export class Admission {
     const manifest = this.#manifest?.();
     const byId = id === undefined ? undefined : manifest?.textOf(id);
     if (text !== undefined && id !== undefined && byId !== text && sha256(text) !== id) {
-      throw badRequest('The query is not the one its hash or id stands for.');
+      throw badRequest('The query does not match its hash or id.');
     }
     const listed = text === undefined ? byId : manifest?.lists(text) ? text : undefined;
     if (listed !== undefined) return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
@@ -86,7 +86,7 @@ export class Admission {
     if (mode === 'enforce') {
       throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
     }
-    // The text itself may hold what belongs in no log.
+    // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: sha256(text) };
     this.#log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
   }

@@ -1,10 +1,10 @@
 /*
- * Automatic persisted queries: a client sends a query's hash alone, and the whole query once, when nobody knows the hash.
- * Apollo Server does the talking and asks this store; it registers a query after it was found valid and within the limits,
- * and callers without a token never get so far.
+ * Automatic persisted queries: a client sends only the hash of a query, and the whole query once, when the hash is unknown.
+ * Apollo Server handles the protocol and uses this store. A query is registered only when it is valid and within the limits.
+ * Callers without a token are refused earlier.
  *
- * What is kept is bounded twice, since any caller can register: by the size of one query, and all together by bytes in
- * memory and by number in Redis, where the one registered first goes first. A query that is forgotten is sent again.
+ * Any caller can register queries, so the store is bounded: by the size of one query, by the bytes of all in memory, and by
+ * their number in Redis, where the oldest is removed first. A client sends a removed query again.
  */
 import { createHash } from 'node:crypto';
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
@@ -14,20 +14,20 @@ import type { SharedState } from '../../process/redis.ts';
 type PersistedQueries = Exclude<ApolloServerOptions<BaseContext>['persistedQueries'], false | undefined>;
 export type PersistedQueryStore = NonNullable<PersistedQueries['cache']>;
 
-/** The longest query that is kept, in bytes of UTF-8; a longer one runs and is sent whole the next time too. */
+/** The longest query that is kept, in bytes of UTF-8. A longer query is executed, but clients must always send it whole. */
 const MAX_QUERY_BYTES = 16_384;
 
 /** How much is kept in memory, in bytes. */
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
-/** How much the bookkeeping of one query takes beside its text, in bytes, roughly. */
+/** The approximate memory of one entry without its text, in bytes. */
 const OVERHEAD_BYTES = 256;
 
-/** How many are kept in Redis: 160 MB if all were as long as they may be. And for how long, in seconds. */
+/** How many are kept in Redis (160 MB if all have the maximum length), and for how long, in seconds. */
 const MAX_SHARED = 10_000;
 const SHARED_LASTS_SECONDS = 86_400;
 
-/** KEYS: the query's, and the list of all in the order of registration. ARGV: text, seconds, how many there may be. */
+/** KEYS: the query, and the list of all queries in the order of registration. ARGV: text, seconds, maximum number. */
 const REGISTER = `
 if not redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2], 'NX') then return 0 end
 redis.call('LPUSH', KEYS[2], KEYS[1])
@@ -63,7 +63,7 @@ export function createPersistedQueryStore(shared: SharedState | undefined): Pers
   };
 }
 
-/** Redis is not believed: a text that was changed there does not have the hash it is asked for by. */
+/** Verifies a text from Redis: a text that was changed there does not have the requested hash. */
 function standsFor(key: string, query: string): boolean {
   return key.endsWith(createHash('sha256').update(query).digest('hex'));
 }

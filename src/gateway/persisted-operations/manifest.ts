@@ -4,26 +4,26 @@ import * as z from 'zod';
 import { ConfigError } from '../../config/environment.ts';
 import { onFileChange } from '../../config/file-change.ts';
 
-/** The operations that are known before they are asked for. */
+/** The listed operations. */
 export interface Manifest {
   /** The text of an operation, by its id. */
   textOf(id: string): string | undefined;
   /** Every text. */
   readonly texts: ReadonlySet<string>;
-  /** Whether a text is one of them, to the letter. */
+  /** Whether a text is exactly one of them. */
   lists(text: string): boolean;
 }
 
-/** What a manifest's operations are checked against. */
+/** The schema and the limit that the operations of a manifest are checked against. */
 export interface ManifestCheck {
   schema: GraphQLSchema;
   maxTokens: number;
 }
 
-/** How many mistakes of a manifest are told at once. */
+/** How many mistakes of a manifest are reported at once. */
 const MAX_TOLD = 20;
 
-/** As Apollo's `generate-persisted-query-manifest` and Apollo Kotlin write it. Members they may add are not looked at. */
+/** The format of Apollo's `generate-persisted-query-manifest` and of Apollo Kotlin. Other members are ignored. */
 const FILE = z.object({
   format: z.literal('apollo-persisted-query-manifest', 'must be "apollo-persisted-query-manifest"'),
   version: z.literal(1, 'must be 1'),
@@ -51,7 +51,7 @@ export function readManifest(path: string, check: ManifestCheck): Manifest {
   const texts = new Map<string, string>();
   const problems: string[] = [];
   parsed.data.operations.forEach((operation, index) => {
-    const problem = texts.has(operation.id) ? 'its id stands twice' : problemOf(operation, check);
+    const problem = texts.has(operation.id) ? 'its id is repeated' : problemOf(operation, check);
     if (problem) problems.push(`operations.${index} ("${operation.name}", id ${operation.id}): ${problem}`);
     texts.set(operation.id, operation.body);
   });
@@ -62,7 +62,7 @@ export function readManifest(path: string, check: ManifestCheck): Manifest {
 
 /**
  * Reads `PERSISTED_OPERATIONS_FILE`, and again when it changes. Throws when it cannot be used now; when a later version cannot
- * be used, the earlier one stays in force and `warn` is told.
+ * be used, the earlier one stays in force and `warn` is called.
  */
 export function watchManifest(path: string, check: ManifestCheck, warn: (message: string) => void): () => Manifest {
   onFileChange(path, () => {

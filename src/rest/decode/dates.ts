@@ -31,12 +31,12 @@ interface Moment {
   utc: string | undefined;
 }
 
-/** A date-time as UTC with milliseconds, `2025-05-01T00:00:00.000Z`; undefined for a text that is none. */
+/** A date-time as UTC with milliseconds, `2025-05-01T00:00:00.000Z`; undefined for any other text. */
 export function parseDateTime(text: string): string | undefined {
   return text.length === CANONICAL_LENGTH && CANONICAL.test(text) ? text : parse(text)?.utc;
 }
 
-/** The calendar day of a date or date-time, `2025-05-01`; undefined for a text that is none. */
+/** The calendar day of a date or date-time, `2025-05-01`; undefined for any other text. */
 export function parseDate(text: string): string | undefined {
   return text.length === DAY_LENGTH && USUAL_DAY.test(text) ? text : parse(text)?.day;
 }

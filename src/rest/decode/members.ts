@@ -1,7 +1,7 @@
 /*
- * Decoders of single members. Real services send numbers as text, text as numbers, dates in many forms and null for what is
- * missing. Each decoder takes what it can; what it cannot decode becomes undefined, with a warning. None of them throws: one
- * bad member must not fail the whole player.
+ * Decoders of single members. Real services send numbers as text, text as numbers, dates in many forms and null for missing
+ * members. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid member must not
+ * fail the whole player.
  *
  * They run for every member of every response, so they take parameters instead of being closures, and try the usual form
  * first. A regular expression sees only text of bounded length: its time must not depend on what a service sends.
@@ -9,7 +9,7 @@
 
 export type Json = Record<string, unknown>;
 
-/** What is wrong with a value that was decoded to undefined or `UNKNOWN`. */
+/** Why a value was decoded to undefined or `UNKNOWN`. */
 export type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'bad-url';
 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
@@ -72,7 +72,7 @@ export function boolean(value: unknown, member: string, warn: Warn): boolean | u
 /** The usual form of an address, which is valid in every part. */
 const USUAL_URL = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
 const USUAL_URL_LENGTH = 256;
-/** The longest URL. Node's parser takes a time that grows with the square of a host of other letters than ASCII. */
+/** The longest URL. For hosts that are not ASCII, the time of Node's parser is quadratic in the length. */
 const MAX_URL_LENGTH = 2_048;
 
 /** Schemes that run code or reveal local data when a page opens them as a link. */
@@ -118,7 +118,7 @@ export function object<Decoded>(
   return undefined;
 }
 
-/** A list of objects, without its members that are none. */
+/** A list of objects; members that are not objects are left out. */
 export function objects<Decoded>(
   value: unknown,
   decode: (value: Json, warn: Warn) => Decoded,
@@ -136,7 +136,7 @@ export function objects<Decoded>(
   return value;
 }
 
-/** A list of texts, without its members that are none; numbers become text, and a text alone is a list of one. */
+/** A list of texts; other members are left out, numbers become text, and a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
   if (typeof value === 'string') return value === '' ? [] : [value];
   if (!Array.isArray(value)) return noList(value, member, warn);
@@ -153,7 +153,7 @@ function noList(value: unknown, member: string, warn: Warn): undefined {
   return undefined;
 }
 
-/** Text without surrounding white space; undefined for what is too long to be a short value. */
+/** Text without surrounding white space; undefined for a text that is too long. */
 function shortText(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= MAX_SHORT_TEXT ? value.trim() : undefined;
 }

@@ -4,8 +4,7 @@ import { calendarDate, dateTime } from './dates.ts';
 import { identifier, int, isJson, type Json, number, object, text, texts, url, type Warn } from './members.ts';
 
 /**
- * A player. The body may be empty, then only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about
- * another player.
+ * A player. For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player.
  */
 export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Player {
   checkPlayer(body, playerUniqueId);
@@ -17,7 +16,7 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Pl
   };
 }
 
-/** The response to an upsert, checked likewise; `serviceIdField` is the wire name of `serviceId`. */
+/** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
 export function decodeUpsert(
   body: Json,
   playerUniqueId: string,

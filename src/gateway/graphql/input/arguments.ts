@@ -3,17 +3,17 @@ import { type Problem, playerIdProblem } from './text.ts';
 
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
-/** How many players one field may ask for. */
+/** How many players one field may request. */
 export const MAX_PLAYERS = 50;
-/** The last row a page may reach; beyond it row numbers would not fit the service's integers. */
+/** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
 const MAX_ROW = 2 ** 31 - 1;
 
-/** Makes sure that an argument can name a player; throws BAD_USER_INPUT otherwise. */
+/** Checks an argument that identifies a player; throws BAD_USER_INPUT. */
 export function checkPlayerId(argument: string, playerUniqueId: string): void {
   refuse(argument, playerIdProblem(playerUniqueId));
 }
 
-/** Makes sure of a list of players: at most 50, each of them a possible identifier. */
+/** Checks a list of players: at most 50, each a valid identifier. */
 export function checkPlayerIds(argument: string, playerUniqueIds: readonly string[]): void {
   if (playerUniqueIds.length > MAX_PLAYERS) {
     throw badUserInput(argument, `must have at most ${MAX_PLAYERS} members, not ${playerUniqueIds.length}`);
@@ -23,7 +23,7 @@ export function checkPlayerIds(argument: string, playerUniqueIds: readonly strin
   });
 }
 
-/** Makes sure of a page of the REST service. */
+/** Checks the arguments of a page of the REST service. */
 export function checkPage(page: number, limit: number): void {
   checkSize('limit', limit);
   if (page < 1) throw badUserInput('page', 'must be at least 1');

@@ -7,7 +7,7 @@ import type {
 import type { UserError } from '../resolvers/parents.ts';
 import { isExact, keyProblem, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
 
-/** What a client can mend in the input of `upsertPlayer`; empty when the input can be sent. */
+/** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
   return firstOf([
     ...at(['playerUniqueId'], playerIdProblem(playerUniqueId)),
@@ -17,7 +17,7 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
   ]);
 }
 
-/** What a client can mend in the input of `deletePlayer`. */
+/** The problems that a client can correct in the input of `deletePlayer`. */
 export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
   return at(['playerUniqueId'], playerIdProblem(playerUniqueId));
 }
@@ -40,7 +40,7 @@ export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackE
   return firstOf(problems);
 }
 
-/** How many mistakes are told at once: thousands of them would make a response larger than the input. */
+/** How many problems are reported at once: thousands of them would make the response larger than the input. */
 const MAX_PROBLEMS = 50;
 
 function firstOf(problems: UserError[]): UserError[] {
@@ -89,12 +89,12 @@ function metadataProblem(value: unknown): Problem | undefined {
   return undefined;
 }
 
-/** A number that JSON cannot carry, or that is not the one that was written. */
+/** The problem of a number that JSON cannot contain, or that parsing rounded. */
 function numberProblem(value: number): Problem | undefined {
   return isExact(value) ? undefined : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
 }
 
-/** Tags are sent as one comma-separated text, so a comma inside one would make two of it. */
+/** Tags are sent as one comma-separated text, so a tag with a comma would become two tags. */
 function tagProblem(tag: string): Problem | undefined {
   if (tag.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
   if (tag.includes(',')) return { code: 'INVALID', message: 'must not contain a comma; give two tags instead' };

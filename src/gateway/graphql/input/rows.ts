@@ -41,7 +41,7 @@ export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], sele
   return { page, limit, from, to };
 }
 
-/** The rows a connection asks for; none where only the total is selected. Throws BAD_USER_INPUT likewise. */
+/** The rows that a connection needs; none when only the total is selected. Throws BAD_USER_INPUT for invalid arguments. */
 export function rowsOfConnection(
   args: ConnectionArguments,
   nodes: readonly Selected[],

@@ -5,7 +5,7 @@ const MAX_NAME_LENGTH = 256;
 /** The longest idempotency key, in characters. */
 const MAX_KEY_LENGTH = 128;
 
-/** What is wrong with a value of a client: a code of the schema's `UserErrorCode` and the end of a sentence. */
+/** A problem of a client's value: a code of the schema's `UserErrorCode` and the end of a sentence. */
 export interface Problem {
   code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG';
   /** Follows the name of the member: "playerUniqueId must not be empty". */
@@ -15,7 +15,7 @@ export interface Problem {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Why a text cannot be sent: NUL and halves of surrogate pairs do not survive storage. */
+/** Why a text cannot be sent: databases do not store NUL and halves of surrogate pairs correctly. */
 export function textProblem(text: string): Problem | undefined {
   if (text.includes('\0')) return { code: 'INVALID', message: 'must not contain the NUL character' };
   if (!text.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
@@ -38,7 +38,7 @@ export function nameProblem(name: string, maxLength = MAX_NAME_LENGTH): Problem 
 /** Why a text cannot identify a player; the REST client has the rule. */
 export const playerIdProblem: (playerUniqueId: string) => Problem | undefined = idProblem;
 
-/** Whether a number is the one that was written: finite and, if whole, one that JavaScript holds exactly. */
+/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript. */
 export function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
 }

@@ -3,12 +3,12 @@ import type { CallContext } from '../../../rest/call-context.ts';
 import type { RestClient } from '../../../rest/client.ts';
 import { ClientError } from '../errors.ts';
 
-/** What a loader works with: the REST client, the operation it reads for and that operation's budget of calls. */
+/** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
 export interface Reading {
   rest: RestClient;
   call: CallContext;
   budget: CallBudget;
-  /** Told how many keys a loader put into one batch. */
+  /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
 }
 
@@ -22,7 +22,7 @@ export class CallBudget {
     this.#left = max;
   }
 
-  /** Takes `calls` from the budget before the first of them is sent; throws OPERATION_TOO_COMPLEX when it holds fewer. */
+  /** Takes `calls` from the budget before the first call is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
   take(calls: number): void {
     if (calls > this.#left) {
       throw new ClientError(
@@ -36,8 +36,8 @@ export class CallBudget {
 }
 
 /**
- * A loader with one REST call for each key. The keys of a tick become as many calls, all at once; the REST client bounds how
- * many are sent at a time. Keys with the same `cacheKeyFn` are the same; without it, identical ones.
+ * A loader with one REST call for each key. The calls for the keys of a tick all start together; the REST client limits how
+ * many are in flight. Keys with equal `cacheKeyFn` results are one key.
  */
 export function createCallLoader<Key, Result, Same = Key>(
   name: string,
@@ -53,7 +53,7 @@ export function createCallLoader<Key, Result, Same = Key>(
   return new DataLoader(readAll, cacheKeyFn && { cacheKeyFn });
 }
 
-/** DataLoader takes the failure of one key as an Error in its place. */
+/** For DataLoader, an Error in the place of a result is the failure of that key. */
 export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error('A read failed without an error.', { cause: error });
 }

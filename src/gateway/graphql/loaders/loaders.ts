@@ -4,7 +4,7 @@ import { createPlayerLoader, type PlayerLoader } from './player.ts';
 import { createReferralLoader, type ReferralLoader } from './referral.ts';
 import { Writes } from './writes.ts';
 
-/** The loaders and writes of one operation, each made when it is needed and never shared with another operation. */
+/** The loaders and writes of one operation, each created at its first use and never shared with another operation. */
 export class Loaders {
   readonly #reading: Reading;
   #players: PlayerLoader | undefined;
@@ -36,7 +36,7 @@ export class Loaders {
     return this.#writes;
   }
 
-  /** Forgets everything read so far. */
+  /** Clears the caches of all loaders. */
   clearAll(): void {
     this.#players?.clearAll();
     this.#coupons?.clearAll();

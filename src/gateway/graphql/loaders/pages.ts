@@ -1,20 +1,27 @@
 /*
- * Which pages of the REST service cover the rows an operation asks for?
+ * Plans which pages of the REST service to fetch for the rows that an operation needs.
  *
- * The service hands out aligned pages only: page p of size l holds the rows [(p-1)·l, p·l), l at most 200. An operation
- * may ask for several ranges of one player's list: two pages, a connection that begins in the middle, totals alone.
- * The plan is the fewest calls that cover every row asked for, as long as they fetch at most twice as many rows as that;
- * among those the fewest rows, which means the smallest limits, and the lowest pages.
+ * The service returns only aligned pages: page p of size l has the rows from (p-1)·l up to, but not including, p·l; l is at
+ * most 200. An operation may need several ranges of one player's list: two pages, a connection that begins in the middle,
+ * only the totals. The plan has the fewest calls that fetch at most twice the needed rows. Of several such plans, it is the
+ * one with the fewest rows.
  *
- * The ranges, in order, are parted into runs of neighbours, and each run is one page: the smallest one around it. A
- * range that no small page surrounds, because it lies across the service's grid, can also be two pages of its own size;
- * these fetch at most twice its rows, so a plan within the bound always exists. For every count of calls the cheapest way
- * to cover the first ranges is found from the ways to cover fewer of them; the answer is the lowest count whose price
- * keeps within the bound. The work grows with the number of ranges, which the limit on aliases bounds, not with rows.
+ * Examples, with ranges from the first row up to, but not including, the second:
+ *
+ *     0–10 and 20–30     page 1 of 30 rows            30 rows are at most twice the needed 20
+ *     0–10 and 90–100    pages 1 and 10 of 10 rows    one page for both would have 100 rows
+ *     5–15               page 1 of 15 rows            the smallest page that contains the range
+ *     11–13              pages 6 and 7 of 2 rows      the smallest page that contains the range has 5 rows
+ *
+ * The method is dynamic programming over the sorted ranges. Several adjacent ranges can share the smallest page that
+ * contains them. A range can also be covered by two adjacent pages of its own size. These fetch twice its rows, so a plan
+ * always exists. For each number of calls, the plan with the fewest rows for the first ranges is computed from the plans
+ * for fewer ranges. The result is the first of these, by number of calls, with at most twice the needed rows. The time
+ * depends on the number of ranges, which the limit on aliases bounds, and not on the number of rows.
  */
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 
-/** Rows `from` (counted from 0) up to, but not with, `to`. Empty when only totals are wanted. */
+/** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
 export interface RowRange {
   from: number;
   to: number;
@@ -25,19 +32,19 @@ export interface Page {
   limit: number;
 }
 
-/** How many rows may be fetched for each row asked for. */
+/** How many rows may be fetched for each needed row. */
 const OVERFETCH = 2;
 
-/** A way to cover the first ranges: its pages, and the rows they fetch. */
+/** A plan for the first ranges: its pages, and the number of rows that they fetch. */
 interface Cover {
   pages: readonly Page[];
   rows: number;
 }
 
-/** The pages to call for. Without any row wanted, the smallest page there is: it carries the totals. */
+/** The pages to fetch. When no row is needed, the smallest page: it has the totals. */
 export function planPages(ranges: readonly RowRange[]): readonly Page[] {
   const [only] = ranges;
-  // Nearly always: one range, and a page of the service as it stands.
+  // The usual case: one range that is a page of the service.
   if (only && ranges.length === 1 && isPage(only)) return [pageAround(only.from, only)];
   const wanted = disjoint(ranges);
   if (wanted.length === 0) return [{ page: 1, limit: 1 }];
@@ -47,7 +54,7 @@ export function planPages(ranges: readonly RowRange[]): readonly Page[] {
   return [...new Map(pages.map((page) => [`${page.page} ${page.limit}`, page])).values()];
 }
 
-/** For each count of calls, the cheapest way to cover all ranges with so many; a hole where there is none. */
+/** For each number of calls (the index), the plan with the fewest rows for all ranges; undefined when there is none. */
 function coversByCalls(wanted: readonly RowRange[]): (Cover | undefined)[] {
   const covers: (Cover | undefined)[][] = [[{ pages: [], rows: 0 }]];
   wanted.forEach((last, index) => {
@@ -64,7 +71,7 @@ function coversByCalls(wanted: readonly RowRange[]): (Cover | undefined)[] {
   return covers.at(-1) ?? [];
 }
 
-/** Adds `pages` to every cover and keeps the result where it is the cheapest for its count of calls. */
+/** Adds `pages` to each of `covers`. Stores the result in `into` if it has the fewest rows for its number of calls. */
 function extend(
   covers: readonly (Cover | undefined)[] = [],
   pages: readonly Page[],
@@ -88,7 +95,7 @@ function smallestPage({ from, to }: RowRange): Page | undefined {
   return undefined;
 }
 
-/** Two neighbouring pages of a range's own size: wherever it lies, they hold it. */
+/** Two adjacent pages of the size of a range: they always contain it. */
 function twoPages(range: RowRange): Page[] {
   return [pageAround(range.from, range), pageAround(range.to - 1, range)];
 }
@@ -106,7 +113,7 @@ function sizeOf({ from, to }: RowRange): number {
   return to - from;
 }
 
-/** The ranges in order, those that touch made one, and none longer than a page can be. */
+/** The sorted ranges. Ranges that overlap or touch are merged, and ranges longer than the largest page are split. */
 function disjoint(ranges: readonly RowRange[]): RowRange[] {
   const united: RowRange[] = [];
   for (const { from, to } of ranges.filter((one) => one.to > one.from).sort((a, b) => a.from - b.from)) {
@@ -117,7 +124,7 @@ function disjoint(ranges: readonly RowRange[]): RowRange[] {
   return united.flatMap(cut);
 }
 
-/** Cuts what is too long for one page where the largest pages end. */
+/** Splits a range that is too long for one page, at the ends of the largest pages. */
 function cut(range: RowRange): RowRange[] {
   if (sizeOf(range) <= MAX_PAGE_SIZE) return [range];
   const end = (Math.floor(range.from / MAX_PAGE_SIZE) + 1) * MAX_PAGE_SIZE;

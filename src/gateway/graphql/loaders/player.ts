@@ -20,7 +20,7 @@ export function createPlayerLoader(reading: Reading): PlayerLoader {
   );
 }
 
-/** A language can be anything at this point; an id has no line break, so the last one ends the language. */
+/** An id has no line break, so the key is unambiguous. */
 function keyOf({ playerUniqueId, lang }: PlayerKey): string {
   return lang === undefined ? playerUniqueId : `${lang}\n${playerUniqueId}`;
 }

@@ -3,12 +3,12 @@ import type { ReferralPage, ReferredFriend } from '../../../rest/wire.ts';
 import { asError, type Reading } from './call.ts';
 import { type Page, planPages, type RowRange } from './pages.ts';
 
-/** Rows of one player's list of referred friends; an empty range asks for the totals alone. */
+/** Rows of one player's list of referred friends. An empty range requests only the totals. */
 export interface ReferralKey extends RowRange {
   playerUniqueId: string;
 }
 
-/** What was found: fewer rows than asked for where the list ends. */
+/** The rows and totals that were read: fewer rows than requested at the end of the list. */
 export interface Referrals extends Pick<ReferralPage, 'total' | 'totalPending' | 'totalActive'> {
   rows: readonly ReferredFriend[];
 }
@@ -18,8 +18,8 @@ export type ReferralLoader = DataLoader<ReferralKey, Referrals | null, string>;
 type Fetched = Page & { result: ReferralPage | null | Error };
 
 /**
- * Reads ranges of players' lists of referred friends. What one operation wants of one player in one tick (pages under
- * several aliases, a connection, totals alone) is read with as few REST calls as cover it; see pages.ts.
+ * Reads ranges of players' lists of referred friends. All ranges that one operation needs of one player in one tick (pages
+ * under several aliases, a connection, only totals) are read with as few REST calls as possible; see pages.ts.
  */
 export function createReferralLoader({ rest, call, budget, onBatch }: Reading): ReferralLoader {
   return new DataLoader(
@@ -50,7 +50,7 @@ function byPlayer(keys: readonly ReferralKey[]): Map<string, RowRange[]> {
   return groups;
 }
 
-/** Cuts one range out of the pages that were fetched for all of them. A failed page fails what lies on it. */
+/** Takes one range from the pages that were fetched for all ranges. A failed page fails the ranges that need it. */
 function cut({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | null | Error {
   const pages = fetched.filter(({ page, limit }) => from === to || ((page - 1) * limit < to && page * limit > from));
   const rows: ReferredFriend[] = [];
@@ -60,7 +60,7 @@ function cut({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | n
     totals ??= result;
     const first = (page - 1) * limit;
     const friends = result.referredFriends;
-    // Nearly always: one page has it all.
+    // The usual case: one page has all rows.
     if (pages.length === 1) return found(friends.slice(from - first, to - first), result);
     for (let row = Math.max(from, first); row < Math.min(to, first + limit); row += 1) {
       const friend = friends[row - first];

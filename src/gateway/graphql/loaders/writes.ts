@@ -3,14 +3,14 @@ import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } fr
 import type { Reading } from './call.ts';
 
 /**
- * The three calls that change something, for one operation. Whatever became of a write, everything read before it in the
- * same operation is forgotten: a write to one player can change others too (a friend's order turns a referral active).
+ * The three writes, for one operation. After a write, successful or not, the caches of the operation's loaders are cleared: a
+ * write to one player can also change others (a friend's order makes a referral active).
  */
 export class Writes {
   readonly #reading: Reading;
   readonly #forget: () => void;
 
-  /** @param forget Forgets what the operation has read. */
+  /** @param forget Clears the caches of the operation's loaders. */
   constructor(reading: Reading, forget: () => void) {
     this.#reading = reading;
     this.#forget = forget;

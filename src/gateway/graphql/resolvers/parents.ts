@@ -30,7 +30,7 @@ export interface ReferralConnectionParent extends ReferralsParent {
   first: number;
 }
 
-/** What the caller can mend in the input of a mutation. */
+/** A problem that the caller can correct in the input of a mutation. */
 export interface UserError {
   code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG' | 'NOT_FOUND' | 'REJECTED';
   /** A path that begins with `input`. */

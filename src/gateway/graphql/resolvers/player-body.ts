@@ -13,7 +13,7 @@ export function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerI
   };
 }
 
-/** Members have the same names on both sides; only tags have another form. */
+/** The members have the same names in GraphQL and REST. Tags are sent as one comma-separated text. */
 function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
   const free = withoutEmpty(custom ?? {});
   return {

@@ -3,7 +3,7 @@ import { UpstreamError } from '../../../rest/errors.ts';
 import { outcomeOf, type WriteOutcomes } from '../write-outcomes.ts';
 import type { UserError } from './parents.ts';
 
-/** What became of a write: its result, or what the client can mend. */
+/** The outcome of a write: its result, or the problems that the client can correct. */
 export interface Outcome<Result> {
   result?: Result;
   userErrors: UserError[];

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { parseDate, parseDateTime } from '../../../rest/decode/dates.ts';
 
-/* Input is read by the rule that responses of the REST service are read by: rest/decode/dates.ts. */
+/* Input is parsed by the same rule as responses of the REST service: rest/decode/dates.ts. */
 
 /** A moment in UTC. */
 export const DateTime = dateScalar('DateTime', parseDateTime, 'ISO 8601, for example "2025-05-01T10:00:00.000Z"');
@@ -23,7 +23,7 @@ function dateScalar(name: string, parse: (text: string) => string | undefined, f
   });
 }
 
-/** Responses have dates that the REST client decoded; a compiled operation does not call this. */
+/** Dates in responses are decoded by the REST client. A compiled operation does not call this function. */
 function serialize(value: unknown): string {
   if (typeof value === 'string') return value;
   throw new GraphQLError('A date that is not text reached the response.');

@@ -4,8 +4,8 @@ import { isJson, type Json } from '../../../rest/decode/members.ts';
 type Variables = Record<string, unknown> | null | undefined;
 
 /*
- * Free objects of clients. A scalar takes any JSON object; what its members may be is checked with the input of the mutation,
- * where an error can name the member (input/mutations.ts).
+ * Objects with any members. The scalar accepts any JSON object. The members are checked with the input of the mutation
+ * (input/mutations.ts), where an error can name the member.
  */
 export const CustomAttributes = objectScalar('CustomAttributes');
 export const EventMetadata = objectScalar('EventMetadata');
@@ -37,7 +37,7 @@ function literal(name: string, node: ValueNode, variables: Variables): unknown {
     case Kind.NULL:
       return null;
     case Kind.ENUM:
-      throw new GraphQLError(`${name}: "${node.value.slice(0, 60)}" must stand in quotes.`, { nodes: node });
+      throw new GraphQLError(`${name}: "${node.value.slice(0, 60)}" must be in quotes.`, { nodes: node });
     case Kind.LIST:
       return node.values.map((value) => literal(name, value, variables)).filter((value) => value !== undefined);
     case Kind.OBJECT:
@@ -45,7 +45,7 @@ function literal(name: string, node: ValueNode, variables: Variables): unknown {
   }
 }
 
-/** Without a prototype, so that any name is only a name. */
+/** The members of a literal. The object has no prototype, so that names such as `__proto__` are ordinary names. */
 function members(name: string, fields: readonly ObjectFieldNode[], variables: Variables): unknown {
   const result: Json = Object.create(null);
   for (const field of fields) {

@@ -2,14 +2,14 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$/;
 
-/** A language code, sent to the REST service as it was written. */
+/** A language code, sent to the REST service unchanged. */
 export const LanguageCode = textScalar(
   'LanguageCode',
   (text) => LANGUAGE.test(text),
   'A LanguageCode is written like "en", "fr" or "pt-BR".',
 );
 
-/** A URL. It stands in responses only: the REST client has decoded it. */
+/** A URL. It is in responses only, decoded by the REST client. */
 export const URLScalar = textScalar('URL', (text) => URL.canParse(text), 'A URL is absolute, with a scheme.');
 
 function textScalar(name: string, accepts: (text: string) => boolean, message: string) {

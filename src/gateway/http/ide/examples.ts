@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** An operation to begin with: a file of `schema/operations/`, and the JSON file beside it. */
+/** An example operation: a file of `schema/operations/`, and the JSON file of the same name. */
 export interface Example {
   /** The file's name without its ending. */
   name: string;
   document: string;
-  /** What `document` is run with, as JSON. Undefined when there is no such file: then every variable has a default. */
+  /** The variables of `document`, as JSON. Undefined when there is no such file: then every variable has a default. */
   variables: string | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { Example } from './examples.ts';
 export const GRAPHIQL_PATH = '/graphiql';
 
 /**
- * Serves a GraphiQL that needs no internet: everything it is made of stands in the one page, and the page's policy lets
- * the browser load nothing else. The page is 9 MB and is made when it is first asked for.
- * @param graphqlPath Where it sends operations.
+ * Serves a GraphiQL that works offline. All of its code is inline in one page, and the page's policy lets the browser load
+ * nothing else. The page is 9 MB and is rendered at the first request.
+ * @param graphqlPath The path to which GraphiQL sends operations.
  */
 export function serveGraphiQL(app: FastifyInstance, graphqlPath: string, examples: readonly Example[]): void {
   let page: Promise<Page> | undefined;
@@ -31,19 +31,19 @@ async function renderPage(endpoint: string, examples: readonly Example[]): Promi
     title: 'GraphiQL',
     endpoint,
     defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
-    // Headers carry tokens, which have no place in the browser's storage.
+    // Headers contain tokens, which must not be in the browser's storage.
     shouldPersistHeaders: false,
   });
   return { html: Buffer.from(html), policy: policyOf(html) };
 }
 
-/** Lets the page's own script run, and it alone; requests go to this gateway alone. */
+/** Allows only the page's own script, and requests only to this gateway. */
 function policyOf(html: string): string {
   const script = html.slice(html.indexOf('<script>') + '<script>'.length, html.lastIndexOf('</script>'));
   return [
     "default-src 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-    // The editor runs its language services in workers made of the page's own text, and writes its styles itself.
+    // The editor runs its language services in blob workers and adds inline styles.
     'worker-src blob:',
     "style-src 'unsafe-inline'",
     'font-src data:',

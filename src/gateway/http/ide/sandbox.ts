@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Example } from './examples.ts';
 import { GRAPHIQL_PATH } from './graphiql.ts';
 
-/** What Apollo's page says when its program cannot be loaded. */
+/** The message of Apollo's page when its script cannot be loaded. */
 const OFFLINE = 'it appears that you might be offline.';
 
 /**
- * The Apollo Sandbox for a browser that opens `/graphql`, with the first example in it. Its program comes from the
- * internet; operations and answers stay between the browser and this gateway. It asks for the schema once, not every
- * second as it would by default: reload the page after a change of the schema.
+ * The Apollo Sandbox for a browser that opens `/graphql`, with the first example. Its script is loaded from the internet;
+ * operations and responses are exchanged only between the browser and this gateway. It requests the schema once, not every
+ * second as by default: reload the page after a change of the schema.
  */
 export function sandbox([first]: readonly Example[]): ApolloServerPlugin {
   const plugin = ApolloServerPluginLandingPageLocalDefault({
@@ -31,8 +31,8 @@ export function sandbox([first]: readonly Example[]): ApolloServerPlugin {
 }
 
 /**
- * Lets the Sandbox at studio.apollographql.com reach a gateway on the developer's own machine. A browser asks first
- * whether a page of the internet may (Private Network Access); yes to the origins that CORS lets in, and only to them.
+ * Lets the Sandbox at studio.apollographql.com reach a gateway on the developer's machine. For a page from the internet, a
+ * browser sends a preflight first (Private Network Access). Only the origins that CORS allows are allowed here.
  */
 export function admitHostedSandbox(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply) => {
