@@ -235,7 +235,7 @@ export type Node = {
   readonly id: Scalars['ID']['output'];
 };
 
-/** Where a stretch lies in the whole list. */
+/** The position of a range in the whole list. */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   /** The cursor of the last friend; null when there is none. */
@@ -253,7 +253,7 @@ export type Player = Node & {
   readonly __typename?: 'Player';
   /** What is known about the player. Members that are not known are null. */
   readonly attributes?: Maybe<PlayerAttributes>;
-  /** The player's coupons, never cached. When they cannot be fetched: null with an error, and the other fields of the player are returned. */
+  /** The player's coupons, newest knowledge of the REST service. Null with an error when they cannot be fetched; the rest of the player arrives all the same. */
   readonly coupons?: Maybe<ReadonlyArray<Coupon>>;
   /** A stable identifier for client caches, and for `node`; equal to `playerUniqueId`. */
   readonly id: Scalars['ID']['output'];
@@ -563,7 +563,7 @@ export type UpsertPlayerPayloadPlayerArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };
 
-/** Something in a mutation's input that the caller can mend. Nothing was written. */
+/** A problem in a mutation's input that the caller can correct. Nothing was written. */
 export type UserError = {
   readonly __typename?: 'UserError';
   /** The kind of problem, for programs. */
