@@ -113,7 +113,7 @@ describe('enforce', () => {
     ['no GraphQL', { query: '{{{{' }, refused],
     ['introspection', { query: '{ __schema { queryType { name } } }' }, refused],
     ['no operation at all', { variables }, refused],
-    ['a list of operations', [{ query: READ, variables }], refused],
+    ['a list of operations', [{ query: READ, variables }], bad],
     ['another version of the protocol', apollo(sha256(READ), 2), bad],
     ['a hash that is no text', { extensions: { persistedQuery: { version: 1, sha256Hash: { a: 1 } } } }, bad],
     ['another text of an exempt caller', { query: UNLISTED }, runs, bearer('players:read schema:read')],

@@ -68,7 +68,7 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['an unknown option', ['--admin'], env, /Unknown option '--admin'/],
   ['an unknown scope', ['--sub', 'a', '--scopes', 'admin'], env, /^There is no scope "admin"\.\n/],
   ['an impossible player', ['--sub', '..'], env, /^--sub must not be "\." or "\.\."\.\n/],
-  ['no time', ['--sub', 'a', '--minutes', '0'], env, /^--minutes must be a whole number between 1 and 43200\.\n/],
+  ['no time', ['--sub', 'a', '--minutes', '0'], env, /^--minutes must be a whole number between 1 and 1440\.\n/],
   ['no secret', ['--sub', 'a'], {}, /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/],
   ['production', ['--sub', 'a'], production, /does not run with NODE_ENV=production/],
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {

@@ -214,7 +214,7 @@ const forgeries: [name: string, forgery: Forgery][] = [
   ['a subject of two dots', withClaims({ sub: '..' })],
   ['a subject with a NUL', withClaims({ sub: 'p1\0' })],
   ['a subject with a line break', withClaims({ sub: 'p1\r\nAPIKey: x' })],
-  ['a subject of 257 characters', withClaims({ sub: 'p'.repeat(257) })],
+  ['a subject of 1,025 bytes', withClaims({ sub: 'p'.repeat(1_025) })],
   ['an unknown critical member', withHeader({ crit: ['exp2'], exp2: 1 })],
   ['an empty list of critical members', withHeader({ crit: [] })],
   ['critical members that are no list', withHeader({ crit: 'b64' })],
