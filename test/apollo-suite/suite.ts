@@ -14,7 +14,7 @@ import { Cancellation } from '../../src/rest/cancellation.ts';
 /*
  * Apollo's own tests of an integration with a web framework, run against ours: the route, the reading of bodies and the
  * answers to errors. Each test makes an Apollo Server of its own, so no operation is known and the fast path is never
- * taken. Run by test/apollo-suite.test.ts, which knows what is excused.
+ * taken. Run by test/apollo-suite.long.test.ts, which knows what is excused.
  */
 
 async function createServer(
@@ -36,7 +36,7 @@ async function createServer(
     server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
   const route = {
     authenticate: async () => OPEN_CALLER,
-    rates: { refuseDebtor() {}, charge() {}, settle() {} },
+    rates: { refuseDebtor() {}, chargeBody() {}, charge() {}, settle() {} },
     bodies: new BodyReader(),
     maxBodyBytes: 1_000_000,
     admission: { resolve: async () => ({ text: undefined, trusted: false, textOfId: undefined }) },

@@ -1,8 +1,8 @@
-import { compareWithModel } from './property.ts';
+import { compareWithModel, SEQUENCES } from './property.ts';
 import { STORES } from './stores.ts';
 
 // One file for each store, so that they run in parallel.
 compareWithModel(
-  2_000,
+  SEQUENCES,
   STORES.filter(({ name }) => name === 'libsql'),
 );

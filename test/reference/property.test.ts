@@ -2,4 +2,4 @@ import { compareWithModel } from './property.ts';
 import { STORES } from './stores.ts';
 
 // Many more in property-*.long.test.ts.
-compareWithModel(25, STORES);
+compareWithModel(5, STORES);

@@ -142,6 +142,9 @@ function expectReply(reply: Reply, expected: object): void {
 }
 
 /** Compares `sequences` random sequences of calls with the model, on each store. */
+/** How many sequences the long tests try on each store; MODEL_SEQUENCES=2000 for a run before a release. */
+export const SEQUENCES = Number(process.env['MODEL_SEQUENCES'] ?? 200);
+
 export function compareWithModel(sequences: number, stores: typeof STORES): void {
   for (const { name, place } of stores) {
     describe(`on ${name}`, () => {

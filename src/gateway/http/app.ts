@@ -156,7 +156,7 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 
 /** All hooks before the route, in order. Returns the concurrency limiter. */
 async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
-  const isLate = beginInTurns(app);
+  const isLate = beginInTurns(app, config.overload.eventLoopDelayMs / 2);
   keepConnections(app, config.connections, draining);
   limitChunks(app.server);
   setHeaders(app);

@@ -12,9 +12,8 @@ const MIN_BEGUN = 4;
 const MAX_BEGUN = 64;
 /** How long requests wait while connections are accepted. */
 const ACCEPT_MS = 4;
-/** How many requests may wait to begin, and how long; others are refused. */
+/** How many requests may wait to begin; others are refused. */
 const MAX_WAITING = 1_000;
-const MAX_WAIT_MS = 500;
 
 interface Waiting {
   readonly request: FastifyRequest;
@@ -22,8 +21,12 @@ interface Waiting {
   begin(): void;
 }
 
-/** Makes every request wait until it may begin. The returned function tells whether a request waited too long. */
-export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) => boolean {
+/**
+ * Makes every request wait until it may begin. The returned function tells whether a request waited too long.
+ *
+ * @param maxWaitMs How long a request may wait, in milliseconds.
+ */
+export function beginInTurns(app: FastifyInstance, maxWaitMs: number): (request: FastifyRequest) => boolean {
   const late = new WeakSet<FastifyRequest>();
   const waiting: Waiting[] = [];
   let mostBegun = MAX_BEGUN;
@@ -70,7 +73,7 @@ export function beginInTurns(app: FastifyInstance): (request: FastifyRequest) =>
   }
 
   function refuseOld(now: number): void {
-    const young = waiting.findIndex(({ since }) => now - since < MAX_WAIT_MS);
+    const young = waiting.findIndex(({ since }) => now - since < maxWaitMs);
     for (const one of waiting.splice(0, young < 0 ? waiting.length : young)) {
       late.add(one.request);
       one.begin();

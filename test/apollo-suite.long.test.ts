@@ -18,6 +18,19 @@ const EXCUSED: [why: string, tests: string[]][] = [
     'Malformed JSON is told in words of the gateway: "The body is not valid JSON."',
     ['throws an error if POST JSON is malformed'],
   ],
+  [
+    'A batch of operations is refused in words of the gateway: "This gateway accepts one operation for each request".',
+    [
+      'applies cacheControl Headers for batched operation',
+      'can handle batch requests',
+      'can handle batch requests with one element',
+      'returns an error on batch requests with no elements',
+      'can handle batch requests in parallel',
+      'clones batch context',
+      'executes batch context if it is a function',
+      'returns with batched persisted queries',
+    ],
+  ],
 ];
 
 interface Outcome {
