@@ -18,6 +18,20 @@ const EXCUSED: [why: string, tests: string[]][] = [
     'Malformed JSON is told in words of the gateway: "The body is not valid JSON."',
     ['throws an error if POST JSON is malformed'],
   ],
+  [
+    'A list of operations is refused before Apollo Server and its options for it.',
+    [
+      'cache-control applies cacheControl Headers for batched operation',
+      'can handle batch requests',
+      'can handle batch requests with one element',
+      'returns an error on batch requests with no elements',
+      'can handle batch requests in parallel',
+      'disables batch requests by default',
+      'clones batch context',
+      'executes batch context if it is a function',
+      'returns with batched persisted queries',
+    ],
+  ],
 ];
 
 interface Outcome {

@@ -36,7 +36,7 @@ async function createServer(
     server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
   const route = {
     authenticate: async () => OPEN_CALLER,
-    rates: { refuseDebtor() {}, charge() {}, settle() {} },
+    rates: { refuseDebtor() {}, charge() {}, chargeBody() {}, settle() {} },
     bodies: new BodyReader(),
     maxBodyBytes: 1_000_000,
     admission: { resolve: async () => ({ text: undefined, trusted: false, textOfId: undefined }) },
