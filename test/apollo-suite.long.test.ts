@@ -22,6 +22,7 @@ const EXCUSED: [why: string, tests: string[]][] = [
     'A batch of operations is refused in words of the gateway: "This gateway accepts one operation for each request".',
     [
       'applies cacheControl Headers for batched operation',
+      'disables batch requests by default',
       'can handle batch requests',
       'can handle batch requests with one element',
       'returns an error on batch requests with no elements',

@@ -72,7 +72,12 @@ describe('a breaking change', () => {
   });
 
   test.each([
-    ['a field that is gone', / {2}code: UserErrorCode!\n/, '', 'UserError.code'],
+    [
+      'a field that is gone',
+      / {2}"""The kind of problem, for programs."""\n {2}code: UserErrorCode!\n/,
+      '',
+      'UserError.code',
+    ],
     [
       'a field that can be null now',
       'playerUniqueId: ID!\n\n  """\n  What is known',
