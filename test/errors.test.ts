@@ -129,6 +129,12 @@ describe('bad arguments of queries', () => {
     ['an id of 1,025 bytes', `{ player(playerUniqueId: "${'é'.repeat(512)}x") { id } }`, ['player'], 'playerUniqueId'],
     ['the id ..', '{ player(playerUniqueId: "..") { id } }', ['player'], 'playerUniqueId'],
     ['a control character', '{ player(playerUniqueId: "a\\u0007b") { id } }', ['player'], 'playerUniqueId'],
+    [
+      '101 kinds of coupons',
+      `{ player(playerUniqueId: "p1") { id coupons(filter: { couponTypes: [${Array(101).fill('CUSTOM')}] }) { code } } }`,
+      ['player', 'coupons'],
+      'filter.couponTypes',
+    ],
     ['51 ids', `{ players(playerUniqueIds: ${ids(51)}) { id } }`, ['players'], 'playerUniqueIds'],
     ['a bad id among good ones', '{ players(playerUniqueIds: ["p1", "."]) { id } }', ['players'], 'playerUniqueIds[1]'],
     [

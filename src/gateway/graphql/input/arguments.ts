@@ -5,6 +5,8 @@ import { type Problem, playerIdProblem } from './text.ts';
 export const MAX_PAGE_SIZE = 200;
 /** How many players one field may request. */
 export const MAX_PLAYERS = 50;
+/** How many kinds of coupons one filter may name. */
+const MAX_COUPON_TYPES = 100;
 /** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
 const MAX_ROW = 2 ** 31 - 1;
 
@@ -33,6 +35,12 @@ export function checkPage(page: number, limit: number): void {
 /** Makes sure that a page or a range holds `min` to 200 members. */
 export function checkSize(argument: string, size: number, min = 1): void {
   if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
+}
+
+/** Checks how many kinds of coupons a filter names: at most 100. */
+export function checkCouponTypes(types: readonly unknown[] | null | undefined): void {
+  if (!types || types.length <= MAX_COUPON_TYPES) return;
+  throw badUserInput('filter.couponTypes', `must have at most ${MAX_COUPON_TYPES} members, not ${types.length}`);
 }
 
 function refuse(argument: string, problem: Problem | undefined): void {

@@ -1,11 +1,13 @@
 import type { CouponFilter, PlayerResolvers } from '../../../generated/graphql.ts';
 import type { Coupon } from '../../../rest/wire.ts';
+import { checkCouponTypes } from '../input/arguments.ts';
 import { nodeId } from '../node-id.ts';
 import { selectsAny } from '../selection.ts';
 import type { CouponParent } from './parents.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
+    checkCouponTypes(filter?.couponTypes);
     await couponReads.take(playerUniqueId, info.path.key);
     const found = await loaders.coupons.load(playerUniqueId);
     const coupons = found && filter ? filterCoupons(found, filter, new Date()) : found;
