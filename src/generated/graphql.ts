@@ -30,7 +30,7 @@ export type Scalars = {
 /** A collection of products a coupon can be applied to. */
 export type Collection = {
   readonly __typename?: 'Collection';
-  /** Identifier of the collection. */
+  /** Identifier of the collection. The service sends an integer; an ID keeps it exact, however large. */
   readonly collectionId?: Maybe<Scalars['ID']['output']>;
   /** Name of the collection. */
   readonly collectionName?: Maybe<Scalars['String']['output']>;
@@ -324,7 +324,7 @@ export type PlayerAttributes = {
   readonly mobile?: Maybe<Scalars['String']['output']>;
   /** Tags the client gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** How many orders the player has placed. */
+  /** How many orders the player has placed. Null for more than 2,147,483,647, the largest Int; the gateway's metrics count that. */
   readonly totalOrders?: Maybe<Scalars['Int']['output']>;
   /** Total amount the player has spent. */
   readonly totalSpent?: Maybe<Scalars['Float']['output']>;
@@ -378,11 +378,11 @@ export type Product = {
   readonly __typename?: 'Product';
   /** Names of the product to show. */
   readonly productDisplayName?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** Identifier of the product. */
+  /** Identifier of the product. The service sends an integer; an ID keeps it exact, however large. */
   readonly productId?: Maybe<Scalars['ID']['output']>;
   /** Name of the product. */
   readonly productName?: Maybe<Scalars['String']['output']>;
-  /** Identifier of the variant, when the product has variants. */
+  /** Identifier of the variant, when the product has variants. The service sends an integer; an ID keeps it exact, however large. */
   readonly variantId?: Maybe<Scalars['ID']['output']>;
   /** Name of the variant, when the product has variants. */
   readonly variantName?: Maybe<Scalars['String']['output']>;

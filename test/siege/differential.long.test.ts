@@ -82,7 +82,6 @@ beforeAll(async () => {
     ...signer.env,
     ...UNLIMITED,
     NODE_ENV: 'production',
-    LOG_LEVEL: 'fatal',
     REST_BASE_URL: upstream.url,
   });
   rest = createRestClient({
