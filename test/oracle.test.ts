@@ -112,7 +112,8 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
 
   test('as many as planned, a large share of all that were generated, and of every kind', () => {
     expect(became.compiled).toBe(50 * PARTS);
-    expect(became.compiled / became.generated).toBeGreaterThan(0.2);
+    // Operations that touch the interface `Node` are left to graphql-js.
+    expect(became.compiled / became.generated).toBeGreaterThan(0.15);
     expect(became.sharing).toBeGreaterThanOrEqual(PARTS / 2);
     expect(became.complete).toBeGreaterThan(15 * PARTS);
     expect(became['with errors']).toBeGreaterThan(10 * PARTS);
