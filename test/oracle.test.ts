@@ -57,6 +57,9 @@ const SITUATIONS: readonly Situation[] = [
   { ...OPEN, maxUpstreamCalls: 3 },
 ];
 
+/** `Query.node`, or an alias of it. */
+const TOUCHES_NODE = /\bnode\s*\(/;
+
 /** A number of generated operations, always the same ones. */
 function generated(seed: number, count: number, fits: (source: string) => boolean = () => true): GeneratedOperation[] {
   const operations = generateOperations({ schema, vocabulary, seed });
@@ -98,7 +101,8 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
 
   const became = { generated: 0, compiled: 0, sharing: 0, declined: 0, 'with errors': 0, complete: 0 };
   const isCompiled = (source: string) => {
-    became.generated += 1;
+    // What touches the interface `Node` is left to graphql-js and does not count.
+    if (!TOUCHES_NODE.test(source)) became.generated += 1;
     return compile(source) !== undefined;
   };
   // In parts, so that each stays well within a test's time.
@@ -112,8 +116,7 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
 
   test('as many as planned, a large share of all that were generated, and of every kind', () => {
     expect(became.compiled).toBe(50 * PARTS);
-    // Operations that touch the interface `Node` are left to graphql-js.
-    expect(became.compiled / became.generated).toBeGreaterThan(0.15);
+    expect(became.compiled / became.generated).toBeGreaterThan(0.2);
     expect(became.sharing).toBeGreaterThanOrEqual(PARTS / 2);
     expect(became.complete).toBeGreaterThan(15 * PARTS);
     expect(became['with errors']).toBeGreaterThan(10 * PARTS);
