@@ -105,7 +105,7 @@ export class Reads<Result> {
   #remove(identity: string): void {
     this.#inFlight.delete(identity);
     this.#removed += 1;
-    if (this.#removed < RENEW_AFTER) return;
+    if (this.#removed < RENEW_AFTER + 4 * this.#inFlight.size) return;
     this.#removed = 0;
     this.#inFlight = new Map(this.#inFlight);
   }
