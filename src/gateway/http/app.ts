@@ -6,6 +6,7 @@ import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
+import { tokenHint } from '../access/token-hint.ts';
 import { Idempotency } from '../graphql/idempotency.ts';
 import { createMemoryKeys, createSharedKeys } from '../graphql/idempotency-store.ts';
 import { Compiler } from '../graphql/jit.ts';
@@ -31,6 +32,7 @@ import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { serveSdl } from './ide/sdl.ts';
+import { serveStartPage } from './ide/start-page.ts';
 import { limitOverload, overloaded } from './overload.ts';
 
 export interface GatewayOptions {
@@ -77,7 +79,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const manifestCheck = { schema, maxTokens: limits.tokens };
-  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log);
+  const listNames = ({ names }: { names: Iterable<string> }) => metrics.list(names);
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, listNames);
   const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
   const apollo = await startApollo({
     ...responses,
@@ -127,7 +130,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   if (!production) {
     admitHostedSandbox(app);
-    serveGraphiQL(app, GRAPHQL_PATH, examples);
+    const hint = tokenHint(config.auth);
+    serveStartPage(app, GRAPHQL_PATH, hint);
+    serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
     serveSdl(app, schema);
   }
   app.addHook('onReady', async () => compileListed(admission, operations));
