@@ -1,0 +1,29 @@
+// #region codegen
+import type { CodegenConfig } from '@graphql-codegen/cli';
+
+const config: CodegenConfig = {
+  schema: '../../../src/generated/schema.graphql', // In your repository: a copy of it.
+  documents: 'operations.ts',
+  generates: {
+    'generated/': {
+      preset: 'client',
+      presetConfig: { fragmentMasking: false },
+      config: {
+        useTypeImports: true,
+        enumsAsTypes: true,
+        defaultScalarType: 'unknown',
+        // As they are in JSON. A date stays a text until it is shown.
+        scalars: {
+          Date: 'string',
+          DateTime: 'string',
+          URL: 'string',
+          LanguageCode: 'string',
+          CustomAttributes: 'Record<string, string | number>',
+          EventMetadata: 'Record<string, string | number | (string | number)[]>',
+        },
+      },
+    },
+  },
+};
+export default config;
+// #endregion codegen
