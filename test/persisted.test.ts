@@ -41,7 +41,7 @@ describe('a manifest that cannot be used stops the start and says why', () => {
     [
       'an id that stands twice',
       manifestOf([operation(READ, 'a'), operation(COUPONS, 'a')]),
-      /operations\.1 \("Name", id a\): its id is repeated/,
+      /operations\.1 \("Name", id a\): its id has another text at .*operations\.0/,
     ],
     ['an operation that is no GraphQL', manifestOf([operation('query {')]), /operations\.0 .*Syntax Error/],
     ['a field the schema does not have', manifestOf([operation('{ nobody }')]), /operations\.0 .*"nobody"/],
@@ -95,7 +95,17 @@ describe('enforce', () => {
     ['a listed id as documentId', { documentId: sha256(READ), variables }, runs],
     ['a listed id as prefixed documentId', { documentId: `sha256:${sha256(READ)}`, variables }, runs],
     ['a listed id that is no hash', { documentId: 'coupons-1' }, { ...runs, code: 'FORBIDDEN' }],
+    ['a listed id as id', { id: sha256(READ), variables }, runs],
+    ['a listed id as doc_id', { doc_id: `sha256:${sha256(READ)}`, variables }, runs],
+    ["a listed id with prefix in Apollo's place", { ...apollo(`sha256:${sha256(READ)}`), variables }, runs],
+    ['a listed id in two places', { id: sha256(READ), ...apollo(sha256(READ)), variables }, runs],
+    ['two listed ids', { id: sha256(READ), doc_id: 'coupons-1', variables }, bad],
+    ['an id that is a number', { id: 1, variables }, bad],
     ['a listed text', { query: READ, variables }, runs],
+    ['a listed text with a number of its own as id', { id: 1, query: READ, variables }, runs],
+    ['a listed text with a listed id of another as id', { id: 'coupons-1', query: READ, variables }, bad],
+    ['another text with a listed id as doc_id', { doc_id: sha256(READ), query: UNLISTED }, bad],
+    ['an unlisted id', { id: 'nothing' }, refused],
     ['a listed text with its id', { query: READ, ...apollo(sha256(READ)), variables }, runs],
     [
       'a listed text with its hash, listed under another id',
@@ -161,6 +171,8 @@ describe('enforce', () => {
   test.each([
     ['a listed id', { extensions: extensions(READ), variables: inUrl }, { status: 200, id: 'p1', codes: [] }],
     ['a listed documentId', { documentId: sha256(READ), variables: inUrl }, { status: 200, id: 'p1', codes: [] }],
+    ['a listed id', { id: sha256(READ), variables: inUrl }, { status: 200, id: 'p1', codes: [] }],
+    ['a listed doc_id', { doc_id: sha256(READ), variables: inUrl }, { status: 200, id: 'p1', codes: [] }],
     ['a listed text', { query: READ, variables: inUrl }, { status: 200, id: 'p1', codes: [] }],
     ['another text', { query: UNLISTED }, { status: 400, codes: ['OPERATION_NOT_ALLOWED'] }],
     ['extensions that are no JSON', { extensions: '{' }, { status: 400, codes: ['OPERATION_NOT_ALLOWED'] }],
@@ -202,6 +214,11 @@ test('log runs everything and logs what enforce would refuse', async () => {
 
 test('off knows no manifest', async () => {
   const both = await startBoth({ ...signer.env, PERSISTED_OPERATIONS_FILE: write(manifest) });
+  const byId = await post(both.gateway.url, { id: sha256(READ), variables }, app);
+  expect([byId.status, byId.errors[0]?.message]).toEqual([
+    400,
+    'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.',
+  ]);
   const { errors } = await post(both.gateway.url, { ...apollo(sha256(READ)), variables }, app);
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   await both.close();

@@ -45,7 +45,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
       `REST_TIMEOUT_MS: must not be longer than OPERATION_TIMEOUT_MS (${operationTimeoutMs}), which bounds the whole operation, not "${rest.timeoutMs}"`,
     );
   }
-  if (persistedOperations.mode !== 'off' && !persistedOperations.file) {
+  if (persistedOperations.mode !== 'off' && persistedOperations.files.length === 0) {
     problems.push(`PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${persistedOperations.mode}`);
   }
   if (rest.readCacheTtlMs > 0 && workers !== 1 && !redisUrl) {

@@ -8,13 +8,29 @@ const LOOK_EVERY_MS = 1_000;
  * `watchFile` would miss a change between that read and its own first check.
  */
 export function onFileChange(path: string, changed: () => void): void {
-  let seen = stampOf(path);
+  onFilesChange(() => [path], changed);
+}
+
+/** The same for several files. `files` is called at each check, so that it can list what a folder has then. */
+export function onFilesChange(files: () => readonly string[], changed: () => void): void {
+  let seen = stampOfAll(files);
   setInterval(() => {
-    const stamp = stampOf(path);
+    const stamp = stampOfAll(files);
     if (stamp === seen) return;
     seen = stamp;
     changed();
   }, LOOK_EVERY_MS).unref();
+}
+
+/** A value that changes with any of the files, and with their list; undefined when that cannot be read. */
+function stampOfAll(files: () => readonly string[]): string | undefined {
+  try {
+    return files()
+      .map((path) => `${path} ${stampOf(path)}`)
+      .join('\n');
+  } catch {
+    return undefined;
+  }
 }
 
 /** A value that changes when the file is written or replaced; undefined when the file cannot be read. */

@@ -43,6 +43,8 @@ export const httpUrl = z
 
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
+export const paths = list.describe('files and folders, separated by commas');
+
 export const origins = list
   .refine(
     (all) => all.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),

@@ -3,7 +3,20 @@
  * configuration. `npm run docs` writes them into docs/configuration.md.
  */
 import * as z from 'zod';
-import { flag, httpUrl, milliseconds, oneOf, origins, port, rate, text, trustProxy, whole, workers } from './forms.ts';
+import {
+  flag,
+  httpUrl,
+  milliseconds,
+  oneOf,
+  origins,
+  paths,
+  port,
+  rate,
+  text,
+  trustProxy,
+  whole,
+  workers,
+} from './forms.ts';
 import { SCOPES } from './scopes.ts';
 import { secret, setting } from './setting.ts';
 
@@ -116,10 +129,10 @@ export const SETTINGS = z.object({
       oneOf(['off', 'log', 'enforce']).default('off'),
       '`log` reports and `enforce` refuses operations that are not in the manifest',
     ),
-    file: setting(
+    files: setting(
       'PERSISTED_OPERATIONS_FILE',
-      text.optional(),
-      'the manifest, as `generate-persisted-query-manifest` writes it',
+      paths.default([]),
+      'where the operations of the applications are listed: an Apollo manifest, `{ id: text }` (Relay, GraphQL Code Generator, gql.tada), or `operationOutput` of Apollo Kotlin. A folder stands for its `*.json`. Read again when something changes',
     ),
     exemptScope: setting(
       'PERSISTED_OPERATIONS_EXEMPT_SCOPE',

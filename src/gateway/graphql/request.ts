@@ -12,7 +12,8 @@ export interface GraphQLRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  readonly documentId: unknown;
+  /** The names of the listed operation that stands for a text, by the member that has it. */
+  readonly documentIds: Readonly<Record<string, unknown>>;
   /** Whether every member has the right type. */
   readonly wellFormed: boolean;
   /** Whether the text is sent with a hash, to be registered as a persisted query. */
@@ -33,7 +34,7 @@ const NO_BATCHES =
 export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: unknown): GraphQLRequest {
   if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
   const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
-  const { query, operationName, variables, extensions, documentId } = members;
+  const { query, operationName, variables, extensions } = members;
   return {
     method,
     accept: headers.accept,
@@ -41,7 +42,7 @@ export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: 
     operationName: typeof operationName === 'string' ? operationName : undefined,
     variables: isJson(variables) ? variables : undefined,
     extensions: isJson(extensions) ? extensions : undefined,
-    documentId,
+    documentIds: documentIdsOf(members),
     wellFormed:
       typeof query === 'string' &&
       (operationName == null || typeof operationName === 'string') &&
@@ -51,12 +52,30 @@ export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: 
   };
 }
 
+/**
+ * Where clients put the id of a listed operation: `documentId` is the form of the specification; Relay's own examples send
+ * `id` or `doc_id`. Apollo's form is in `extensions`.
+ */
+export const ID_MEMBERS = ['documentId', 'id', 'doc_id'] as const;
+
+const NO_IDS = {};
+
+function documentIdsOf(members: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  let ids: Record<string, unknown> | undefined;
+  for (const member of ID_MEMBERS) {
+    if (members[member] == null) continue;
+    ids ??= {};
+    ids[member] = members[member];
+  }
+  return ids ?? NO_IDS;
+}
+
 function fromSearch(search: string): Record<string, unknown> {
   const parameters = new URLSearchParams(search);
   return {
     query: parameters.get('query') ?? undefined,
     operationName: parameters.get('operationName') ?? undefined,
-    documentId: parameters.get('documentId') ?? undefined,
+    ...Object.fromEntries(ID_MEMBERS.map((member) => [member, parameters.get(member) ?? undefined])),
     variables: parseJson(parameters.get('variables')),
     extensions: parseJson(parameters.get('extensions')),
   };
@@ -80,7 +99,7 @@ export function searchOf(url: string): string {
 const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
 
 /** Whether a request is a load balancer's health check: `{ __typename }` without a name, variables or a persisted query. */
-export function isHealthCheck({ query, operationName, variables, extensions, documentId }: GraphQLRequest): boolean {
-  const alone = operationName ?? variables ?? extensions ?? documentId;
-  return alone === undefined && query !== undefined && TYPENAME_ALONE.test(query);
+export function isHealthCheck({ query, operationName, variables, extensions, documentIds }: GraphQLRequest): boolean {
+  const alone = operationName ?? variables ?? extensions;
+  return alone === undefined && documentIds === NO_IDS && query !== undefined && TYPENAME_ALONE.test(query);
 }

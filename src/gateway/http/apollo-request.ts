@@ -1,6 +1,6 @@
 import { HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyRequest } from 'fastify';
-import { type GraphQLRequest, searchOf } from '../graphql/request.ts';
+import { type GraphQLRequest, ID_MEMBERS, searchOf } from '../graphql/request.ts';
 
 /** The request for Apollo Server: unchanged, or with the text of a persisted operation in place of its id. */
 export function toApolloRequest(
@@ -22,7 +22,7 @@ export function toApolloRequest(
   }
   const parameters = new URLSearchParams(request.search);
   parameters.set('query', textOfId);
-  parameters.delete('documentId');
+  for (const member of ID_MEMBERS) parameters.delete(member);
   parameters.delete('extensions');
   return { ...request, search: `?${parameters}` };
 }

@@ -77,7 +77,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const manifestCheck = { schema, maxTokens: limits.tokens };
-  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log);
+  const listNames = ({ names }: { names: Iterable<string> }) => metrics.list(names);
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, listNames);
   const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
   const apollo = await startApollo({
     ...responses,

@@ -12,6 +12,8 @@ export interface Metrics {
   registry: Registry;
   /** Counts a request to the GraphQL endpoint, answered `ms` milliseconds after it arrived. */
   operation(record: OperationRecord, ms: number): void;
+  /** Gives operations of these names a label of their own, from now on. */
+  list(names: Iterable<string>): void;
   /** Counts a batch of a loader and its number of keys. */
   batch(loader: string, keys: number): void;
 }
@@ -19,10 +21,9 @@ export interface Metrics {
 /** Buckets of durations, in seconds. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @param known Names of operations that always have their own label. */
-export function createMetrics(known: Iterable<string> = []): Metrics {
+export function createMetrics(): Metrics {
   const registry = new Registry();
-  const labels = new OperationLabels(known);
+  const labels = new OperationLabels();
   const registers = [registry];
 
   const operations = new Tally({
@@ -54,6 +55,7 @@ export function createMetrics(known: Iterable<string> = []): Metrics {
       operations.add(1, operation, type, codes[0] ?? 'OK');
       durations.add(ms / 1_000, operation, type);
     },
+    list: (names) => labels.list(names),
     batch: (loader, keys) => batches.add(keys, loader),
   };
 }
@@ -160,13 +162,13 @@ const MIN_PLAYERS = 3;
  * `other`; for operations without a name it is `anonymous`.
  */
 export class OperationLabels {
-  readonly #labels: Set<string>;
+  readonly #labels = new Set<string>();
   readonly #playersOf = new Map<string, Set<string>>();
   #left = MAX_LEARNED;
 
-  /** @param listed The names of the operations in the manifest. */
-  constructor(listed: Iterable<string> = []) {
-    this.#labels = new Set(listed);
+  /** Adds the names of the operations in the manifest. A name keeps its label when the manifest has it no longer. */
+  list(names: Iterable<string>): void {
+    for (const name of names) this.#labels.add(name);
   }
 
   labelOf(name: string | undefined, caller: Caller | undefined): string {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Scope } from '../../config/scopes.ts';
-import { isJson } from '../../rest/decode/members.ts';
 import type { Caller } from '../access/caller.ts';
-import { type ClientError, requestError } from '../graphql/errors.ts';
+import { requestError } from '../graphql/errors.ts';
 import type { GraphQLRequest } from '../graphql/request.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
+import { badRequest, readId } from './request-id.ts';
 
 export interface PersistedOperationsConfig {
   /** `off` has no manifest; `log` runs everything and logs what `enforce` would refuse. */
   mode: 'off' | 'log' | 'enforce';
-  /** Path of the manifest; needed unless the mode is `off`. */
-  file?: string | undefined;
+  /** The files and folders that list the operations; needed unless the mode is `off`. */
+  files: readonly string[];
   /** Callers with this scope may run what is not listed. */
   exemptScope?: Scope | undefined;
 }
@@ -27,9 +27,10 @@ export interface ResolvedOperation {
   textOfId: string | undefined;
 }
 
-/** The longest id, in characters. */
-const MAX_ID_LENGTH = 256;
 const SHA256 = /^[0-9a-f]{64}$/;
+
+const UNKNOWN_ID =
+  'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
 /**
  * Finds the operation of a request, before anything is parsed. The request has a text, the id of a listed operation, or the
@@ -42,19 +43,23 @@ export class Admission {
   readonly #registered: PersistedQueryStore;
   readonly #log: FastifyBaseLogger;
 
-  /** Throws a ConfigError for a manifest that cannot be used. */
+  /**
+   * Throws a ConfigError for a manifest that cannot be used.
+   * @param changed Called with each manifest that comes into force.
+   */
   constructor(
     config: PersistedOperationsConfig,
     check: ManifestCheck,
     registered: PersistedQueryStore,
     log: FastifyBaseLogger,
+    changed: (manifest: Manifest) => void,
   ) {
     this.#config = config;
     this.#registered = registered;
     this.#log = log;
-    const { mode, file } = config;
-    const warn = (message: string) => log.warn({ file }, message);
-    this.#manifest = mode === 'off' || !file ? undefined : watchManifest(file, check, warn);
+    const { mode, files } = config;
+    const warn = (message: string) => log.warn({ files }, message);
+    this.#manifest = mode === 'off' ? undefined : watchManifest(files, check, { warn, changed });
   }
 
   /** The texts of all listed operations. */
@@ -64,8 +69,8 @@ export class Admission {
 
   async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
     const { query: text } = request;
-    const { id, isApollos } = readId(request);
     const manifest = this.#manifest?.();
+    const { id, isApollos } = readId(request, (id) => manifest?.textOf(id) !== undefined);
     const byId = id === undefined ? undefined : manifest?.textOf(id);
     if (text !== undefined && id !== undefined && byId !== text && sha256(text) !== id) {
       throw badRequest('The query does not match its hash or id.');
@@ -73,7 +78,11 @@ export class Admission {
     const listed = text === undefined ? byId : manifest?.lists(text) ? text : undefined;
     if (listed !== undefined) return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
     this.#refuseUnlisted(caller, text, id);
-    if (id === undefined || !isApollos) return { text, trusted: false, textOfId: undefined };
+    if (id === undefined) return { text, trusted: false, textOfId: undefined };
+    if (!isApollos) {
+      if (text === undefined) throw badRequest(UNKNOWN_ID);
+      return { text, trusted: false, textOfId: undefined };
+    }
     if (!SHA256.test(id)) {
       throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
     }
@@ -90,33 +99,6 @@ export class Admission {
     const operation = text === undefined ? { id } : { sha256: sha256(text) };
     this.#log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
   }
-}
-
-/**
- * The id in `extensions.persistedQuery` (`version` 1 and `sha256Hash`, Apollo's form) or `documentId` (the persisted
- * documents appendix to GraphQL over HTTP, with the prefix `sha256:` or without). Throws BAD_REQUEST for anything else.
- */
-function readId({ documentId, extensions }: GraphQLRequest): { id: string | undefined; isApollos: boolean } {
-  if (documentId != null) {
-    if (!isId(documentId)) throw badRequest(`documentId must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
-    return { id: documentId.replace(/^sha256:/, ''), isApollos: false };
-  }
-  const persistedQuery = extensions?.['persistedQuery'];
-  if (persistedQuery == null) return { id: undefined, isApollos: false };
-  if (!isJson(persistedQuery) || persistedQuery['version'] !== 1 || !isId(persistedQuery['sha256Hash'])) {
-    throw badRequest(
-      'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.',
-    );
-  }
-  return { id: persistedQuery['sha256Hash'], isApollos: true };
-}
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
-}
-
-function badRequest(message: string): ClientError {
-  return requestError('BAD_REQUEST', 400, message);
 }
 
 function sha256(text: string): string {

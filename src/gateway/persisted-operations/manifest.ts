@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { type GraphQLSchema, parse, validate } from 'graphql';
-import * as z from 'zod';
-import { ConfigError } from '../../config/environment.ts';
-import { onFileChange } from '../../config/file-change.ts';
+import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
+import { onFilesChange } from '../../config/file-change.ts';
+import { filesOf, readListFile, unusable } from './files.ts';
+import { type ListedOperation, readOperations } from './formats.ts';
 
-/** The listed operations. */
+/** The listed operations of all files together. */
 export interface Manifest {
-  /** The text of an operation, by its id. */
+  /** The text of an operation, by its id without the prefix `sha256:`. */
   textOf(id: string): string | undefined;
   /** Every text. */
   readonly texts: ReadonlySet<string>;
+  /** The names of the operations in the texts. */
+  readonly names: ReadonlySet<string>;
   /** Whether a text is exactly one of them. */
   lists(text: string): boolean;
 }
@@ -20,84 +21,79 @@ export interface ManifestCheck {
   maxTokens: number;
 }
 
-/** How many mistakes of a manifest are reported at once. */
-const MAX_TOLD = 20;
+const NO_OPERATION = 'no operation is listed there; a folder must have files named *.json, which list operations';
 
-/** The format of Apollo's `generate-persisted-query-manifest` and of Apollo Kotlin. Other members are ignored. */
-const FILE = z.object({
-  format: z.literal('apollo-persisted-query-manifest', 'must be "apollo-persisted-query-manifest"'),
-  version: z.literal(1, 'must be 1'),
-  operations: z.array(
-    z.object({
-      id: z.string().min(1).max(256),
-      body: z.string().min(1),
-      name: z.string(),
-      type: z.enum(['query', 'mutation', 'subscription']),
-    }),
-  ),
-});
-
-type PersistedOperation = z.output<typeof FILE>['operations'][number];
-
-/** Reads a manifest. Throws a ConfigError that names what is wrong: the file, a duplicate id, an invalid operation. */
-export function readManifest(path: string, check: ManifestCheck): Manifest {
-  const parsed = FILE.safeParse(readJson(path));
-  if (!parsed.success) {
-    throw unusable(
-      path,
-      parsed.error.issues.map(({ path: at, message }) => `${at.join('.') || 'the file'}: ${message}`),
-    );
-  }
-  const texts = new Map<string, string>();
+/**
+ * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`. Throws a ConfigError that names what is wrong: a file that
+ * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may stand in several files.
+ */
+export function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
+  const byId = new Map<string, { text: string; from: string }>();
+  const names = new Set<string>();
   const problems: string[] = [];
-  parsed.data.operations.forEach((operation, index) => {
-    const problem = texts.has(operation.id) ? 'its id is repeated' : problemOf(operation, check);
-    if (problem) problems.push(`operations.${index} ("${operation.name}", id ${operation.id}): ${problem}`);
-    texts.set(operation.id, operation.body);
-  });
-  if (problems.length > 0) throw unusable(path, problems);
-  const listed = new Set(texts.values());
-  return { texts: listed, textOf: (id) => texts.get(id), lists: (text) => listed.has(text) };
+  for (const file of filesOf(paths)) {
+    const read = readOperations(readListFile(file));
+    problems.push(...read.problems.map((problem) => `${file}: ${problem}`));
+    for (const operation of read.operations) {
+      const from = `${file}: ${operation.place}`;
+      const known = byId.get(operation.id);
+      if (known?.text === operation.text) continue;
+      const problem = known ? `its id has another text at ${known.from}; make both files again` : undefined;
+      const found = problem ?? addNames(operation, check, names);
+      if (found) problems.push(`${from}: ${found}`);
+      byId.set(operation.id, { text: operation.text, from });
+    }
+  }
+  if (problems.length > 0) throw unusable(problems);
+  if (byId.size === 0) throw unusable([`${paths.join(', ')}: ${NO_OPERATION}`]);
+  const texts = new Set([...byId.values()].map(({ text }) => text));
+  return { texts, names, textOf: (id) => byId.get(id)?.text, lists: (text) => texts.has(text) };
 }
 
 /**
- * Reads `PERSISTED_OPERATIONS_FILE`, and again when it changes. Throws when it cannot be used now; when a later version cannot
- * be used, the earlier one stays in force and `warn` is called.
+ * Reads the manifest, and again when one of its files changes, or a folder has another file. Throws when it cannot be used
+ * now; when a later version cannot be used, the earlier one stays in force and `warn` is called.
+ * @param changed Called with each manifest that comes into force.
  */
-export function watchManifest(path: string, check: ManifestCheck, warn: (message: string) => void): () => Manifest {
-  onFileChange(path, () => {
-    try {
-      manifest = readManifest(path, check);
-    } catch (error) {
-      warn(`the earlier persisted operations stay in force: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  });
-  let manifest = readManifest(path, check);
+export function watchManifest(
+  paths: readonly string[],
+  check: ManifestCheck,
+  { warn, changed }: { warn: (message: string) => void; changed: (manifest: Manifest) => void },
+): () => Manifest {
+  onFilesChange(
+    () => filesOf(paths),
+    () => {
+      try {
+        manifest = readManifest(paths, check);
+        changed(manifest);
+      } catch (error) {
+        warn(
+          `the earlier persisted operations stay in force: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    },
+  );
+  let manifest = readManifest(paths, check);
+  changed(manifest);
   return () => manifest;
 }
 
-function readJson(path: string): unknown {
+/** Adds the names of the operations in a text. Returns why the text could never run, and how to mend that. */
+function addNames(
+  { text }: ListedOperation,
+  { schema, maxTokens }: ManifestCheck,
+  names: Set<string>,
+): string | undefined {
+  let document: DocumentNode;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw unusable(path, [`it cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`]);
-  }
-}
-
-/** Why an operation could never run. */
-function problemOf({ body }: PersistedOperation, { schema, maxTokens }: ManifestCheck): string | undefined {
-  try {
-    const [error] = validate(schema, parse(body, { maxTokens }), undefined, { maxErrors: 1 });
-    return error?.message;
+    document = parse(text, { maxTokens });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function unusable(path: string, problems: readonly string[]): ConfigError {
-  const more = problems.length - MAX_TOLD;
-  return new ConfigError([
-    ...problems.slice(0, MAX_TOLD).map((problem) => `PERSISTED_OPERATIONS_FILE: ${path}: ${problem}`),
-    ...(more > 0 ? [`PERSISTED_OPERATIONS_FILE: ${path}: and ${more} more`] : []),
-  ]);
+  const [error] = validate(schema, document, undefined, { maxErrors: 1 });
+  if (error) return `${error.message} Take it out of the file, or make the client again from the gateway's schema.`;
+  for (const part of document.definitions) {
+    if (part.kind === Kind.OPERATION_DEFINITION && part.name) names.add(part.name.value);
+  }
+  return undefined;
 }
