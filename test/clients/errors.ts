@@ -1,11 +1,6 @@
-import type { GraphQLFormattedError } from 'graphql';
-
 // #region errors
-type Errors = readonly GraphQLFormattedError[];
-const codes = (errors: Errors) => errors.map(({ extensions }) => extensions?.['code']);
-
-/** Whether the token was refused: nothing was done, so the operation is safe to send again with a new token. */
-export const needsNewToken = (errors: Errors): boolean => codes(errors).includes('UNAUTHENTICATED');
+type GraphQLError = { extensions?: { readonly [name: string]: unknown } | undefined };
+type Errors = readonly GraphQLError[];
 
 /** Whether sending the same operation again is safe and can help. */
 export const isRetryable = (errors: Errors): boolean =>
@@ -18,7 +13,7 @@ export function delayBefore(attempt: number, errors: Errors = []): number {
 }
 
 /** What else to do about an error. `show` to the player, `report` to the developers, or neither. */
-export function reactionTo({ extensions }: GraphQLFormattedError): 'show' | 'report' | 'ignore' {
+export function reactionTo({ extensions }: GraphQLError): 'show' | 'report' | 'ignore' {
   if (extensions?.['outcome'] === 'DONE') return 'ignore'; // The write was done. Read the player again.
   if (extensions?.['outcome'] === 'UNKNOWN') return 'show'; // "We do not know whether that worked."
   switch (extensions?.['code']) {

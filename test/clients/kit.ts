@@ -20,9 +20,10 @@ const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/process/token.js', impor
 
 /** A request that a client sent, and the status of the response. */
 export interface Sent {
-  // biome-ignore lint/suspicious/noExplicitAny: each library has a body of its own.
-  body: any;
-  authorization: string | null;
+  method: string;
+  /** The text of the operation; undefined when the request names it by `hash`. */
+  query: string | undefined;
+  hash: string | undefined;
   status: number;
 }
 
@@ -40,7 +41,10 @@ export async function startGateway(env: Record<string, string> = {}) {
   const upstream = await startUpstream();
   const signer = secretSigner();
   const settings = { ...signer.env, ...UNLIMITED, ...env };
-  const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...settings });
+  const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...settings }).catch(async (error: unknown) => {
+    await upstream.close();
+    throw error;
+  });
   return {
     upstream,
     uri: `${gateway.url}/graphql`,
@@ -85,8 +89,11 @@ export function recordRequests() {
     underWay += 1;
     try {
       const response = await original(url, options);
-      const body = typeof options?.body === 'string' ? JSON.parse(options.body) : undefined;
-      sent.push({ body, authorization: new Headers(options?.headers).get('authorization'), status: response.status });
+      sent.push({
+        method: options?.method ?? 'GET',
+        ...operationOf(String(url), options?.body),
+        status: response.status,
+      });
       if (lost === 0) return response;
       lost -= 1;
       await response.text();
@@ -107,4 +114,16 @@ export function recordRequests() {
       globalThis.fetch = original;
     },
   };
+}
+
+/** How a request names its operation: in the body of a POST, or in the URL of a GET. */
+function operationOf(url: string, body: unknown): Pick<Sent, 'query' | 'hash'> {
+  const parameters = Object.fromEntries(new URL(url).searchParams);
+  const {
+    query,
+    doc_id,
+    extensions = parameters['extensions'],
+  } = typeof body === 'string' ? JSON.parse(body) : parameters;
+  const { persistedQuery } = typeof extensions === 'string' ? JSON.parse(extensions) : (extensions ?? {});
+  return { query, hash: doc_id ?? persistedQuery?.sha256Hash };
 }

@@ -1,25 +1,25 @@
 // #region tokens
-/** Keeps the token of the player. `fetchToken` asks your login service for one that is valid for an hour or less. */
-export class Tokens {
-  #token: Promise<string> | undefined;
-  readonly #fetchToken: () => Promise<string>;
-
-  constructor(fetchToken: () => Promise<string>) {
-    this.#fetchToken = fetchToken;
-  }
-
-  current(): Promise<string> {
-    this.#token ??= this.#fetchToken().catch((error: unknown) => {
-      this.#token = undefined;
-      throw error;
-    });
-    return this.#token;
-  }
-
-  /** Fetches a new token in place of a refused one: once, however many requests were refused. */
-  async renew(refused: string): Promise<string> {
-    if ((await this.current()) === refused) this.#token = undefined;
-    return await this.current();
-  }
+/**
+ * A `fetch` that sends the player's token. `fetchToken` asks your login service for one. A request that is refused with 401
+ * is sent once more with a new token, which is fetched once for all requests that are under way.
+ */
+export function authorizedFetch(fetchToken: () => Promise<string>): typeof fetch {
+  let token: Promise<string> | undefined;
+  return async (url, options) => {
+    const send = async () => {
+      token ??= fetchToken().catch((error) => {
+        token = undefined;
+        throw error;
+      });
+      const used = token;
+      const headers = new Headers(options?.headers);
+      headers.set('authorization', `Bearer ${await used}`);
+      return { used, response: await fetch(url, { ...options, headers }) };
+    };
+    const { used, response } = await send();
+    if (response.status !== 401) return response;
+    if (used === token) token = undefined;
+    return (await send()).response;
+  };
 }
 // #endregion tokens

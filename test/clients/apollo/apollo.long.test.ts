@@ -48,7 +48,7 @@ test.each([
   ['ignore', { code: 'UPSTREAM_TIMEOUT', outcome: 'DONE', retryable: false }],
   ['report', { code: 'FORBIDDEN' }],
 ])('the reaction "%s" to %j', (reaction, extensions) => {
-  expect(reactionTo({ message: '', extensions })).toBe(reaction);
+  expect(reactionTo({ extensions })).toBe(reaction);
 });
 
 describe('tokens', () => {
@@ -133,7 +133,7 @@ describe('pagination and languages', () => {
     expect(connection()?.edges.map(({ node }) => node.displayName)).toEqual(
       Array.from({ length: 60 }, (_, index) => `Friend ${index + 1}`),
     );
-    expect(requests.sent.filter(({ body }) => 'query' in body)).toHaveLength(1);
+    expect(requests.sent.filter(({ query }) => query !== undefined)).toHaveLength(1);
   });
 
   test('pages with numbers are kept apart', async () => {
@@ -163,7 +163,7 @@ describe('persisted queries', () => {
     requests.forget();
     const { data } = await second.query({ query: app.Links, variables: { ...ME, lang: 'es' } });
     expect(data?.player?.id).toBe('p1');
-    expect(requests.sent.map(({ body }) => Object.keys(body).includes('query'))).toEqual([false]);
+    expect(requests.sent.map(({ query }) => query)).toEqual([undefined]);
   });
 
   test('trusted documents: a gateway that enforces the manifest runs them and nothing else', async () => {
@@ -175,7 +175,7 @@ describe('persisted queries', () => {
     const query = { query: app.Screen, variables: ME };
     const trusting = app.createClient(strict.uri, async () => strictToken, app.trusted(manifest));
     expect((await trusting.query(query)).data?.player?.id).toBe('p1');
-    expect(requests.sent.map(({ body }) => body.query)).toEqual([undefined]);
+    expect(requests.sent.map(({ query }) => query)).toEqual([undefined]);
     const other = app.createClient(strict.uri, async () => strictToken);
     const unlisted = gql`query Other { me { id } }`;
     expect((await other.query({ query: unlisted })).error).toMatchObject({

@@ -1,7 +1,6 @@
 // #region client
 import { ApolloClient, ApolloLink, HttpLink } from '@apollo/client';
-import { Tokens } from '../tokens';
-import { authLink } from './auth';
+import { authorizedFetch } from '../tokens';
 import { createCache } from './cache';
 import { automatic } from './persisted';
 import { retryLink } from './retry';
@@ -29,7 +28,7 @@ declare module '@apollo/client' {
 export function createClient(uri: string, fetchToken: () => Promise<string>, persisted: ApolloLink = automatic) {
   return new ApolloClient({
     cache: createCache(),
-    link: ApolloLink.from([retryLink, authLink(new Tokens(fetchToken)), persisted, new HttpLink({ uri })]),
+    link: ApolloLink.from([retryLink, persisted, new HttpLink({ uri, fetch: authorizedFetch(fetchToken) })]),
     defaultOptions,
   });
 }
