@@ -19,14 +19,15 @@ const blocks = [...book.matchAll(/^```(?<language>\w*) ?(?<file>\S*)\n(?<text>.*
 const snippets = blocks.filter(({ language }) => language !== 'sh');
 const commands = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'));
 
-/** A file, or what stands between `// #region name` and `// #endregion name`. */
+/** A file, or what stands between `// #region name` and `// #endregion name`, without its indentation. */
 function contentOf(file: string): string {
   const [path = '', region] = file.split('#');
   const text = read(path, CLIENTS);
   if (region === undefined) return text;
-  const [, content] = new RegExp(`^// #region ${region}\n(.*?)^// #endregion ${region}$`, 'ms').exec(text) ?? [];
+  const [, content] = new RegExp(`^ *// #region ${region}\n(.*?)^ *// #endregion ${region}$`, 'ms').exec(text) ?? [];
   if (content === undefined) throw new Error(`${path} has no region ${region}`);
-  return content;
+  const indent = /^ */.exec(content)?.[0] ?? '';
+  return content.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 
 test('there are snippets and commands', () => {

@@ -12,6 +12,8 @@ export function delayBefore(attempt: number, errors: Errors = []): number {
   return Math.max(...asked, Math.random() * 300 * 2 ** attempt);
 }
 
+// #endregion errors
+
 /** What else to do about an error. `show` to the player, `report` to the developers, or neither. */
 export function reactionTo({ extensions }: GraphQLError): 'show' | 'report' | 'ignore' {
   if (extensions?.['outcome'] === 'DONE') return 'ignore'; // The write was done. Read the player again.
@@ -26,4 +28,3 @@ export function reactionTo({ extensions }: GraphQLError): 'show' | 'report' | 'i
       return 'report'; // BAD_USER_INPUT, FORBIDDEN, … : a mistake in the client or in the configuration.
   }
 }
-// #endregion errors

@@ -4,6 +4,7 @@ import { gql } from '@apollo/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { reactionTo } from '../errors.ts';
 import { recordRequests, runScript, startGateway } from '../kit.ts';
+import { createExecute } from './execute.ts';
 
 /* Apollo Client with nothing but what docs/clients.md says, against the built gateway. */
 
@@ -166,17 +167,25 @@ describe('persisted queries', () => {
     expect(requests.sent.map(({ query }) => query)).toEqual([undefined]);
   });
 
-  test('trusted documents: a gateway that enforces the manifest runs them and nothing else', async () => {
+  test('trusted documents: a gateway that enforces the manifests runs them and nothing else', async () => {
     await runScript('apollo', 'manifest');
-    const file = fileURLToPath(new URL('generated/persisted-query-manifest.json', import.meta.url));
-    const manifest = JSON.parse(readFileSync(file, 'utf8'));
-    const strict = await startGateway({ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: file });
+    const [ofApollo, ofCodegen] = ['persisted-query-manifest', 'persisted-documents'].map((name) =>
+      fileURLToPath(new URL(`generated/${name}.json`, import.meta.url)),
+    );
+    const files = `${ofApollo},${ofCodegen}`;
+    const strict = await startGateway({ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: files });
     const strictToken = await strict.token('--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app');
-    const query = { query: app.Screen, variables: ME };
-    const trusting = app.createClient(strict.uri, async () => strictToken, app.trusted(manifest));
-    expect((await trusting.query(query)).data?.player?.id).toBe('p1');
-    expect(requests.sent.map(({ query }) => query)).toEqual([undefined]);
-    const other = app.createClient(strict.uri, async () => strictToken);
+    const fetchToken = async () => strictToken;
+
+    const manifest = JSON.parse(readFileSync(ofApollo ?? '', 'utf8'));
+    const trusting = app.createClient(strict.uri, fetchToken, app.trusted(manifest));
+    expect((await trusting.query({ query: app.Screen, variables: ME })).data?.player?.id).toBe('p1');
+    const { data, errors } = await createExecute(strict.uri, fetchToken)(app.FriendsPage, { ...ME, page: 2 });
+    expect(errors).toBeUndefined();
+    expect(data?.player?.referredFriends?.nodes[0]?.displayName).toBe('Friend 21');
+    expect(requests.sent.map(({ query, status }) => [query, status])).toEqual(Array(2).fill([undefined, 200]));
+
+    const other = app.createClient(strict.uri, fetchToken);
     const unlisted = gql`query Other { me { id } }`;
     expect((await other.query({ query: unlisted })).error).toMatchObject({
       errors: [{ extensions: { code: 'OPERATION_NOT_ALLOWED' } }],

@@ -1,4 +1,3 @@
-// #region codegen
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
 const config: CodegenConfig = {
@@ -7,11 +6,12 @@ const config: CodegenConfig = {
   generates: {
     'generated/': {
       preset: 'client',
-      presetConfig: { fragmentMasking: false },
+      presetConfig: { fragmentMasking: false, persistedDocuments: true },
       config: {
         useTypeImports: true,
         enumsAsTypes: true,
         defaultScalarType: 'unknown',
+        // #region scalars
         // As they are in JSON. A date stays a text until it is shown.
         scalars: {
           Date: 'string',
@@ -21,9 +21,9 @@ const config: CodegenConfig = {
           CustomAttributes: 'Record<string, string | number>',
           EventMetadata: 'Record<string, string | number | (string | number)[]>',
         },
+        // #endregion scalars
       },
     },
   },
 };
 export default config;
-// #endregion codegen

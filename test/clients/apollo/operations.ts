@@ -11,6 +11,7 @@ export const Screen = graphql(`
     }
   }
 `);
+// #endregion operations
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
@@ -21,7 +22,6 @@ export const Track = graphql(`
     }
   }
 `);
-// #endregion operations
 
 // #region pagination
 /** One list that grows: `fetchMore({ variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */

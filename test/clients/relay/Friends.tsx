@@ -1,4 +1,3 @@
-// #region friends
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import type { Friends_player$key } from './generated/Friends_player.graphql';
 import type { FriendsPageQuery } from './generated/FriendsPageQuery.graphql';
@@ -18,6 +17,7 @@ export function Friends({ playerUniqueId }: { playerUniqueId: string }) {
   return player ? <List player={player} /> : <p>There is no such player.</p>;
 }
 
+// #region friends
 function List({ player }: { player: Friends_player$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<FriendsPageQuery, Friends_player$key>(
     graphql`
@@ -36,6 +36,7 @@ function List({ player }: { player: Friends_player$key }) {
     `,
     player,
   );
+  // #endregion friends
   return (
     <>
       <ul>
@@ -51,4 +52,3 @@ function List({ player }: { player: Friends_player$key }) {
     </>
   );
 }
-// #endregion friends

@@ -1,4 +1,3 @@
-// #region operations
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './generated/schema';
 
@@ -14,6 +13,7 @@ export const graphql = initGraphQLTada<{
   };
 }>();
 
+// #region friends
 export const Friends = graphql(`
   query Friends($playerUniqueId: ID!, $after: String) {
     player(playerUniqueId: $playerUniqueId) {
@@ -27,7 +27,7 @@ export const Friends = graphql(`
     }
   }
 `);
-// #endregion operations
+// #endregion friends
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
