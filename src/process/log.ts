@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Lines are written together, at this many bytes or at the next periodic flush: a write costs more than a line. */
-const MIN_WRITE_BYTES = 4_096;
+const MIN_WRITE_BYTES = 16_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;

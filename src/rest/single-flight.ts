@@ -19,11 +19,19 @@ import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Observer } from './observer.ts';
-import type { IdentifiedRequest } from './request.ts';
+import type { CreateRequest, RequestContent } from './request.ts';
 import type { Resilience } from './resilience.ts';
+
+/**
+ * The map of calls in flight is copied after this many removals. When V8 makes a map's table anew, which happens every few
+ * dozen changes, the old table keeps a reference to the new one. Once a table is in the old generation, all later ones are
+ * promoted too, with the calls in them. Measured: 900 KB promoted by every collection instead of 30.
+ */
+const RENEW_AFTER = 256;
 
 export interface ReadsOptions<Result> {
   endpoint: Endpoint;
+  createRequest: CreateRequest;
   resilience: Resilience;
   observer: Observer;
   timeoutMs: number;
@@ -35,7 +43,8 @@ export interface ReadsOptions<Result> {
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
   /** The calls in flight that can be shared, by request identity. */
-  readonly #inFlight = new Map<string, SharedCall<Result | null>>();
+  #inFlight = new Map<string, SharedCall<Result | null>>();
+  #removed = 0;
   readonly #decode: (body: Json | null, call: SharedCall<Result | null>) => Result | null;
 
   constructor(options: ReadsOptions<Result>) {
@@ -43,8 +52,11 @@ export class Reads<Result> {
     this.#decode = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
   }
 
-  async read(request: IdentifiedRequest, playerUniqueId: string, context: CallContext): Promise<Result | null> {
-    const { cache, endpoint, timeoutMs, observer } = this.#options;
+  /** Throws a RangeError for an id or a language that cannot be sent. */
+  async read(content: RequestContent & { playerUniqueId: string }, operation: CallContext): Promise<Result | null> {
+    const { cache, endpoint, createRequest, timeoutMs, observer } = this.#options;
+    const context = operation.beginCall?.() ?? operation;
+    const request = createRequest(endpoint, content, context);
     const { identity } = request;
     const cached = cache?.fresh(identity);
     if (cached !== undefined) {
@@ -56,7 +68,7 @@ export class Reads<Result> {
     const inFlight = this.#inFlight.get(identity);
     if (inFlight && !inFlight.cancelled) return inFlight.subscribe(context, observer, fallback);
 
-    const call = new SharedCall<Result | null>(endpoint, request, playerUniqueId, {
+    const call = new SharedCall<Result | null>(endpoint, request, content.playerUniqueId, {
       timeoutMs,
       callerKey: context.callerKey,
     });
@@ -69,7 +81,7 @@ export class Reads<Result> {
   /** Invalidates reads about one player. */
   invalidate(playerUniqueId: string): void {
     for (const [identity, call] of this.#inFlight) {
-      if (call.playerUniqueId === playerUniqueId) this.#inFlight.delete(identity);
+      if (call.playerUniqueId === playerUniqueId) this.#remove(identity);
     }
     this.#options.cache?.invalidate(playerUniqueId);
   }
@@ -90,8 +102,16 @@ export class Reads<Result> {
     } catch (error) {
       call.fail(error);
     } finally {
-      if (this.#inFlight.get(identity) === call) this.#inFlight.delete(identity);
+      if (this.#inFlight.get(identity) === call) this.#remove(identity);
     }
+  }
+
+  #remove(identity: string): void {
+    this.#inFlight.delete(identity);
+    this.#removed += 1;
+    if (this.#removed < RENEW_AFTER + 4 * this.#inFlight.size) return;
+    this.#removed = 0;
+    this.#inFlight = new Map(this.#inFlight);
   }
 }
 

@@ -18,6 +18,7 @@ import { overloaded } from './overload.ts';
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 const MAX_CONTENT_TYPE_LENGTH = 100;
 
+const EMPTY: Buffer = Buffer.alloc(0);
 const FIRST_BYTES = 4_096;
 /** The memory of all unfinished bodies of a process, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
@@ -27,7 +28,7 @@ const MAX_DISCARD_MS = 2_000;
 /** The longest list anywhere in a body. */
 const MAX_LIST_LENGTH = 500;
 
-/** A body that is being read. */
+/** A body that is being read and takes memory: it did not arrive in one piece. */
 interface Unfinished {
   readonly address: string;
   bytes: number;
@@ -57,21 +58,24 @@ export class BodyReader {
   }
 
   #collect({ raw }: FastifyRequest, address: string, maxBytes: number): Promise<Buffer> {
-    let buffer = Buffer.alloc(0);
+    const expected = Number(raw.headers['content-length']);
+    let buffer = EMPTY;
     let length = 0;
     return new Promise((resolve, reject) => {
       const entry: Unfinished = { address, bytes: 0, abort };
       const onData = (chunk: Buffer) => {
         const needed = length + chunk.length;
         if (needed > maxBytes) return abort(tooLarge());
-        if (needed > buffer.length) {
+        // Almost every body arrives whole, and is used as it is.
+        if (chunk.length === expected) buffer = chunk;
+        else if (needed > buffer.length) {
           const larger = Math.min(Math.max(needed, 2 * buffer.length, FIRST_BYTES), maxBytes);
           if (!this.#reserve(entry, larger)) return abort(overloaded());
           const grown = Buffer.allocUnsafe(larger);
           buffer.copy(grown, 0, 0, length);
           buffer = grown;
         }
-        chunk.copy(buffer, length);
+        if (buffer !== chunk) chunk.copy(buffer, length);
         length = needed;
       };
       const onEnd = () => {
@@ -89,7 +93,6 @@ export class BodyReader {
         raw.pause();
         reject(error);
       }
-      this.#unfinished.add(entry);
       raw.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
     });
   }
@@ -102,6 +105,7 @@ export class BodyReader {
       if (!largest || largest === entry) return false;
       largest.abort(overloaded());
     }
+    this.#unfinished.add(entry);
     this.#totalBytes += growth;
     entry.bytes = bytes;
     return true;
