@@ -37,7 +37,7 @@ export async function serve(
   { draining, compileAfter, newOperations }: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
-  const tracing = config.tracing && (await import('./gateway/observe/tracing.ts')).startTracing(config.tracing);
+  const tracing = config.tracing.endpoint && (await import('./gateway/observe/tracing.ts')).startTracing();
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
   const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
   const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });

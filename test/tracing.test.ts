@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { post } from './kit/gateway.ts';
@@ -24,9 +24,11 @@ interface Span {
 /** A collector that takes OTLP over HTTP as JSON. */
 async function startCollector() {
   const bodies: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
+    headers.push(request.headers);
     bodies.push(`${request.method} ${request.url} ${Buffer.concat(chunks)}`);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }).listen(0, '127.0.0.1');
@@ -34,6 +36,7 @@ async function startCollector() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bodies,
+    headers,
     // biome-ignore lint/suspicious/noExplicitAny: OTLP's JSON is deeper than this test.
     resources: (): any[] => bodies.flatMap((text) => JSON.parse(text.slice(text.indexOf('{'))).resourceSpans),
     spans(): Span[] {
@@ -88,7 +91,7 @@ test('an operation and each of its REST calls become spans of the client’s tra
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   upstream.on('GET /coupon', { status: 404, json: {} });
   const output = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'edge' }, (url) =>
-    post(url, SCREEN, { traceparent: `00-${traceId}-b7ad6b7169203331-01` }),
+    post(url, SCREEN, { traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: 'congo=t61rcWkgMzE,rojo=1' }),
   );
   expect(output).toMatch(/opentelemetry modules: [1-9]/);
   expect(collector.bodies[0]).toMatch(/^POST \/v1\/traces /);
@@ -114,8 +117,12 @@ test('an operation and each of its REST calls become spans of the client’s tra
   expect(calls.map((call) => Number(attribute(call, 'http.response.status_code')?.['intValue'])).sort()).toEqual([
     200, 404,
   ]);
-  for (const { headers } of upstream.requests) {
-    expect(headers['traceparent']).toBe(`00-${traceId}-${operation?.spanId}-01`);
+  // The spans of the REST service are children of the call that reached it.
+  expect(upstream.requests).toHaveLength(2);
+  for (const { path, headers } of upstream.requests) {
+    const call = calls.find(({ name }) => name.includes('coupon') === path.includes('coupon'));
+    expect(headers['traceparent']).toBe(`00-${traceId}-${call?.spanId}-01`);
+    expect(headers['tracestate']).toBe('congo=t61rcWkgMzE,rojo=1');
   }
   expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"/);
 });
@@ -134,6 +141,34 @@ test('a client that does not want its trace recorded is heard', async () => {
   );
   expect(collector.spans()).toEqual([]);
   expect(upstream.requests[0]?.headers['traceparent']).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-00$/);
+});
+
+test('the SDK’s own variables apply: sampler, resource attributes, headers', async () => {
+  const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=shop%201' };
+  const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=test,service.name=by-attribute';
+  await run({ ...exporter, OTEL_RESOURCE_ATTRIBUTES }, (url) => post(url, SCREEN));
+  expect(collector.headers[0]?.['x-tenant']).toBe('shop 1');
+  expect(collector.resources()[0].resource.attributes).toEqual(
+    expect.arrayContaining([
+      { key: 'deployment.environment.name', value: { stringValue: 'test' } },
+      { key: 'service.name', value: { stringValue: 'by-attribute' } },
+    ]),
+  );
+
+  const sent = collector.bodies.length;
+  await run({ ...exporter, OTEL_TRACES_SAMPLER: 'always_off' }, (url) => post(url, SCREEN));
+  expect(collector.bodies).toHaveLength(sent);
+});
+
+test('tracestate is passed on without a collector, and dropped without a valid traceparent', async () => {
+  const tracestate = 'congo=t61rcWkgMzE';
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await run({}, async (url) => {
+    await post(url, { query: '{ player(playerUniqueId: "p1") { referralLink } }' }, { traceparent, tracestate });
+    await post(url, { query: '{ player(playerUniqueId: "p2") { referralLink } }' }, { traceparent: 'x', tracestate });
+  });
+  expect(upstream.requests[0]?.headers).toMatchObject({ traceparent, tracestate });
+  expect(upstream.requests[1]?.headers['tracestate']).toBeUndefined();
 });
 
 test('without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded but the interface prom-client refers to', async () => {

@@ -6,11 +6,10 @@ import type { SecretSource } from './secret-file.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
 /** The configuration of one gateway. */
-export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest' | 'tracing'>> {
+export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest'>> {
   readonly production: boolean;
   readonly auth: AuthConfig;
   readonly rest: Readonly<Settings['rest'] & { apiKey: SecretSource; secretKey: SecretSource }>;
-  readonly tracing: { readonly endpoint: URL; readonly serviceName: string } | undefined;
   /** Warnings about the environment, one line each. They do not prevent the start. */
   readonly warnings: readonly string[];
 }
@@ -21,7 +20,7 @@ export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest' | 'traci
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env, SETTINGS);
-  const { rest, tracing, operationTimeoutMs } = values;
+  const { rest, operationTimeoutMs } = values;
   const production = values.environment === 'production';
   const auth = readAuth(values.auth, problems);
   if (production) problems.push(...productionProblems(values, auth));
@@ -38,7 +37,6 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       apiKey: rest.apiKey ?? constantSecret(DEVELOPMENT_KEYS.REST_API_KEY),
       secretKey: rest.secretKey ?? constantSecret(DEVELOPMENT_KEYS.REST_SECRET_KEY),
     },
-    tracing: tracing.endpoint && { endpoint: tracing.endpoint, serviceName: tracing.serviceName },
     warnings: misspelledNames(Object.keys(env), SETTINGS),
   });
 }

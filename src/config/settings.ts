@@ -149,9 +149,8 @@ export const SETTINGS = z.object({
     endpoint: setting(
       'OTEL_EXPORTER_OTLP_ENDPOINT',
       httpUrl.optional(),
-      'OpenTelemetry collector (OTLP over HTTP); without it nothing is traced',
+      'OpenTelemetry collector (OTLP over HTTP); without it nothing is traced. With it, the other `OTEL_*` variables of the SDK apply: service name (default `referral-gateway`), resource, sampler, headers, batches',
     ),
-    serviceName: setting('OTEL_SERVICE_NAME', text.default('referral-gateway'), '`service.name` of the traces'),
   }),
   connections: z.object({
     headersTimeoutMs: setting('HEADERS_TIMEOUT_MS', milliseconds.default(5_000), "how long a request's head may take"),

@@ -10,12 +10,14 @@ export interface CallContext {
   readonly deadline: number;
   /** Sent as `x-request-id`. */
   readonly requestId: string;
-  /** W3C trace context, sent as `traceparent`. */
-  readonly traceparent?: string | undefined;
+  /** W3C trace context, sent in these headers. */
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   /** The caller whose share limits the calls. Undefined: no share limits them. */
   readonly callerKey?: string | undefined;
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
   takeCall?(): void;
+  /** Called when a call begins: returns the context of this call. Absent: the operation's context is that of all its calls. */
+  beginCall?(): CallContext;
   /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;
 }

@@ -11,7 +11,7 @@ import { Languages } from './language.ts';
 import type { Health, Observer } from './observer.ts';
 import { createRequests } from './request.ts';
 import { createResilience } from './resilience.ts';
-import { Reads } from './single-flight.ts';
+import { Reads, type ReadsOptions } from './single-flight.ts';
 import { createTransport } from './transport.ts';
 import type { Coupon, Player, ReferralPage } from './wire.ts';
 import { createWrites, type Writes } from './writes.ts';
@@ -79,26 +79,21 @@ export function createRestClient(options: RestClientOptions): RestClient {
   const transport = createTransport({ origin, connections, connectTimeoutMs: timeoutMs, maxResponseBytes });
   const resilience = createResilience({ transport, observer, connections, queueMs, breakerIntervalMs, random });
   const warn: Warn = (warning, member) => observer.decodeWarning?.(warning, member);
-  const common = { resilience, observer, timeoutMs };
+  const common = { createRequest, resilience, observer, timeoutMs };
   const reads = createReads(options, common, warn);
   const languages = new Languages();
   invalidation?.subscribe({ written: reads.invalidate, connected: reads.enableCache });
 
   return {
     async getPlayer(playerUniqueId, lang, context) {
-      const read = (tag: string | undefined) =>
-        reads.players.read(createRequest(getPlayer, { playerUniqueId, lang: tag }, context), playerUniqueId, context);
+      const read = (tag: string | undefined) => reads.players.read({ playerUniqueId, lang: tag }, context);
       return lang === undefined ? read(undefined) : languages.read(lang, context, read);
     },
-    listCoupons: async (playerUniqueId, context) =>
-      reads.coupons.read(createRequest(listCoupons, { playerUniqueId }, context), playerUniqueId, context),
-    async listReferrals(playerUniqueId, page, limit, context) {
-      const request = createRequest(listReferrals, { playerUniqueId, query: `page=${page}&limit=${limit}` }, context);
-      return reads.referrals.read(request, playerUniqueId, context);
-    },
+    listCoupons: (playerUniqueId, context) => reads.coupons.read({ playerUniqueId }, context),
+    listReferrals: (playerUniqueId, page, limit, context) =>
+      reads.referrals.read({ playerUniqueId, query: `page=${page}&limit=${limit}` }, context),
     ...createWrites({
       ...common,
-      createRequest,
       warn,
       serviceIdField,
       onSend: reads.invalidate,
@@ -117,7 +112,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
 /** The three reads with their caches. */
 function createReads(
   { readCacheTtlMs: ttlMs = 0, readCacheMaxBytes = 64 * MEGABYTE, invalidation }: RestClientOptions,
-  common: { resilience: ReturnType<typeof createResilience>; observer: Observer; timeoutMs: number },
+  common: Pick<ReadsOptions<unknown>, 'createRequest' | 'resilience' | 'observer' | 'timeoutMs'>,
   warn: Warn,
 ) {
   const cache = { ttlMs, maxBytes: readCacheMaxBytes / 2 };

@@ -23,6 +23,8 @@ export interface ConnectionQueueOptions {
   connections: number;
   /** How long a call may wait, in milliseconds. */
   queueMs: number;
+  /** Called with the wait of every call, in milliseconds. */
+  onWaited?: ((ms: number) => void) | undefined;
 }
 
 export class ConnectionQueue {
@@ -57,7 +59,9 @@ export class ConnectionQueue {
   /** Resolves to the permit for a connection. Rejects with `OVERLOADED`, or with the reason of the cancellation. */
   async acquire(call: Call): Promise<Permit<Call>> {
     const permit = this.#semaphore.acquire(call);
-    if (permit.state === 'waiting') await this.#wait(permit);
+    const waitedMs = permit.state === 'waiting' ? await this.#wait(permit) : 0;
+    call.queueMs += waitedMs;
+    this.#options.onWaited?.(waitedMs);
     if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs());
     return permit;
   }
@@ -72,20 +76,21 @@ export class ConnectionQueue {
     this.#semaphore.release(permit);
   }
 
-  async #wait(permit: Permit<Call>): Promise<void> {
+  /** Returns how long the call waited, in milliseconds; 0 when it was refused at once. */
+  async #wait(permit: Permit<Call>): Promise<number> {
     const call = permit.owner;
     const started = performance.now();
     if (this.waiting === 1) this.#waitingSince = started;
     const allowedMs = Math.min(this.#options.queueMs, call.deadline - started);
     if (this.#waitMs() > allowedMs) {
       this.#semaphore.release(permit);
-      return;
+      return 0;
     }
     // Only a waiting permit is released here. A permit that is held already is released by the code that acquired it.
     call.current = { abort: () => permit.state === 'waiting' && this.#semaphore.release(permit) };
     await this.#semaphore.wait(permit, this.#options.queueMs);
     call.current = undefined;
-    call.queueMs += performance.now() - started;
+    return performance.now() - started;
   }
 
   /**

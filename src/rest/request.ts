@@ -47,7 +47,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
     return account;
   }
 
-  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, traceparent }) => {
+  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
     const key = reveal(apiKey());
@@ -56,7 +56,8 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', requestId);
-    if (traceparent !== undefined) headers.push('traceparent', traceparent);
+    if (trace) headers.push('traceparent', trace.traceparent);
+    if (trace?.tracestate !== undefined) headers.push('tracestate', trace.tracestate);
     return {
       method: endpoint.method,
       path,

@@ -44,7 +44,7 @@ export interface Resilience {
 
 export function createResilience(options: ResilienceOptions): Resilience {
   const { transport, observer, queueMs, random } = options;
-  const queue = new ConnectionQueue(options);
+  const queue = new ConnectionQueue({ ...options, onWaited: observer.queueWait });
   const breaker = new Breaker(options.breakerIntervalMs, (state) => observer.breaker?.(state));
   const throttle = new Throttle(random);
   const retries = new Retries(random);
@@ -77,8 +77,7 @@ export function createResilience(options: ResilienceOptions): Resilience {
 
   /** Sends the request once, when a connection is free. The call's time runs while it is in flight. */
   async function attempt(call: Call): Promise<Response | Error> {
-    const waitedMs = call.queueMs;
-    const permit = await queue.acquire(call).finally(() => observer.queueWait?.(call.queueMs - waitedMs));
+    const permit = await queue.acquire(call);
     const started = performance.now();
     let usedMs: number | undefined;
     try {

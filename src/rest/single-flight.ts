@@ -19,7 +19,7 @@ import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Observer } from './observer.ts';
-import type { IdentifiedRequest } from './request.ts';
+import type { CreateRequest, RequestContent } from './request.ts';
 import type { Resilience } from './resilience.ts';
 
 /**
@@ -31,6 +31,7 @@ const RENEW_AFTER = 256;
 
 export interface ReadsOptions<Result> {
   endpoint: Endpoint;
+  createRequest: CreateRequest;
   resilience: Resilience;
   observer: Observer;
   timeoutMs: number;
@@ -51,8 +52,11 @@ export class Reads<Result> {
     this.#decode = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
   }
 
-  async read(request: IdentifiedRequest, playerUniqueId: string, context: CallContext): Promise<Result | null> {
-    const { cache, endpoint, timeoutMs, observer } = this.#options;
+  /** Throws a RangeError for an id or a language that cannot be sent. */
+  async read(content: RequestContent & { playerUniqueId: string }, operation: CallContext): Promise<Result | null> {
+    const { cache, endpoint, createRequest, timeoutMs, observer } = this.#options;
+    const context = operation.beginCall?.() ?? operation;
+    const request = createRequest(endpoint, content, context);
     const { identity } = request;
     const cached = cache?.fresh(identity);
     if (cached !== undefined) {
@@ -64,7 +68,7 @@ export class Reads<Result> {
     const inFlight = this.#inFlight.get(identity);
     if (inFlight && !inFlight.cancelled) return inFlight.subscribe(context, observer, fallback);
 
-    const call = new SharedCall<Result | null>(endpoint, request, playerUniqueId, {
+    const call = new SharedCall<Result | null>(endpoint, request, content.playerUniqueId, {
       timeoutMs,
       callerKey: context.callerKey,
     });
@@ -105,7 +109,7 @@ export class Reads<Result> {
   #remove(identity: string): void {
     this.#inFlight.delete(identity);
     this.#removed += 1;
-    if (this.#removed < RENEW_AFTER) return;
+    if (this.#removed < RENEW_AFTER + 4 * this.#inFlight.size) return;
     this.#removed = 0;
     this.#inFlight = new Map(this.#inFlight);
   }

@@ -40,12 +40,13 @@ export function createWrites(options: WritesOptions): Writes {
     context: CallContext,
     decode: Decode<Result, SharedCall<Result>>,
   ): Promise<Result> {
-    const request = createRequest(endpoint, content, context);
+    const ofCall = context.beginCall?.() ?? context;
+    const request = createRequest(endpoint, content, ofCall);
     const { callerKey } = context;
     const call = new SharedCall<Result>(endpoint, request, checkId(playerUniqueId), { timeoutMs, callerKey });
     assertActive(context, endpoint);
     onSend(playerUniqueId);
-    const result = call.subscribe(context, observer);
+    const result = call.subscribe(ofCall, observer);
     void send(call, decode);
     return result;
   }

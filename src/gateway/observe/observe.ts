@@ -7,7 +7,7 @@ import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
 import { logDeletions, logOperation } from './operation-log.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { newTraceParent, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
+import { newTraceParent, type OperationTrace, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
 
 export interface ObservationOptions {
   metrics: Metrics;
@@ -45,7 +45,7 @@ export class Observation {
     caller: Caller,
     { cancellation, deadline }: Pick<CallContext, 'cancellation' | 'deadline'>,
   ): { call: CallContext; record: OperationRecord } {
-    const parent = readTraceParent(request.headers['traceparent']);
+    const parent = readTraceParent(request.headers);
     const record = request.record ?? createOperationRecord();
     record.caller = caller;
     record.name = known?.operation.name?.value;
@@ -53,20 +53,19 @@ export class Observation {
     record.hash = known?.hash;
     record.client = clientOf(request);
     record.trace = this.#options.tracing?.begin(parent);
-    const traceparent = record.trace?.traceparent ?? writeTraceParent(parent ?? newTraceParent());
-    record.traceId = traceparent.split('-')[1];
-    const call = {
+    const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
+    record.traceId = record.trace?.traceId ?? passedOn?.traceId;
+    const call: CallContext = {
       cancellation,
       deadline,
       requestId: request.id,
       // A server has many users. A single player must not use all connections.
       callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
-      traceparent,
-      onCall(call: CallRecord) {
-        record.calls.push(call);
-        record.trace?.call(call);
-      },
+      trace: passedOn && writeTraceParent(passedOn),
+      onCall: (ended: CallRecord) => record.calls.push(ended),
     };
+    const { trace } = record;
+    if (trace) call.beginCall = () => beginTraced(call, trace);
     return { call, record };
   }
 
@@ -83,6 +82,16 @@ export class Observation {
     logDeletions(log, record, reply.request.id);
     record.trace?.end(record);
   }
+}
+
+/** The context of one call, whose span ends with it. */
+function beginTraced(operation: CallContext, trace: OperationTrace): CallContext {
+  const { headers, end } = trace.beginCall();
+  const onCall = (record: CallRecord) => {
+    operation.onCall?.(record);
+    end(record);
+  };
+  return { ...operation, trace: headers, onCall };
 }
 
 /** A response that is being sent. */

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CallRecord } from '../../rest/call-context.ts';
 
 /** The outcome of an operation. */
@@ -10,11 +11,23 @@ export interface OperationOutcome {
 
 /** The trace of one operation. */
 export interface OperationTrace {
-  /** The `traceparent` header of the operation's REST calls. */
-  readonly traceparent: string;
-  /** Records a REST call of the operation that ends now. */
-  call(record: CallRecord): void;
+  readonly traceId: string;
+  /** Begins the span of a REST call of the operation. */
+  beginCall(): CallTrace;
   end(outcome: OperationOutcome): void;
+}
+
+/** The span of one REST call. */
+export interface CallTrace {
+  /** The headers of the call, so that the REST service continues this span. */
+  readonly headers: TraceHeaders;
+  end(record: CallRecord): void;
+}
+
+/** The headers of W3C Trace Context. */
+export interface TraceHeaders {
+  traceparent: string;
+  tracestate: string | undefined;
 }
 
 /** Sends traces to a collector. */
@@ -30,20 +43,26 @@ export interface TraceParent {
   traceId: string;
   spanId: string;
   flags: string;
+  /** The header `tracestate`, which is passed on as it is. */
+  state: string | undefined;
 }
 
 /** Version, trace id, parent id, flags; a later version than 00 may add more (W3C Trace Context, section 4.3). */
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header `traceparent`; undefined when it is absent or not well-formed. */
-export function readTraceParent(header: string | string[] | undefined): TraceParent | undefined {
-  const [, version, traceId, spanId, flags, more] = (typeof header === 'string' && FORM.exec(header)) || [];
+/** A `tracestate` that is passed on (section 3.3.1.5: at least 512 characters). */
+const STATE = /^[\x20-\x7e]{1,512}$/;
+
+/** Reads the headers of a request; undefined when `traceparent` is absent or not well-formed. */
+export function readTraceParent({ traceparent, tracestate }: IncomingHttpHeaders): TraceParent | undefined {
+  const [, version, traceId, spanId, flags, more] = (typeof traceparent === 'string' && FORM.exec(traceparent)) || [];
   if (!traceId || !spanId || !flags || (version === '00' && more)) return undefined;
-  return { traceId, spanId, flags };
+  const state = typeof tracestate === 'string' && STATE.test(tracestate) ? tracestate : undefined;
+  return { traceId, spanId, flags, state };
 }
 
-export function writeTraceParent({ traceId, spanId, flags }: TraceParent): string {
-  return `00-${traceId}-${spanId}-${flags}`;
+export function writeTraceParent({ traceId, spanId, flags, state }: TraceParent): TraceHeaders {
+  return { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: state };
 }
 
 /** A trace context for an operation without a trace. Not sampled. */
@@ -54,7 +73,7 @@ export function newTraceParent(): TraceParent {
   }
   const digits = store.toString('hex', used, used + BYTES);
   used += BYTES;
-  return { traceId: digits.slice(0, 32), spanId: digits.slice(32), flags: '00' };
+  return { traceId: digits.slice(0, 32), spanId: digits.slice(32), flags: '00', state: undefined };
 }
 
 /** The bytes of one trace id and one span id. */
