@@ -64,7 +64,7 @@ export interface Gateway {
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, rest, log, shared, metrics, tracing } = options;
   const { production, limits } = config;
-  const { schema, rules } = createSchema(options.schemaDirectory);
+  const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({
     rates: config.rates,
@@ -141,6 +141,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
   app.addHook('onReady', async () => compileListed(admission, operations));
   return { app, hasKeys: authentication.isReady };
+}
+
+/** The packages of federation are loaded only where they are needed. */
+async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
+  if (!config.federation) return createSchema(schemaDirectory);
+  const { createSubgraph } = await import('../federation/subgraph.ts');
+  return createSubgraph(schemaDirectory);
 }
 
 /** Keys in the memory of one of several workers would not be known to the others. */
