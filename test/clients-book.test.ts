@@ -59,7 +59,12 @@ test('every file that the book shows is in a folder with a test, or is imported 
   for (const [folder] of folders) expect(existsSync(new URL(`${folder}/${folder}.long.test.ts`, CLIENTS))).toBe(true);
 });
 
-test('the book is short: at most 300 lines of prose and 160 characters', () => {
+test.each(['tokens.ts', 'errors.ts', 'apollo/cache.ts', 'apollo/client.ts', 'apollo/persisted.ts', 'apollo/retry.ts'])(
+  '%s is the same in the web example',
+  (file) => expect(read(`examples/web/src/client/${file}`)).toBe(read(file, CLIENTS)),
+);
+
+test('the book is short: at most 300 lines without its code', () => {
   const prose = book.replace(/^```.*?^```$/gms, '');
   expect(prose.split('\n').length).toBeLessThanOrEqual(300);
 });

@@ -1,6 +1,6 @@
 // #region persisted
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
-import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
+import { getOperationAST } from 'graphql';
 
 async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
@@ -11,6 +11,12 @@ async function sha256(text: string): Promise<string> {
 export const automatic = new PersistedQueryLink({ sha256 });
 
 /** Trusted documents: the gateway runs the operations of the manifest only. */
-export const trusted = (manifest: { operations: { id: string; name: string }[] }) =>
-  new PersistedQueryLink(generatePersistedQueryIdsFromManifest({ loadManifest: () => manifest }));
+export function trusted({ operations }: { operations: { id: string; name: string }[] }): PersistedQueryLink {
+  const ids = new Map(operations.map(({ id, name }) => [name, id]));
+  const generateHash = async (document: Parameters<typeof getOperationAST>[0]) => {
+    const name = getOperationAST(document)?.name?.value ?? '';
+    return ids.get(name) ?? Promise.reject(new Error(`The manifest does not list the operation "${name}".`));
+  };
+  return new PersistedQueryLink({ generateHash, disable: () => false });
+}
 // #endregion persisted
