@@ -10,6 +10,7 @@ import type { Cancellable } from './cancellation.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, timedOut, UpstreamError } from './errors.ts';
 import type { Observer } from './observer.ts';
+import { refusalIn } from './refusal.ts';
 import type { IdentifiedRequest } from './request.ts';
 import type { Exchange, Response } from './transport.ts';
 
@@ -137,8 +138,14 @@ export class SharedCall<Result> extends Call {
   }
 
   fail(error: unknown): void {
-    const failure = asUpstreamError(error).withRefusal(this.request, this.playerUniqueId);
+    const failure = this.#explain(asUpstreamError(error));
     for (const subscriber of this.#subscribers.splice(0)) subscriber.fail(failure);
+  }
+
+  /** Adds the service's own reason, for the log. */
+  #explain(error: UpstreamError): UpstreamError {
+    if (error.excerpt === undefined) return error;
+    return error.withRefusal(refusalIn(error.excerpt, this.request, this.playerUniqueId));
   }
 
   /** Removes a subscriber. The call ends when it was the last one. */

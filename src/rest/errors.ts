@@ -1,6 +1,4 @@
 import type { Endpoint } from './endpoints.ts';
-import { type Refusal, refusalIn } from './refusal.ts';
-import type { Request } from './transport.ts';
 
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
@@ -21,6 +19,13 @@ export type UpstreamErrorCode =
 
 /** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
+
+/** Why the REST service refused a request, in its own words. For the log alone. */
+export interface Refusal {
+  code: string | undefined;
+  /** At most 200 characters. Values of the request, keys, e-mail addresses and long numbers are replaced by `…`. */
+  message: string | undefined;
+}
 
 export interface UpstreamErrorOptions {
   /** Whether the same request can succeed later without being done twice. Default false. */
@@ -61,10 +66,8 @@ export class UpstreamError extends Error {
     this.refusal = options.refusal;
   }
 
-  /** The same error with the reason that the response to `request`, about a player, gives. */
-  withRefusal(request: Request, playerUniqueId: string): UpstreamError {
-    if (this.excerpt === undefined) return this;
-    const refusal = refusalIn(this.excerpt, request, playerUniqueId);
+  /** The same error with the reason that the response gives. */
+  withRefusal(refusal: Refusal | undefined): UpstreamError {
     return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, refusal });
   }
 

@@ -1,11 +1,5 @@
-import type { Request } from './transport.ts';
-
-/** Why the REST service refused a request, in its own words. For the log alone. */
-export interface Refusal {
-  code: string | undefined;
-  /** At most 200 characters. Values of the request, keys, e-mail addresses and long numbers are replaced by `…`. */
-  message: string | undefined;
-}
+import type { Refusal } from './errors.ts';
+import type { IdentifiedRequest } from './request.ts';
 
 /** The excerpt of a body can end anywhere, so its members are found by their names and not by parsing. */
 const CODE = /"code"\s{0,9}:\s{0,9}"?([\w.-]{1,40})/;
@@ -17,7 +11,7 @@ const MIN_VALUE_LENGTH = 3;
 const MAX_VALUES = 200;
 
 /** The refusal in the beginning of a response's body; undefined when there is none. */
-export function refusalIn(excerpt: string, request: Request, playerUniqueId: string): Refusal | undefined {
+export function refusalIn(excerpt: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
   const code = CODE.exec(excerpt)?.[1];
   const message = MESSAGE.exec(excerpt)?.[1];
   if (code === undefined && message === undefined) return undefined;
@@ -42,11 +36,10 @@ function withoutValues(text: string, all: Iterable<string>): string {
 }
 
 /** The player, the keys, and every text and number of the body. */
-function valuesOf({ headers, body }: Request, playerUniqueId: string): Set<string> {
-  const values = new Set([playerUniqueId]);
-  headers.forEach((value, index) => {
-    if (/key$/i.test(headers[index - 1] ?? '') && index % 2 === 1) values.add(value);
-  });
+function valuesOf({ keys, headers, body }: IdentifiedRequest, playerUniqueId: string): Set<string> {
+  // The headers have the keys that were sent, which a rotation may have replaced since.
+  const sent = headers.filter((_, index) => /key$/i.test(headers[index - 1] ?? ''));
+  const values = new Set([playerUniqueId, ...keys(), ...sent]);
   const open: unknown[] = body === null ? [] : [JSON.parse(body)];
   for (let value = open.pop(); value !== undefined && values.size < MAX_VALUES; value = open.pop()) {
     if (typeof value === 'object' && value !== null) open.push(...Object.values(value));

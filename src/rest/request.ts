@@ -28,6 +28,8 @@ export interface IdentifiedRequest extends Request {
    * identity have the same result.
    */
   identity: string;
+  /** Both keys of the account, whether this request has them or not: the log must show neither. */
+  keys(): readonly string[];
 }
 
 export type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => IdentifiedRequest;
@@ -47,6 +49,8 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
     return account;
   }
 
+  const keys = () => [reveal(apiKey()), reveal(secretKey())];
+
   return (endpoint, { playerUniqueId, query, lang, body }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
@@ -64,6 +68,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       // Neither a language nor an encoded path contains a space.
+      keys,
       identity: `${accountOf(key)} ${lang ?? ''} ${path}`,
     };
   };

@@ -219,7 +219,7 @@ test('an answer nobody asked for is never taken for the answer to the next reque
 test('why the service refused is kept for the log, without the values of the request', async () => {
   const { upstream, rest } = await start();
   const message =
-    'mobile \\"+201 234 5678\\" of ANN SMITH (p-1): not valid for tag gold, see help@shop.example, key api-key-for-tests';
+    'mobile \\"+201 234 5678\\" of ANN SMITH (p-1): not valid for tag gold, see help@shop.example, keys api-key-for-tests, secret-key-for-tests';
   upstream.on('POST /player', {
     status: 400,
     raw: `{"message":"${message}","code":203,"trace":"${'x'.repeat(2_000)}"}`,
@@ -231,7 +231,7 @@ test('why the service refused is kept for the log, without the values of the req
   expect(error).toMatchObject({
     code: 'UPSTREAM_REJECTED',
     outcome: 'NOT_DONE',
-    refusal: { code: '203', message: 'mobile "…" of … (…): not valid for tag …, see … key …' },
+    refusal: { code: '203', message: 'mobile "…" of … (…): not valid for tag …, see … keys …, …' },
   });
 });
 
