@@ -191,7 +191,7 @@ describe('one gateway', () => {
 describe('Apollo Client with a retry link', () => {
   const MUTATION = gql(TRACK);
 
-  /** The link of docs/retries.md: tries five times after retryable responses, and after network errors where that is safe. */
+  /** Follows docs/retries.md: tries five times after retryable responses, and after network errors where that is safe. */
   function clientOf(url: string): ApolloClient {
     const retryableAsError = new ApolloLink(
       (operation, forward) =>

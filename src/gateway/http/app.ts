@@ -72,15 +72,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     shared,
     newOperations: options.newOperations,
   });
-  const authentication = createAuthentication(config.auth, rates, (message) => log.warn(message));
+  const authentication = createAuthentication(config.auth, {
+    limit: rates,
+    warn: (message) => log.warn(message),
+    failed: metrics.authenticationFailed,
+  });
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
   const compiler = new Compiler(schema);
   const { compileAfter = 50 } = options;
   const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const manifestCheck = { schema, maxTokens: limits.tokens };
-  const listNames = ({ names }: { names: Iterable<string> }) => metrics.list(names);
-  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, listNames);
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, metrics);
   const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
   const apollo = await startApollo({
     ...responses,
@@ -102,6 +105,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     slowOperationMs: config.slowOperationMs,
   });
   const concurrency = await addHooks(app, config, options.draining);
+  metrics.showConcurrency(concurrency);
   routeGraphQL(app, {
     schema,
     authenticate: authentication.authenticate,

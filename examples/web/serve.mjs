@@ -1,0 +1,84 @@
+/*
+ * `npm run example`: builds the application, starts the gateway and the reference service with its demo player, and serves
+ * the application beside them. The gateway requires tokens and runs the documents of the application alone.
+ *
+ * EXAMPLE_PORT (default 3000) is the port of the application, EXAMPLE_PLAYER (default demo-player) the player who is signed
+ * in; all settings of the gateway apply. With `--built` the application is served as it was built last.
+ */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/process/token.js', import.meta.url));
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
+const { EXAMPLE_PORT = '3000', EXAMPLE_PLAYER = 'demo-player' } = process.env;
+
+const settings = {
+  ...process.env,
+  JWT_SECRET: randomBytes(32).toString('hex'),
+  JWT_ISSUER: 'http://localhost/example',
+  JWT_AUDIENCE: 'referral-gateway',
+  PERSISTED_OPERATIONS: 'enforce',
+  PERSISTED_OPERATIONS_FILE: join(HERE, 'src/generated/persisted-query-manifest.json'),
+};
+
+if (!existsSync(join(HERE, 'node_modules'))) run('npm', ['ci', '--no-audit', '--no-fund']);
+if (!process.argv.includes('--built')) run('npm', ['run', '--silent', 'build']);
+const graphql = await startGateway();
+const server = createServer((request, response) => {
+  const answered = request.url === '/session' ? session(request, response) : file(request, response);
+  answered.catch((error) => {
+    console.error(error);
+    if (!response.headersSent) response.writeHead(500);
+    response.end();
+  });
+});
+server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => {
+  console.log(`  Example          http://localhost:${server.address().port}, as the player "${EXAMPLE_PLAYER}"\n`);
+});
+
+function run(command, args) {
+  const { status } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Resolves to the URL of GraphQL when the gateway is ready. This process ends with it, and the other way round. */
+function startGateway() {
+  const gateway = spawn(process.execPath, [PROGRAM], { env: settings, stdio: ['ignore', 'pipe', 'inherit'] });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => gateway.kill(signal));
+  gateway.once('exit', (code) => process.exit(code ?? 1));
+  return new Promise((resolve) => {
+    createInterface(gateway.stdout).on('line', (line) => {
+      console.log(line);
+      const { msg, url } = line.startsWith('{') ? JSON.parse(line) : {};
+      if (msg === 'ready') resolve(`${url}/graphql`);
+    });
+  });
+}
+
+/** The login service of the example. A real one asks who the player is. */
+async function session({ method }, response) {
+  if (method !== 'POST') return response.writeHead(405, { allow: 'POST' }).end();
+  const args = ['--sub', EXAMPLE_PLAYER, '--recipe', 'phone-app', '--events', 'daily_check_in', '--minutes', '15'];
+  const { stdout } = await promisify(execFile)(process.execPath, [TOKEN_COMMAND, ...args], { env: settings });
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  return response.end(JSON.stringify({ token: stdout.trim(), graphql }));
+}
+
+/** A file of the built application. */
+async function file({ url }, response) {
+  const { pathname } = new URL(url, 'http://localhost');
+  const path = normalize(pathname === '/' ? '/index.html' : pathname);
+  const type = TYPES[extname(path)];
+  const content = type && (await readFile(join(HERE, 'dist', path)).catch(() => undefined));
+  if (!content) return response.writeHead(404).end();
+  return response.writeHead(200, { 'content-type': type }).end(content);
+}

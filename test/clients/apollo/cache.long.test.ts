@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { ApolloClient, type DocumentNode, HttpLink, type ObservableQuery } from '@apollo/client';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { OperationTypeNode, parse } from 'graphql';
+import { recordRequests, startDemo } from '../kit.ts';
+import { createCache } from './cache.ts';
+import { defaultOptions } from './client.ts';
+
+/* The example queries of schema/operations/ in one cache, each of them watched as an open screen watches it. */
+
+const FOLDER = new URL('../../../schema/operations/', import.meta.url);
+const documents: DocumentNode[] = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.graphql'))
+  .map((name) => parse(readFileSync(new URL(name, FOLDER), 'utf8')));
+const queries = documents.filter(({ definitions: [first] }) => {
+  return first?.kind === 'OperationDefinition' && first.operation === OperationTypeNode.QUERY;
+});
+
+let demo: Awaited<ReturnType<typeof startDemo>>;
+beforeAll(async () => {
+  demo = await startDemo();
+}, 60_000);
+afterAll(() => demo?.stop());
+
+/** Resolves when no watched query waits for the gateway. */
+async function settled(watched: ObservableQuery[], isIdle: () => boolean): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (!isIdle() || watched.some((query) => query.getCurrentResult().loading));
+}
+
+test.each([
+  ['one after the other', false],
+  ['all at once', true],
+])('the example queries in one cache, %s, need at most two requests more than there are queries', async (_, atOnce) => {
+  const requests = recordRequests();
+  const client = new ApolloClient({
+    cache: createCache(),
+    link: new HttpLink({ uri: `${demo.url}/graphql` }),
+    defaultOptions,
+  });
+  const watched: ObservableQuery[] = [];
+  for (const query of queries) {
+    const observable = client.watchQuery({ query });
+    observable.subscribe(() => {});
+    watched.push(observable);
+    if (!atOnce) await settled(watched, requests.isIdle);
+  }
+  await settled(watched, requests.isIdle);
+  expect(queries.length).toBeGreaterThanOrEqual(8);
+  expect(requests.sent.length).toBeGreaterThan(0);
+  expect(requests.sent.length).toBeLessThanOrEqual(queries.length + 2);
+  for (const observable of watched) {
+    expect(observable.getCurrentResult()).toMatchObject({ dataState: 'complete', networkStatus: 7 });
+  }
+
+  // Everything is in the cache now.
+  requests.forget();
+  for (const query of queries) await client.query({ query });
+  expect(requests.sent).toEqual([]);
+  requests.restore();
+  client.stop();
+});

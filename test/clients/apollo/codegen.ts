@@ -1,0 +1,29 @@
+import type { CodegenConfig } from '@graphql-codegen/cli';
+
+const config: CodegenConfig = {
+  schema: '../../../src/generated/schema.graphql', // In your repository: a copy of it.
+  documents: 'operations.ts',
+  generates: {
+    'generated/': {
+      preset: 'client',
+      presetConfig: { fragmentMasking: false, persistedDocuments: true },
+      config: {
+        useTypeImports: true,
+        enumsAsTypes: true,
+        defaultScalarType: 'unknown',
+        // #region scalars
+        // As they are in JSON. A date stays a text until it is shown.
+        scalars: {
+          Date: 'string',
+          DateTime: 'string',
+          URL: 'string',
+          LanguageCode: 'string',
+          CustomAttributes: 'Record<string, string | number>',
+          EventMetadata: 'Record<string, string | number | (string | number)[]>',
+        },
+        // #endregion scalars
+      },
+    },
+  },
+};
+export default config;

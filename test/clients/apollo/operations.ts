@@ -1,0 +1,66 @@
+// #region operations
+import { graphql } from './generated';
+
+export const Screen = graphql(`
+  query Screen($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      referralLink
+      attributes { displayName joinDate }
+      coupons(filter: { usableNow: true }) { id code couponType value currency }
+    }
+  }
+`);
+// #endregion operations
+
+export const Track = graphql(`
+  mutation Track($input: TrackEventsInput!) {
+    trackEvents(input: $input) {
+      eventNames
+      userErrors { code field message }
+      player { id coupons(filter: { usableNow: true }) { id code couponType value currency } }
+    }
+  }
+`);
+
+// #region pagination
+/** One list that grows: `fetchMore({ variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
+export const FriendsScrolling = graphql(`
+  query FriendsScrolling($playerUniqueId: ID!, $after: String) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      referredFriendsConnection(first: 20, after: $after) {
+        totalCount
+        pageInfo { hasNextPage endCursor }
+        edges { node { id displayName status } }
+      }
+    }
+  }
+`);
+
+/** Pages with numbers: another `page` is another query. */
+export const FriendsPage = graphql(`
+  query FriendsPage($playerUniqueId: ID!, $page: Int!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      referredFriends(page: $page, limit: 20) {
+        total
+        hasNextPage
+        nodes { id displayName status }
+      }
+    }
+  }
+`);
+// #endregion pagination
+
+// #region languages
+/** The link in two languages. A cache that stores a player by its id keeps both, because they are two fields. */
+export const Links = graphql(`
+  query Links($playerUniqueId: ID!, $lang: LanguageCode!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      referralLink(lang: $lang)
+    }
+  }
+`);
+// #endregion languages

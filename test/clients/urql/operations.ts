@@ -1,0 +1,53 @@
+import { initGraphQLTada } from 'gql.tada';
+import type { introspection } from './generated/schema';
+
+export const graphql = initGraphQLTada<{
+  introspection: introspection;
+  scalars: {
+    Date: string;
+    DateTime: string;
+    URL: string;
+    LanguageCode: string;
+    CustomAttributes: Record<string, string | number>;
+    EventMetadata: Record<string, string | number | (string | number)[]>;
+  };
+}>();
+
+// #region friends
+export const Friends = graphql(`
+  query Friends($playerUniqueId: ID!, $after: String) {
+    player(playerUniqueId: $playerUniqueId) {
+      __typename
+      id
+      referredFriendsConnection(first: 20, after: $after) {
+        __typename
+        pageInfo { __typename hasNextPage endCursor }
+        edges { __typename node { __typename id displayName status } }
+      }
+    }
+  }
+`);
+// #endregion friends
+
+export const Track = graphql(`
+  mutation Track($input: TrackEventsInput!) {
+    trackEvents(input: $input) {
+      eventNames
+      userErrors { code field message }
+      player { id coupons { id code } }
+    }
+  }
+`);
+
+export const Remove = graphql(`
+  mutation Remove($input: DeletePlayerInput!) {
+    deletePlayer(input: $input) { deletedPlayerUniqueId userErrors { code } }
+  }
+`);
+
+// #region persisted
+export const FriendsPersisted = graphql.persisted(
+  'sha256:2f28e1261378ce3377a84b7f1bd1db5269c92d1029412493d962ef6628cbb531',
+  Friends,
+);
+// #endregion persisted

@@ -1,0 +1,38 @@
+/*
+ * A filter of Jest. Some tests need packages that are no dependency of the product: client libraries, a web application.
+ * It installs them from their own lock files before such tests run. Where that fails, it skips these tests and says so.
+ */
+const { spawnSync } = require('node:child_process');
+const { existsSync, statSync } = require('node:fs');
+const { join, sep } = require('node:path');
+
+const ROOT = join(__dirname, '../..');
+const FOLDERS = [
+  { tests: 'test/clients', packages: 'test/clients' },
+  { tests: 'test/federation', packages: 'test/federation' },
+  { tests: 'test/web', packages: 'examples/web' },
+].map(({ tests, packages }) => ({ tests: join(ROOT, tests) + sep, packages: join(ROOT, packages) }));
+
+module.exports = async (paths) => {
+  const skipped = FOLDERS.filter(
+    ({ tests, packages }) => paths.some((path) => path.startsWith(tests)) && !has(packages),
+  );
+  return { filtered: paths.filter((path) => !skipped.some(({ tests }) => path.startsWith(tests))) };
+};
+
+/** Whether the packages of a folder are installed, by this call if need be. */
+function has(folder) {
+  const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) => join(folder, name));
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return true;
+  const { status, stderr } = spawnSync(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder],
+    {
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    },
+  );
+  if (status === 0) return true;
+  process.stderr.write(`Skipped: the tests that need the packages of ${folder}. npm ci failed:\n${stderr}\n`);
+  return false;
+}

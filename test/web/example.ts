@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+/* The web example as `npm run example` runs it, and what a page of it is asked about. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const AXE = `${ROOT}examples/web/node_modules/axe-core/axe.min.js`;
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Where Chromium is; CHROMIUM names another place. */
+export const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
+
+export interface Example {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the example on free ports; `--built` serves what was built before. */
+export async function startExample(env: Record<string, string>, ...args: string[]): Promise<Example> {
+  const ports = { EXAMPLE_PORT: '0', PORT: '0', MANAGEMENT_PORT: '0', REFERENCE_PORT: '0' };
+  const child = spawn(process.execPath, ['examples/web/serve.mjs', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_ENV: 'development', ...ports, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      output += `${line}\n`;
+      const [address] = /(?<=Example {2,})http\S+(?=,)/.exec(line) ?? [];
+      if (address) resolve(address);
+    });
+    void ended.then(() => reject(new Error(`The example did not start:\n${output}`)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** What axe-core finds wrong with a page, one line for each rule. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  return await page.evaluate(async () => {
+    interface Found {
+      id: string;
+      nodes: { html: string }[];
+    }
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Found[] }> } };
+    const found = await axe.run();
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  });
+}
