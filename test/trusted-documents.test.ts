@@ -149,8 +149,11 @@ describe('a file that cannot be used is named, with what to do', () => {
       () => join(newFolder(), 'gone.json'),
       /gone\.json: the file cannot be read \(.*ENOENT/,
     ],
-    ['a folder without lists', newFolder, /: no operation is listed there; a folder must have files named \*\.json/],
-    ['a list without operations', () => put(newFolder(), 'o.json', {}), /o\.json: no operation is listed there/],
+    [
+      'a folder without lists',
+      newFolder,
+      /: the folder has no file named \*\.json; put the files that list operations there/,
+    ],
     [
       'something else',
       () => put(newFolder(), 'o.json', [READ]),

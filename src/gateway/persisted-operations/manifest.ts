@@ -21,7 +21,7 @@ export interface ManifestCheck {
   maxTokens: number;
 }
 
-const NO_OPERATION = 'no operation is listed there; a folder must have files named *.json, which list operations';
+const NO_FILE = 'the folder has no file named *.json; put the files that list operations there';
 
 /**
  * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`. Throws a ConfigError that names what is wrong: a file that
@@ -31,7 +31,9 @@ export function readManifest(paths: readonly string[], check: ManifestCheck): Ma
   const byId = new Map<string, { text: string; from: string }>();
   const names = new Set<string>();
   const problems: string[] = [];
-  for (const file of filesOf(paths)) {
+  const files = filesOf(paths);
+  if (files.length === 0) throw unusable([`${paths.join(', ')}: ${NO_FILE}`]);
+  for (const file of files) {
     const read = readOperations(readListFile(file));
     problems.push(...read.problems.map((problem) => `${file}: ${problem}`));
     for (const operation of read.operations) {
@@ -45,7 +47,6 @@ export function readManifest(paths: readonly string[], check: ManifestCheck): Ma
     }
   }
   if (problems.length > 0) throw unusable(problems);
-  if (byId.size === 0) throw unusable([`${paths.join(', ')}: ${NO_OPERATION}`]);
   const texts = new Set([...byId.values()].map(({ text }) => text));
   return { texts, names, textOf: (id) => byId.get(id)?.text, lists: (text) => texts.has(text) };
 }
