@@ -30,6 +30,7 @@ interface Need {
 
 const NEEDS: Record<string, Need> = {
   'Query.node': { scope: 'players:read', whom: true },
+  'Query._entities': { scope: 'players:read', whom: true },
   'Query.player': { scope: 'players:read', whom: true },
   'Query.players': { scope: 'players:read', whom: true },
   'Query.me': { scope: 'players:read' },
@@ -55,6 +56,7 @@ const NEEDS: Record<string, Need> = {
 /** The calls to the REST service behind a field; `id` is the player the field is about. */
 const CALLS: Record<string, (id: string) => string> = {
   'Query.node': (id) => `GET /player ${id}`,
+  'Query._entities': (id) => `GET /player ${id}`,
   'Query.player': (id) => `GET /player ${id}`,
   'Query.players': (id) => `GET /player ${id}`,
   'Query.me': (id) => `GET /player ${id}`,
@@ -72,6 +74,7 @@ const CALLS: Record<string, (id: string) => string> = {
 /** How a field with arguments is written; `id` is the player asked about. One friend is enough here. */
 const ARGUMENTS: Record<string, (id: string) => string> = {
   'Query.node': (id) => `(id: "${id}")`,
+  'Query._entities': (id) => `(representations: [{ __typename: "Player", id: "${id}" }])`,
   'Query.player': (id) => `(playerUniqueId: "${id}")`,
   'Query.players': (id) => `(playerUniqueIds: ["${id}"])`,
   'Mutation.upsertPlayer': (id) => `(input: { playerUniqueId: "${id}", attributes: { city: "London" } })`,
@@ -90,8 +93,16 @@ interface Step {
   on?: GraphQLObjectType;
 }
 
+/** Fields that tell the schema; test/federation.test.ts asks for them. */
+const INTROSPECTION = 'Query._service';
+
+/** A list that must not be null is refused by its entries. */
+const refusedByEntries = (step: Step | undefined) => step !== undefined && nameOf(step) === 'Query._entities';
+
+/** All of the schema, with what federation adds to it. */
 const sdl = readdirSync(SCHEMA_DIRECTORY)
   .filter((name) => name.endsWith('.graphql'))
+  .concat('federation/subgraph.graphql')
   .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'))
   .join('\n');
 const schema = buildSchema(sdl);
@@ -190,7 +201,8 @@ function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
 /** Where the refusal of a step is told: at the innermost list around it, else at the field itself. */
 function pathOf(way: Step[], refused: number): (string | number)[] {
   return way.slice(0, refused + 1).flatMap((step, index) => {
-    return index < refused && isList(step) ? [step.field.name, 0] : [step.field.name];
+    const isEntry = index < refused ? isList(step) : refusedByEntries(step);
+    return isEntry ? [step.field.name, 0] : [step.field.name];
   });
 }
 
@@ -209,7 +221,7 @@ function valueAt(data: unknown, way: Step[]): unknown {
 
 let all: Awaited<ReturnType<typeof startWithCallers>>;
 beforeAll(async () => {
-  all = await startWithCallers();
+  all = await startWithCallers({ FEDERATION: 'true' });
   all.upstream.on('POST /player', ({ body }) => ({
     json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
   }));
@@ -227,7 +239,7 @@ const codes = (errors: { path?: unknown; extensions: Record<string, unknown> }[]
   errors.map(({ path, extensions }) => [path, extensions['code']]);
 
 const ways = waysToEveryField();
-const throughNode = ways.filter((way) => way.some(({ on }) => on));
+const throughAbstract = ways.filter((way) => way.some(({ on }) => on));
 
 const callers: TestCaller[] = [
   player('p1'),
@@ -251,7 +263,7 @@ describe('every field', () => {
     const ruled = ways
       .map((way) => way.at(-1))
       .filter((step) => step && /^(?:Query|Mutation|Player)$/.test(step.type.name));
-    expect(ruled.flatMap((step) => (step && !NEEDS[nameOf(step)] ? [nameOf(step)] : []))).toEqual([]);
+    expect(ruled.flatMap((step) => (step && !NEEDS[nameOf(step)] ? [nameOf(step)] : []))).toEqual([INTROSPECTION]);
     const asked = ways
       .filter((way) => !way.some(({ on }) => on))
       .reduce((sum, way) => sum + 1 + (way.at(-1)?.beside.length ?? 0), 0);
@@ -263,8 +275,9 @@ describe('every field', () => {
     );
   });
 
-  test('of a player is reached through node too', () => {
-    const reached = new Set(throughNode.map((way) => way.at(-1)).map((step) => step && nameOf(step)));
+  test.each(['node', '_entities'])('of a player is reached through %s too', (through) => {
+    const throughIt = throughAbstract.filter((way) => way.some(({ field, on }) => on && field.name === through));
+    const reached = new Set(throughIt.map((way) => way.at(-1)).map((step) => step && nameOf(step)));
     const ruled = Object.keys(NEEDS).filter((name) => !/^(?:Query|Mutation|\w+Payload)\./.test(name));
     expect(ruled.filter((name) => !reached.has(name))).toEqual([]);
   });
@@ -295,8 +308,10 @@ describe('every field', () => {
           errors: refusedAt,
           calls: [...calls].sort(),
         });
-        if (refused !== undefined) expect(valueAt(data, way.slice(0, refused + 1))).toBeNull();
-        else if (nobody) expect(data).toEqual({ me: null });
+        if (refused !== undefined) {
+          const value = valueAt(data, way.slice(0, refused + 1));
+          expect(value).toEqual(refusedByEntries(way[refused]) ? [null] : null);
+        } else if (nobody) expect(data).toEqual({ me: null });
       }
     }
   });

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startDemo } from './kit/demo.ts';
-import type { TestGateway } from './kit/gateway.ts';
+import { startBoth, type TestGateway } from './kit/gateway.ts';
 import { examples } from './kit/schema.ts';
+import { secretSigner, token } from './kit/tokens.ts';
 import { startUpstream } from './kit/upstream.ts';
 
 /** Where Chromium or Chrome is, on systems where one is installed; CHROMIUM names another place. */
@@ -61,7 +62,12 @@ if (executablePath === undefined) {
       const names = examples.map(({ document }) => /^(?:query|mutation) (\w+)/m.exec(document)?.[1]);
       expect(tabs.filter((tab) => names.includes(tab))).toEqual(names);
 
-      await page.getByRole('tab', { name: 'UpsertPlayer' }).click();
+      // Every tab takes the first click; GraphiQL by itself loses it.
+      for (const name of ['Players', 'Node', 'MobileScreen', 'UpsertPlayer']) {
+        await page.getByRole('tab', { name, exact: true }).click();
+        // The selected tab's name has its close button in it.
+        await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor({ timeout: 5_000 });
+      }
       await execute(page, 'Grace H.');
 
       await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
@@ -124,12 +130,50 @@ if (executablePath === undefined) {
   );
 
   test(
-    'the Sandbox at /graphql, without the internet, says where GraphiQL is',
+    'the Sandbox at /graphql, without the internet, leads to GraphiQL',
     async () => {
       const page = await browser.newPage();
       await page.route(/apollographql\.com|googleapis\.com/, (route) => route.abort());
       await page.goto(`${gateway.url}/graphql`);
-      await page.getByText('/graphiql').waitFor();
+      await page.waitForURL(`${gateway.url}/graphiql`);
+      await execute(page, 'Demo Player');
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'the Sandbox at /graphql, behind a firewall that never answers, leads to GraphiQL',
+    async () => {
+      const page = await browser.newPage();
+      await page.route(/apollographql\.com|googleapis\.com/, () => undefined);
+      await page.goto(`${gateway.url}/graphql`, { waitUntil: 'commit' });
+      await page.waitForURL(`${gateway.url}/graphiql`);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'GraphiQL of a gateway with tokens says why there is no schema, and takes a token for all tabs',
+    async () => {
+      const signer = secretSigner();
+      const both = await startBoth(signer.env);
+      const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+      await page.goto(`${both.gateway.url}/graphiql`);
+      const notice = page.getByText('The gateway wants a token');
+      await notice.waitFor();
+      await page.screenshot({ path: join(tmpdir(), 'graphiql-without-token.png') });
+
+      await page.locator('.view-line', { hasText: '"authorization": "Bearer "' }).click();
+      await page.keyboard.press('End');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.insertText(token(signer, { scope: 'players:read' }));
+      await page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).click();
+      await notice.waitFor({ state: 'hidden' });
+      await page.getByRole('tab', { name: 'Me', exact: true }).click();
+      await execute(page, '"id": "p1"');
+      await page.screenshot({ path: join(tmpdir(), 'graphiql-with-token.png') });
+      expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('Bearer ey');
+      await both.close();
     },
     PATIENCE_MS,
   );

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../src/config/config.ts';
+import { announce } from '../src/process/announce.ts';
 import { startBoth } from './kit/gateway.ts';
 import { examples } from './kit/schema.ts';
 import { secretSigner } from './kit/tokens.ts';
@@ -10,7 +15,13 @@ type Headers = Record<string, string>;
 /** What browsers say they take when a person opens an address. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
 const PREFLIGHTED = { 'apollo-require-preflight': 'true' };
+const HEADERS = '{\n  "authorization": "Bearer "\n}';
 const QUERY = '/graphql?query={__typename}';
+
+const folder = mkdtempSync(join(tmpdir(), 'ide-'));
+const tokensFile = join(folder, 'tokens.json');
+writeFileSync(tokensFile, '[]');
+afterAll(() => rmSync(folder, { recursive: true }));
 
 let development: Both;
 let production: Both;
@@ -43,7 +54,8 @@ describe('in development', () => {
     ['a browser at /graphiql', '/graphiql', BROWSER, [200, 'text/html']],
     ['a browser at a mistyped /graphiq', '/graphiq', BROWSER, NOT_FOUND],
     ['a browser at a mistyped /graphiql/', '/graphiql/', BROWSER, NOT_FOUND],
-    ['a browser at /', '/', BROWSER, NOT_FOUND],
+    ['a browser at /', '/', BROWSER, [200, 'text/html']],
+    ['a program at /', '/', { accept: '*/*' }, [200, 'text/plain']],
     ['a program that asks for JSON, with a query', QUERY, { accept: JSON_TYPE, ...PREFLIGHTED }, ANSWER],
     ['a program that takes anything, with a query', QUERY, { accept: '*/*', ...PREFLIGHTED }, ANSWER],
     [
@@ -65,7 +77,7 @@ describe('in development', () => {
       runTelemetry: false,
     });
     expect(page).toContain('new window.EmbeddedSandbox(');
-    expect(page).toContain('GraphiQL at /graphiql works without the internet.');
+    expect(page).toContain("window.EmbeddedSandbox || location.replace('/graphiql')");
   });
 
   test('/graphiql is one page with every example in it, and a policy under which it loads nothing else', async () => {
@@ -77,6 +89,10 @@ describe('in development', () => {
     }
     const markup = page.replace(/<(script|style)>[\s\S]*<\/\1>/g, '');
     expect(markup.match(/(?:src|href)="[^"]{0,5}/g)).toEqual(['href="data:']);
+
+    // Every tab begins with a line for the token; this gateway wants none, so nothing is said of it.
+    expect(page).toContain(JSON.stringify({ headers: HEADERS }).slice(1, -1));
+    expect(page).not.toContain('The gateway wants a token');
 
     const script = page.slice(page.indexOf('<script>') + 8, page.lastIndexOf('</script>'));
     const hash = createHash('sha256').update(script).digest('base64');
@@ -96,11 +112,56 @@ describe('in development', () => {
   });
 });
 
+describe('in development with tokens', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['JWT_SECRET', secretSigner().env, 'npm run token -- --sub demo-player --recipe phone-app'],
+    [
+      'JWT_JWKS_URL',
+      { JWT_JWKS_URL: 'http://127.0.0.1:9/keys', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'a' },
+      'Tokens are issued by https://issuer.example.',
+    ],
+    ['CLIENT_TOKENS_FILE', { CLIENT_TOKENS_FILE: tokensFile }, 'npm run token -- --client my-tool --recipe support'],
+  ])('%s: the start page and GraphiQL say how to get one', async (_setting, env, how) => {
+    const both = await startBoth(env);
+    for (const [path, accept] of [
+      ['/', '*/*'],
+      ['/', BROWSER.accept],
+      ['/graphiql', BROWSER.accept],
+    ] as const) {
+      const text = await (await fetch(both.gateway.url + path, { headers: { accept } })).text();
+      expect([path, text.includes(how)]).toEqual([path, true]);
+    }
+    await both.close();
+  });
+
+  test('the text at the start says so too; of an open gateway it says that it is open', () => {
+    const urls = { gateway: 'http://127.0.0.1:1', rest: 'http://127.0.0.1:2', management: 'http://127.0.0.1:3' };
+    const withTokens = announce(loadConfig(secretSigner().env), urls);
+    expect(withTokens).toMatch(
+      /TOKENS: every request needs one.*`npm run token -- --sub demo-player --recipe phone-app`/,
+    );
+    expect(withTokens).not.toContain('OPEN');
+    const open = announce(loadConfig({}), urls);
+    expect(open).toMatch(/OPEN: no token setting is given/);
+    expect(open).not.toContain('npm run token');
+  });
+
+  test('the start page leads to everything that there is, and loads nothing', async () => {
+    const { url } = development.gateway;
+    const response = await fetch(`${url}/`, { headers: BROWSER });
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'unsafe-inline';/);
+    const paths = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, path]) => path);
+    expect(paths).toEqual(['/graphql', '/graphiql', '/schema.graphql']);
+    for (const path of paths) expect((await get(development, path ?? '', BROWSER))[0]).toBe(200);
+  });
+});
+
 describe('in production there is no page', () => {
   test.each<[string, string, Headers, unknown[]]>([
     ['a browser at /graphql', '/graphql', BROWSER, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphql with a query', QUERY, { ...BROWSER, ...PREFLIGHTED }, [401, JSON_TYPE, 'UNAUTHENTICATED']],
     ['a browser at /graphiql', '/graphiql', BROWSER, NOT_FOUND],
+    ['a browser at /', '/', BROWSER, NOT_FOUND],
   ])('%s', async (_who, path, headers, expected) => {
     expect(await get(production, path, headers)).toEqual(expected);
   });

@@ -85,6 +85,7 @@ test('an open breaker leaves the gateway ready, and body and metrics tell it, un
   await until(readyBut('breaker-open'));
   expect((await page('/healthz')).status).toBe(200);
   await untilMetric('rest_breaker{state="open"} 1');
+  expect((await page('/metrics')).text).toMatch(/^rest_breaker_openings_total [1-9]/m);
   upstream.on('GET /player', 'usual');
   await until(READY);
   await untilMetric('rest_breaker{state="closed"} 1');

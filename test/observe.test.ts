@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { post, startBoth, startGateway, type TestGateway } from './kit/gateway.ts';
-import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
+import { now, secretSigner, token, UNLIMITED } from './kit/tokens.ts';
 import { coupons, friend } from './kit/upstream-data.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;
@@ -178,7 +178,7 @@ describe('the log line of an operation', () => {
 });
 
 describe('failures of the REST service', () => {
-  test('are logged once under the id the client got; of what the service said the form alone is told, at debug', async () => {
+  test('are logged once under the id the client got; what the service said is told without values, its form at debug', async () => {
     const body = { code: 9, message: 'ada@example.com is not wanted' };
     both.upstream.on('GET /coupon', { status: 422, json: body });
     const { headers, text } = await both.gateway.query(
@@ -187,10 +187,16 @@ describe('failures of the REST service', () => {
     const requestId = headers.get('x-request-id');
     const lines = linesOf(both.gateway);
     expect(lines.filter(({ msg }) => msg === 'upstream call failed')).toEqual([
-      expect.objectContaining({ requestId, code: 'UPSTREAM_REJECTED', upstreamStatus: 422, level: 40 }),
+      expect.objectContaining({
+        requestId,
+        code: 'UPSTREAM_REJECTED',
+        upstreamStatus: 422,
+        level: 40,
+        refusal: { code: '9', message: '… is not wanted' },
+      }),
     ]);
     const telling = lines.filter((line) => JSON.stringify(line).includes('upstream answer'));
-    expect(JSON.stringify(lines)).not.toContain('not wanted');
+    expect(JSON.stringify(lines)).not.toContain('ada@example');
     expect(telling).toEqual([expect.objectContaining({ requestId, level: 20 })]);
     expect(text).not.toContain('not wanted');
   });
@@ -316,6 +322,60 @@ describe('metrics', () => {
     expect(valueIn(page, `rest_calls_total{${PLAYERS},source="sent",outcome="OK"}`)).toBe(2);
     expect(valueIn(page, `rest_calls_total{${PLAYERS},source="shared",outcome="OK"}`)).toBe(1);
     expect(valueIn(page, 'rest_breaker{state="closed"}')).toBe(1);
+  });
+
+  test('refused tokens by reason, which no response shows', async () => {
+    const signer = secretSigner();
+    const gateway = await startGateway(both.upstream.url, signer.env);
+    const stranger = secretSigner();
+    const tokens: [reason: string, authorization: string | undefined][] = [
+      ['missing', undefined],
+      ['malformed', 'Basic YTpi'],
+      ['unknown', 'Bearer no-jwt'],
+      ['signature', `Bearer ${token(stranger)}`],
+      ['claims', `Bearer ${token(signer, { aud: 'somebody else' })}`],
+      ['claims', `Bearer ${token(signer, { exp: now() + 10 * 86_400 })}`],
+      ['expired', `Bearer ${token(signer, { exp: now() - 3_600 })}`],
+    ];
+    const answers = new Set<string>();
+    for (const [, authorization] of tokens) {
+      const { status, errors } = await gateway.query(`{ ${PLAYER} }`, {}, authorization ? { authorization } : {});
+      answers.add(`${status} ${errors[0]?.message}`);
+    }
+    expect(answers.size).toBe(1);
+    const page = await gateway.metrics();
+    const expected = { missing: 1, malformed: 1, unknown: 1, signature: 1, claims: 2, expired: 1 };
+    for (const [reason, count] of Object.entries(expected)) {
+      expect(valueIn(page, `gateway_authentication_failures_total{reason="${reason}"}`)).toBe(count);
+    }
+    await gateway.close();
+  });
+
+  test('persisted queries by what was found', async () => {
+    const query = `query Kept { ${PLAYER} }`;
+    const extensions = {
+      persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(query).digest('hex') },
+    };
+    const { gateway } = both;
+    for (const body of [{ extensions }, { query, extensions }, { extensions }, { extensions }])
+      await post(gateway.url, body);
+    const page = await gateway.metrics();
+    expect(valueIn(page, 'gateway_persisted_queries_total{result="unknown"}')).toBe(1);
+    expect(valueIn(page, 'gateway_persisted_queries_total{result="sent"}')).toBe(1);
+    expect(valueIn(page, 'gateway_persisted_queries_total{result="registered"}')).toBe(2);
+  });
+
+  test('operations that are executed at this moment', async () => {
+    const { gateway, upstream } = both;
+    const held = upstream.hold('GET /player');
+    const answered = gateway.query(`{ ${PLAYER} }`);
+    await held.arrived;
+    const page = await gateway.metrics();
+    expect(valueIn(page, 'gateway_operations_active')).toBe(1);
+    expect(valueIn(page, 'gateway_operations_waiting')).toBe(0);
+    held.release();
+    await answered;
+    expect(valueIn(await gateway.metrics(), 'gateway_operations_active')).toBe(0);
   });
 
   test('cached reads', async () => {

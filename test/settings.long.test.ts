@@ -61,6 +61,7 @@ const VALUES: Record<string, () => Env> = {
   JWT_TYP: () => ({ JWT_TYP: 'app+jwt', JWT_SECRET: SECRET, ...claims }),
   CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', '[]'), ALLOW_ANONYMOUS_TYPENAME: 'true' }),
   CORS_ORIGINS: () => ({ CORS_ORIGINS: 'https://app.example.com' }),
+  FEDERATION: () => ({ FEDERATION: 'true' }),
   TRUST_PROXY: () => ({ TRUST_PROXY: '1' }),
   REDIS_URL: () => ({ REDIS_URL_FILE: file('redis-url', redisUrl()) }),
   WORKERS: () => ({ WORKERS: '2' }),

@@ -92,6 +92,11 @@ export const SETTINGS = z.object({
     flag.default(false),
     'answers exactly `{ __typename }` without a token',
   ),
+  federation: setting(
+    'FEDERATION',
+    flag.default(false),
+    'serves the schema as a federation 2 subgraph, with `_entities` and `_service`',
+  ),
   corsOrigins: setting(
     'CORS_ORIGINS',
     origins.default([]),

@@ -201,6 +201,7 @@ export type EventInput = {
   readonly name: Scalars['String']['input'];
 };
 
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
 export type Mutation = {
   readonly __typename?: 'Mutation';
   /** Deletes a player with its attributes, rewards and actions. This cannot be undone. */
@@ -215,16 +216,19 @@ export type Mutation = {
 };
 
 
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
 export type MutationDeletePlayerArgs = {
   input: DeletePlayerInput;
 };
 
 
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
 export type MutationTrackEventsArgs = {
   input: TrackEventsInput;
 };
 
 
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
 export type MutationUpsertPlayerArgs = {
   input: UpsertPlayerInput;
 };
@@ -388,6 +392,7 @@ export type Product = {
   readonly variantName?: Maybe<Scalars['String']['output']>;
 };
 
+/** What can be read: players, with their coupons and friends. */
 export type Query = {
   readonly __typename?: 'Query';
   /** The player of the caller's token. Null for a token without a player, or when that player does not exist. */
@@ -404,22 +409,26 @@ export type Query = {
 };
 
 
+/** What can be read: players, with their coupons and friends. */
 export type QueryMeArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };
 
 
+/** What can be read: players, with their coupons and friends. */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
 };
 
 
+/** What can be read: players, with their coupons and friends. */
 export type QueryPlayerArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
   playerUniqueId: Scalars['ID']['input'];
 };
 
 
+/** What can be read: players, with their coupons and friends. */
 export type QueryPlayersArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
   playerUniqueIds: ReadonlyArray<Scalars['ID']['input']>;

@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.ts';
+import { tokenHint } from '../gateway/access/token-hint.ts';
 
 /** The text printed at a terminal in development: the addresses, and a query to try. */
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
+  const hint = tokenHint(config.auth);
   const lines = [
     '',
     `  GraphQL          ${urls.gateway}/graphql`,
@@ -10,7 +12,8 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
     `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
     `  Management       ${urls.management}/readyz, /healthz, /metrics`,
     '',
-    ...(config.auth.kind === 'open' ? [OPEN, ''] : []),
+    `  ${hint === undefined ? OPEN : `TOKENS: every request needs one. ${hint}`}`,
+    '',
     '  Try it:',
     '',
     TRY,
@@ -20,7 +23,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
 }
 
 const OPEN =
-  '  OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
+  'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
 
 const TRY = `    {
       player(playerUniqueId: "demo-player") {

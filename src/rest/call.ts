@@ -137,7 +137,8 @@ export class SharedCall<Result> extends Call {
   }
 
   fail(error: unknown): void {
-    for (const subscriber of this.#subscribers.splice(0)) subscriber.fail(asUpstreamError(error));
+    const failure = asUpstreamError(error).withRefusal(this.request, this.playerUniqueId);
+    for (const subscriber of this.#subscribers.splice(0)) subscriber.fail(failure);
   }
 
   /** Removes a subscriber. The call ends when it was the last one. */

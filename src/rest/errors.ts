@@ -1,4 +1,6 @@
 import type { Endpoint } from './endpoints.ts';
+import { type Refusal, refusalIn } from './refusal.ts';
+import type { Request } from './transport.ts';
 
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
@@ -31,6 +33,8 @@ export interface UpstreamErrorOptions {
   status?: number | undefined;
   /** The beginning of the response's body. For the log alone: it can hold personal data. */
   excerpt?: string | undefined;
+  /** Why the service refused the request. For the log alone. */
+  refusal?: Refusal | undefined;
   cause?: unknown;
 }
 
@@ -43,6 +47,7 @@ export class UpstreamError extends Error {
   readonly outcome: WriteOutcome | undefined;
   readonly status: number | undefined;
   readonly excerpt: string | undefined;
+  readonly refusal: Refusal | undefined;
 
   /** @param message Names the call by method and path template; never holds a key, an id or a URL. */
   constructor(code: UpstreamErrorCode, message: string, options: UpstreamErrorOptions = {}) {
@@ -53,6 +58,14 @@ export class UpstreamError extends Error {
     this.outcome = options.outcome;
     this.status = options.status;
     this.excerpt = options.excerpt;
+    this.refusal = options.refusal;
+  }
+
+  /** The same error with the reason that the response to `request`, about a player, gives. */
+  withRefusal(request: Request, playerUniqueId: string): UpstreamError {
+    if (this.excerpt === undefined) return this;
+    const refusal = refusalIn(this.excerpt, request, playerUniqueId);
+    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, refusal });
   }
 
   /** The same error with the outcome of a write. */

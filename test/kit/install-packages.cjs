@@ -9,6 +9,7 @@ const { join, sep } = require('node:path');
 const ROOT = join(__dirname, '../..');
 const FOLDERS = [
   { tests: 'test/clients', packages: 'test/clients' },
+  { tests: 'test/federation', packages: 'test/federation' },
   { tests: 'test/web', packages: 'examples/web' },
 ].map(({ tests, packages }) => ({ tests: join(ROOT, tests) + sep, packages: join(ROOT, packages) }));
 
@@ -23,10 +24,14 @@ module.exports = async (paths) => {
 function has(folder) {
   const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) => join(folder, name));
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return true;
-  const { status, stderr } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', folder], {
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  });
+  const { status, stderr } = spawnSync(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder],
+    {
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    },
+  );
   if (status === 0) return true;
   process.stderr.write(`Skipped: the tests that need the packages of ${folder}. npm ci failed:\n${stderr}\n`);
   return false;

@@ -215,3 +215,29 @@ test('an answer nobody asked for is never taken for the answer to the next reque
   expect(await rest.getPlayer('p1', undefined, operation())).toMatchObject({ referralLink: 'https://a.example/p1' });
   expect(await rest.getPlayer('p2', undefined, operation())).toMatchObject({ referralLink: 'https://a.example/p2' });
 });
+
+test('why the service refused is kept for the log, without the values of the request', async () => {
+  const { upstream, rest } = await start();
+  const message =
+    'mobile \\"+201 234 5678\\" of ANN SMITH (p-1): not valid for tag gold, see help@shop.example, key api-key-for-tests';
+  upstream.on('POST /player', {
+    status: 400,
+    raw: `{"message":"${message}","code":203,"trace":"${'x'.repeat(2_000)}"}`,
+  });
+  const playerAttributes = { firstName: 'Ann Smith', mobile: '+2012345678', tags: 'gold' };
+  const error = await rest
+    .upsertPlayer({ playerUniqueId: 'p-1', playerAttributes }, operation())
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    code: 'UPSTREAM_REJECTED',
+    outcome: 'NOT_DONE',
+    refusal: { code: '203', message: 'mobile "…" of … (…): not valid for tag …, see … key …' },
+  });
+});
+
+test('a refusal without words of its own has none in the log', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', { status: 400, raw: '<html>no</html>' });
+  const error: unknown = await rest.listCoupons('p1', operation()).catch((reason: unknown) => reason);
+  expect(Object(error).refusal).toBeUndefined();
+});

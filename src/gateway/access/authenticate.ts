@@ -3,7 +3,8 @@ import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
-import { createJwtVerifier, type JwtVerifier, type Verified } from './jwt.ts';
+import { createJwtVerifier, type JwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
+import { KeysUnavailable } from './keys.ts';
 
 /** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for the limit on failures. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
@@ -21,22 +22,29 @@ export interface Authentication {
   isReady(): boolean;
 }
 
+/** Why a token was not accepted. Only metrics show it. */
+export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenFailure;
+
+export interface AuthenticationOptions {
+  limit: GuessLimit;
+  /** Reports keys and tokens that cannot be fetched or read. */
+  warn(message: string): void;
+  failed(reason: AuthenticationFailure): void;
+}
+
 const SCHEME = /^Bearer +/i;
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
 /** The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read. */
-export function createAuthentication(
-  config: AuthConfig,
-  limit: GuessLimit,
-  warn: (message: string) => void,
-): Authentication {
+export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
+  const { warn } = options;
   if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, isReady: () => true };
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
   return {
-    authenticate: createTokenAuthentication(clientTokens, jwt, limit),
+    authenticate: createTokenAuthentication(clientTokens, jwt, options),
     isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
   };
 }
@@ -44,12 +52,12 @@ export function createAuthentication(
 function createTokenAuthentication(
   clientTokens: ClientTokens | undefined,
   jwt: JwtVerifier | undefined,
-  limit: GuessLimit,
+  { limit, failed }: AuthenticationOptions,
 ): Authenticate {
   const verifiedTokens = new VerifiedTokens();
   return async (authorization, address) => {
     const token = tokenOf(authorization);
-    if (token === undefined) return await refuse(address);
+    if (token === undefined) return await refuse(address, authorization === undefined ? 'missing' : 'malformed');
     const digest = hash('sha256', token, 'base64');
     const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
     if (known) return known;
@@ -57,16 +65,27 @@ function createTokenAuthentication(
     if (client) return client;
     limit.refuseGuesser(address);
     const generation = jwt?.keys.generation;
-    const verified = await jwt?.verify(token);
-    if (!verified) return await refuse(address);
+    const verified = (await jwt?.verify(token).catch(refuseForNow)) ?? 'unknown';
+    if (typeof verified === 'string') return await refuse(address, verified);
     verifiedTokens.set(digest, generation, verified);
     return verified.caller;
   };
 
-  async function refuse(address: string): Promise<never> {
+  async function refuse(address: string, reason: AuthenticationFailure): Promise<never> {
+    failed(reason);
     limit.refuseGuesser(address);
     await limit.countFailure(address);
     throw unauthenticated();
+  }
+
+  /** Without keys, a token is not the caller's mistake. */
+  function refuseForNow(error: unknown): never {
+    if (!(error instanceof KeysUnavailable)) throw error;
+    failed('no-keys');
+    const { retryAfterMs } = error;
+    const message = 'Tokens cannot be verified at the moment; try again shortly.';
+    const headers: [string, string][] = [['retry-after', String(Math.ceil(retryAfterMs / 1_000))]];
+    throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs }, headers);
   }
 }
 

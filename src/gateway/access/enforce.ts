@@ -3,7 +3,8 @@
  * around it. Three kinds of fields can have an `@access` rule:
  *
  * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or says whom it is about. Its resolver is wrapped: a
- *   caller whom the rule refuses gets null, and nothing is fetched.
+ *   caller whom the rule refuses gets null, and nothing is fetched. A list that must not be null is refused by its entries
+ *   (entries.ts).
  * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at each friend of a list would cost
  *   more than all the rest, so members are removed where their object enters the response: the field that returns the
  *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list. Where
@@ -32,6 +33,7 @@ import {
 import type { Context } from '../graphql/context.ts';
 import { selectedFields } from '../graphql/selection.ts';
 import type { Caller } from './caller.ts';
+import { entriesArgument, gateEntriesAt } from './entries.ts';
 import { type MembersByType, removeMembersAt } from './members.ts';
 import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
 
@@ -115,6 +117,11 @@ function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: Acc
 
 function gateAt(field: Field, rule: AccessRule, inputs: readonly GuardedInput[], rules: AccessRules): void {
   const resolve = field.resolve ?? defaultFieldResolver;
+  const argument = entriesArgument(field, rule);
+  if (argument !== undefined) {
+    gateEntriesAt(field, rule, argument, resolve);
+    return;
+  }
   field.resolve = (parent, args, context, info) => {
     const { caller, refusals } = context;
     const reason =

@@ -2,15 +2,14 @@ import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions }
 import type { JwtConfig, JwtKey } from '../../config/auth.ts';
 import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
 import { isScope } from '../../config/scopes.ts';
-import { requestError } from '../graphql/errors.ts';
 import { playerIdProblem } from '../graphql/input/text.ts';
 import type { Caller } from './caller.ts';
-import { type Keys, KeysUnavailable, LocalKeys } from './keys.ts';
+import { type Keys, LocalKeys } from './keys.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
 export interface JwtVerifier {
-  /** The caller of a token, or undefined for a token that is not valid. Throws with HTTP 503 when there are no keys. */
-  verify(token: string): Promise<Verified | undefined>;
+  /** The caller of a token, or why the token is not valid. Throws `KeysUnavailable`. */
+  verify(token: string): Promise<Verified | TokenFailure>;
   readonly keys: Keys;
 }
 
@@ -19,6 +18,12 @@ export interface Verified {
   caller: Caller;
   expiresAt: number;
 }
+
+/**
+ * Why a token is not valid: it is not a JWT (`unknown`), a claim or a header member is not accepted, it has expired, or no
+ * key verifies its signature.
+ */
+export type TokenFailure = 'unknown' | 'claims' | 'expired' | 'signature';
 
 /** The largest allowed difference between clocks, in seconds. */
 const LEEWAY_SECONDS = 60;
@@ -43,21 +48,23 @@ export function createJwtVerifier(config: JwtConfig, warn: (message: string) => 
     keys,
     async verify(token) {
       try {
-        if (!isAcceptable(decodeProtectedHeader(token), config.type)) return undefined;
+        if (!isAcceptable(decodeProtectedHeader(token), config.type)) return 'claims';
         const claims = await keys.check(token, options);
-        return toVerified(claims, keys.trustedUntil, config.maxLifetimeSeconds);
+        return toVerified(claims, keys.trustedUntil, config.maxLifetimeSeconds) ?? 'claims';
       } catch (error) {
-        if (!(error instanceof KeysUnavailable)) {
-          if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
-          throw error;
-        }
-        const message = 'Tokens cannot be verified at the moment; try again shortly.';
-        const { retryAfterMs } = error;
-        const headers: [string, string][] = [['retry-after', String(Math.ceil(retryAfterMs / 1_000))]];
-        throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs }, headers);
+        return failureOf(error);
       }
     },
   };
+}
+
+/** Throws what does not say anything about the token. */
+function failureOf(error: unknown): TokenFailure {
+  if (error instanceof TypeError) return 'unknown';
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return 'claims';
+  if (error instanceof errors.JOSEError) return 'signature';
+  throw error;
 }
 
 /** The keys that a configuration names. `warn` reports keys that cannot be fetched or read. */

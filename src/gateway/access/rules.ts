@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import { isScope, type Scope } from '../../config/scopes.ts';
 import { ClientError } from '../graphql/errors.ts';
+import { INTROSPECTION } from '../limits/measure.ts';
 import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
@@ -112,7 +113,8 @@ function readRule(
   const values = directive && node ? getDirectiveValues(directive, node) : undefined;
   const name = `${typeName}.${field.name}`;
   if (!values) {
-    if (FULLY_RULED.has(typeName)) throw new Error(`${name} has no @access rule: say who may ask for it.`);
+    if (FULLY_RULED.has(typeName) && !INTROSPECTION.has(field.name))
+      throw new Error(`${name} has no @access rule: say who may ask for it.`);
     return undefined;
   }
   const { scope, whom, names, exceptOwn } = values;

@@ -12,8 +12,8 @@ export interface GraphQLRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** The names of the listed operation that stands for a text, by the member that has it. */
-  readonly documentIds: Readonly<Record<string, unknown>>;
+  /** The ids of the listed operation that stands for a text, by the member that has it; undefined without one. */
+  readonly documentIds: Readonly<Record<string, unknown>> | undefined;
   /** Whether every member has the right type. */
   readonly wellFormed: boolean;
   /** Whether the text is sent with a hash, to be registered as a persisted query. */
@@ -58,16 +58,14 @@ export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: 
  */
 export const ID_MEMBERS = ['documentId', 'id', 'doc_id'] as const;
 
-const NO_IDS = {};
-
-function documentIdsOf(members: Record<string, unknown>): Readonly<Record<string, unknown>> {
+function documentIdsOf(members: Record<string, unknown>): Readonly<Record<string, unknown>> | undefined {
   let ids: Record<string, unknown> | undefined;
   for (const member of ID_MEMBERS) {
     if (members[member] == null) continue;
     ids ??= {};
     ids[member] = members[member];
   }
-  return ids ?? NO_IDS;
+  return ids;
 }
 
 function fromSearch(search: string): Record<string, unknown> {
@@ -100,6 +98,6 @@ const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
 
 /** Whether a request is a load balancer's health check: `{ __typename }` without a name, variables or a persisted query. */
 export function isHealthCheck({ query, operationName, variables, extensions, documentIds }: GraphQLRequest): boolean {
-  const alone = operationName ?? variables ?? extensions;
-  return alone === undefined && documentIds === NO_IDS && query !== undefined && TYPENAME_ALONE.test(query);
+  const alone = operationName ?? variables ?? extensions ?? documentIds;
+  return alone === undefined && query !== undefined && TYPENAME_ALONE.test(query);
 }

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
+import type { IResolvers } from '@graphql-tools/utils';
 import { type GraphQLSchema, GraphQLSpecifiedByDirective, getDirectiveValues, isScalarType } from 'graphql';
 import type { Resolvers } from '../../generated/graphql.ts';
 import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
+import type { Context } from './context.ts';
 import { couponFields } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
 import { playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
@@ -32,9 +34,25 @@ const resolvers: Resolvers = {
   URL: URLScalar,
 };
 
+export interface ExecutableSchema {
+  schema: GraphQLSchema;
+  rules: AccessRules;
+}
+
+/** Types and fields that are added to the schema, and their resolvers. */
+export interface Addition {
+  typeDefs: string;
+  resolvers: IResolvers<unknown, Context>;
+}
+
 /** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
-export function createSchema(directory: URL): { schema: GraphQLSchema; rules: AccessRules } {
-  const schema = makeExecutableSchema({ typeDefs: readTypeDefs(directory), resolvers });
+export function createSchema(directory: URL, addition?: Addition): ExecutableSchema {
+  const typeDefs = readTypeDefs(directory);
+  const schema = makeExecutableSchema(
+    addition
+      ? { typeDefs: [...typeDefs, addition.typeDefs], resolvers: [resolvers, addition.resolvers] }
+      : { typeDefs, resolvers },
+  );
   restoreScalars(schema);
   const rules = enforceAccess(schema);
   describeScopes(schema, rules);

@@ -6,6 +6,7 @@ import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
+import { tokenHint } from '../access/token-hint.ts';
 import { Idempotency } from '../graphql/idempotency.ts';
 import { createMemoryKeys, createSharedKeys } from '../graphql/idempotency-store.ts';
 import { Compiler } from '../graphql/jit.ts';
@@ -31,6 +32,7 @@ import { readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { serveSdl } from './ide/sdl.ts';
+import { serveStartPage } from './ide/start-page.ts';
 import { limitOverload, overloaded } from './overload.ts';
 
 export interface GatewayOptions {
@@ -62,7 +64,7 @@ export interface Gateway {
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, rest, log, shared, metrics, tracing } = options;
   const { production, limits } = config;
-  const { schema, rules } = createSchema(options.schemaDirectory);
+  const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({
     rates: config.rates,
@@ -70,15 +72,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     shared,
     newOperations: options.newOperations,
   });
-  const authentication = createAuthentication(config.auth, rates, (message) => log.warn(message));
+  const authentication = createAuthentication(config.auth, {
+    limit: rates,
+    warn: (message) => log.warn(message),
+    failed: metrics.authenticationFailed,
+  });
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
   const compiler = new Compiler(schema);
   const { compileAfter = 50 } = options;
   const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const manifestCheck = { schema, maxTokens: limits.tokens };
-  const listNames = ({ names }: { names: Iterable<string> }) => metrics.list(names);
-  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, listNames);
+  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, metrics);
   const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
   const apollo = await startApollo({
     ...responses,
@@ -100,6 +105,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     slowOperationMs: config.slowOperationMs,
   });
   const concurrency = await addHooks(app, config, options.draining);
+  metrics.showConcurrency(concurrency);
   routeGraphQL(app, {
     schema,
     authenticate: authentication.authenticate,
@@ -128,11 +134,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   if (!production) {
     admitHostedSandbox(app);
-    serveGraphiQL(app, GRAPHQL_PATH, examples);
+    const hint = tokenHint(config.auth);
+    serveStartPage(app, GRAPHQL_PATH, hint);
+    serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
     serveSdl(app, schema);
   }
   app.addHook('onReady', async () => compileListed(admission, operations));
   return { app, hasKeys: authentication.isReady };
+}
+
+/** The packages of federation are loaded only where they are needed. */
+async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
+  if (!config.federation) return createSchema(schemaDirectory);
+  const { createSubgraph } = await import('../federation/subgraph.ts');
+  return createSubgraph(schemaDirectory);
 }
 
 /** Keys in the memory of one of several workers would not be known to the others. */

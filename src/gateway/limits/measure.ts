@@ -32,6 +32,9 @@ import {
 } from 'graphql';
 import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 
+/** The fields that tell the schema; `_service` is there for federation. Who may have them, operation-limits.ts decides. */
+export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
+
 /** The size of an operation, its fragments spread. */
 export interface Measure {
   /** The number of root fields. */
@@ -42,7 +45,7 @@ export interface Measure {
   aliasLength: number;
   directives: number;
   complexity: number;
-  /** Whether it selects `__schema` or `__type`. */
+  /** Whether it selects one of `INTROSPECTION`. */
   introspects: boolean;
   /** The names of the variables that determine the complexity. */
   variables: readonly string[];
@@ -119,7 +122,7 @@ function conditionOf(
 }
 
 function measureField(node: FieldNode, parent: GraphQLCompositeType | undefined, measuring: Measuring): Measure {
-  const introspects = node.name.value === '__schema' || node.name.value === '__type';
+  const introspects = INTROSPECTION.has(node.name.value);
   const field = parent && !isUnionType(parent) ? parent.getFields()[node.name.value] : undefined;
   const type = field && getNamedType(field.type);
   const inner = node.selectionSet

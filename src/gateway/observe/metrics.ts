@@ -3,7 +3,8 @@
  * labels into one text: the ten updates of a request took 2 % of its CPU time. A Tally finds a series in nested maps, one
  * key after the other, and creates the labels when the metrics are read.
  */
-import { type Histogram, Registry } from 'prom-client';
+import { Gauge, type Histogram, Registry } from 'prom-client';
+import type { AuthenticationFailure } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import type { OperationRecord } from './operation-record.ts';
 
@@ -16,6 +17,12 @@ export interface Metrics {
   list(names: Iterable<string>): void;
   /** Counts a batch of a loader and its number of keys. */
   batch(loader: string, keys: number): void;
+  /** Counts a request whose token was not accepted. */
+  authenticationFailed(reason: AuthenticationFailure): void;
+  /** Counts a request that names its document by hash or id. */
+  persistedQuery(result: 'listed' | 'registered' | 'unknown' | 'sent'): void;
+  /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
+  showConcurrency(concurrency: { readonly active: number; readonly waiting: number }): void;
 }
 
 /** Buckets of durations, in seconds. */
@@ -47,6 +54,19 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const failures = new Tally({
+    name: 'gateway_authentication_failures_total',
+    help: 'Requests without an accepted token: missing, malformed, unknown, signature, claims, expired, or no-keys.',
+    labels: (reason: AuthenticationFailure) => ({ reason }),
+    registers,
+  });
+  const persisted = new Tally({
+    name: 'gateway_persisted_queries_total',
+    help: 'Requests by hash or id: listed in the manifest, registered, unknown, or sent with the text to register it.',
+    labels: (result: string) => ({ result }),
+    registers,
+  });
+
   return {
     registry,
     operation({ name, type = 'none', caller, codes }, ms) {
@@ -57,7 +77,30 @@ export function createMetrics(): Metrics {
     },
     list: (names) => labels.list(names),
     batch: (loader, keys) => batches.add(keys, loader),
+    authenticationFailed: (reason) => failures.add(1, reason),
+    persistedQuery: (result) => persisted.add(1, result),
+    showConcurrency(concurrency) {
+      showGauge('gateway_operations_active', 'Operations that are executed.', registry, () => concurrency.active);
+      showGauge(
+        'gateway_operations_waiting',
+        'Operations that wait to be executed.',
+        registry,
+        () => concurrency.waiting,
+      );
+    },
   };
+}
+
+/** A gauge that is read when the metrics are requested. */
+export function showGauge(name: string, help: string, registry: Registry, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }
 
 interface TallyOptions<Keys extends readonly unknown[]> {

@@ -76,7 +76,7 @@ function pseudonym(name: string): string {
 
 /**
  * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
- * without a stack. Its response body can contain personal data and keys, so it is logged as its structure only, at debug.
+ * without a stack, with the code and the message of its refusal, from which the request's values are cut. Its response body can contain personal data and keys, so it is logged as its structure only, at debug.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -85,10 +85,10 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       log.error({ err: cause, requestId }, 'field failed');
       return;
     }
-    const { code, status, message, excerpt } = cause;
+    const { code, status, message, refusal, excerpt } = cause;
     // Clients often disconnect, and the operation's own line shows it.
     const level = code === 'CANCELLED' ? 'debug' : 'warn';
-    log[level]({ requestId, code, upstreamStatus: status, reason: message }, 'upstream call failed');
+    log[level]({ requestId, code, upstreamStatus: status, reason: message, refusal }, 'upstream call failed');
     if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CallRecord } from '../../rest/call-context.ts';
 import type { Health, Observer } from '../../rest/observer.ts';
-import { SECONDS, Tally } from './metrics.ts';
+import { SECONDS, showGauge, Tally } from './metrics.ts';
 
 /** Counts what the REST client does. */
 export function observeRest(registry: Registry): Observer {
@@ -39,6 +39,11 @@ export function observeRest(registry: Registry): Observer {
     labelNames: ['endpoint'],
     registers,
   });
+  const openings = new Counter({
+    name: 'rest_breaker_openings_total',
+    help: 'How often the breaker in front of the REST service opened.',
+    registers,
+  });
   const decodeWarnings = new Counter({
     name: 'rest_decode_warnings_total',
     help: 'Values of the REST service that could not be read as the interface describes them.',
@@ -49,6 +54,9 @@ export function observeRest(registry: Registry): Observer {
     call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
     attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
+    breaker(state) {
+      if (state === 'open') openings.inc();
+    },
     queueWait: (ms) => queueWaits.add(ms / 1_000),
     decodeWarning: (kind, member) => decodeWarnings.inc({ kind, member }),
   };
@@ -75,22 +83,9 @@ export function showHealth(health: () => Health, registry: Registry): void {
       for (const state of BREAKER_STATES) this.set({ state }, state === breaker ? 1 : 0);
     },
   });
-  new Gauge({
-    name: 'rest_requests_active',
-    help: 'Requests to the REST service in flight.',
-    registers,
-    collect() {
-      this.set(health().active);
-    },
-  });
-  new Gauge({
-    name: 'rest_requests_queued',
-    help: 'Calls that wait for a connection to the REST service or for the end of a pause.',
-    registers,
-    collect() {
-      this.set(health().queued);
-    },
-  });
+  showGauge('rest_requests_active', 'Requests to the REST service in flight.', registry, () => health().active);
+  const queued = 'Calls that wait for a connection to the REST service or for the end of a pause.';
+  showGauge('rest_requests_queued', queued, registry, () => health().queued);
   new Gauge({
     name: 'rest_pause_seconds',
     help: 'For how long no call is sent because the REST service asked for a pause.',

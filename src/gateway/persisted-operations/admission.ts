@@ -4,6 +4,7 @@ import type { Scope } from '../../config/scopes.ts';
 import type { Caller } from '../access/caller.ts';
 import { requestError } from '../graphql/errors.ts';
 import type { GraphQLRequest } from '../graphql/request.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
 import { badRequest, readId } from './request-id.ts';
@@ -42,21 +43,21 @@ export class Admission {
   readonly #manifest: (() => Manifest) | undefined;
   readonly #registered: PersistedQueryStore;
   readonly #log: FastifyBaseLogger;
+  readonly #metrics: Pick<Metrics, 'list' | 'persistedQuery'>;
 
-  /**
-   * Throws a ConfigError for a manifest that cannot be used.
-   * @param changed Called with each manifest that comes into force.
-   */
+  /** Throws a ConfigError for a manifest that cannot be used. */
   constructor(
     config: PersistedOperationsConfig,
     check: ManifestCheck,
     registered: PersistedQueryStore,
     log: FastifyBaseLogger,
-    changed: (manifest: Manifest) => void,
+    metrics: Pick<Metrics, 'list' | 'persistedQuery'>,
   ) {
     this.#config = config;
     this.#registered = registered;
     this.#log = log;
+    this.#metrics = metrics;
+    const changed = ({ names }: Manifest) => metrics.list(names);
     const { mode, files } = config;
     const warn = (message: string) => log.warn({ files }, message);
     this.#manifest = mode === 'off' ? undefined : watchManifest(files, check, { warn, changed });
@@ -76,7 +77,10 @@ export class Admission {
       throw badRequest('The query does not match its hash or id.');
     }
     const listed = text === undefined ? byId : manifest?.lists(text) ? text : undefined;
-    if (listed !== undefined) return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
+    if (listed !== undefined) {
+      if (id !== undefined) this.#metrics.persistedQuery('listed');
+      return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
+    }
     this.#refuseUnlisted(caller, text, id);
     if (id === undefined) return { text, trusted: false, textOfId: undefined };
     if (!isApollos) {
@@ -86,7 +90,9 @@ export class Admission {
     if (!SHA256.test(id)) {
       throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
     }
-    return { text: text ?? (await this.#registered.get(`apq:${id}`)), trusted: false, textOfId: undefined };
+    const known = text ?? (await this.#registered.get(`apq:${id}`));
+    this.#metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
+    return { text: known, trusted: false, textOfId: undefined };
   }
 
   #refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {

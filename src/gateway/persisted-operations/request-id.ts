@@ -11,14 +11,17 @@ export interface RequestId {
   isApollos: boolean;
 }
 
+const NO_ID: RequestId = { id: undefined, isApollos: false };
+
 /**
  * Reads the id from `extensions.persistedQuery` (Apollo's form, `version` 1 and `sha256Hash`), `documentId` (the persisted
  * documents appendix to GraphQL over HTTP), `id` or `doc_id`. Beside a text, an `id` or `doc_id` that is not listed is some
  * other program's number and does not count. Throws BAD_REQUEST for an id of another form, and for two different ids.
  */
 export function readId(request: GraphQLRequest, isListed: (id: string) => boolean): RequestId {
+  if (request.documentIds === undefined && request.extensions === undefined) return NO_ID;
   const ids = new Set<string>();
-  for (const [member, value] of Object.entries(request.documentIds)) {
+  for (const [member, value] of Object.entries(request.documentIds ?? {})) {
     const id = isId(value) ? withoutPrefix(value) : undefined;
     const foreign = request.query !== undefined && member !== 'documentId';
     if (foreign && (id === undefined || !isListed(id))) continue;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Example } from './examples.ts';
+import { noticeScript, TAB_STYLE } from './graphiql-additions.ts';
 
 /** Where GraphiQL is. */
 export const GRAPHIQL_PATH = '/graphiql';
@@ -8,12 +9,18 @@ export const GRAPHIQL_PATH = '/graphiql';
 /**
  * Serves a GraphiQL that works offline. All of its code is inline in one page, and the page's policy lets the browser load
  * nothing else. The page is 9 MB and is rendered at the first request.
- * @param graphqlPath The path to which GraphiQL sends operations.
+ * @param endpoint The path to which GraphiQL sends operations.
+ * @param hint How to get a token; undefined for an open gateway.
  */
-export function serveGraphiQL(app: FastifyInstance, graphqlPath: string, examples: readonly Example[]): void {
+export function serveGraphiQL(
+  app: FastifyInstance,
+  endpoint: string,
+  examples: readonly Example[],
+  hint: string | undefined,
+): void {
   let page: Promise<Page> | undefined;
   app.get(GRAPHIQL_PATH, async (_request, reply) => {
-    page ??= renderPage(graphqlPath, examples);
+    page ??= renderPage(endpoint, examples, hint);
     const { html, policy } = await page;
     return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
   });
@@ -25,15 +32,28 @@ interface Page {
   policy: string;
 }
 
-async function renderPage(endpoint: string, examples: readonly Example[]): Promise<Page> {
+const MISSING_TOKEN =
+  'The gateway wants a token; without one there is no schema and no data. Put it behind "Bearer" in the Headers pane, once for all tabs, then press "Re-fetch GraphQL schema" at the bottom left.';
+
+/** What the Headers pane of each tab begins with. */
+const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, undefined, 2);
+
+async function renderPage(endpoint: string, examples: readonly Example[], hint: string | undefined): Promise<Page> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const html = renderGraphiQL({
+  const rendered = renderGraphiQL({
     title: 'GraphiQL',
     endpoint,
     defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
+    headers: HEADERS,
     // Headers contain tokens, which must not be in the browser's storage.
     shouldPersistHeaders: false,
+    // Where a token is needed, the pane for it is open.
+    defaultEditorToolsVisibility: hint === undefined ? 'variables' : 'headers',
   });
+  const notice = hint === undefined ? '' : noticeScript(`${MISSING_TOKEN} ${hint}`);
+  const html = rendered
+    .replace('</style>', (tag) => `${TAB_STYLE}${tag}`)
+    .replace('<script>', (tag) => `${tag}${notice}`);
   return { html: Buffer.from(html), policy: policyOf(html) };
 }
 

@@ -4,13 +4,17 @@ import type { FastifyInstance } from 'fastify';
 import type { Example } from './examples.ts';
 import { GRAPHIQL_PATH } from './graphiql.ts';
 
-/** The message of Apollo's page when its script cannot be loaded. */
-const OFFLINE = 'it appears that you might be offline.';
+/** Apollo's page, where it begins and where it starts the Sandbox. */
+const BEGINNING = '<head>';
+const START = 'new window.EmbeddedSandbox(';
+
+/** How long the browser may take to load the Sandbox, in milliseconds: a firewall can leave it without any answer. */
+const LOADING_MS = 5_000;
 
 /**
  * The Apollo Sandbox for a browser that opens `/graphql`, with the first example. Its script is loaded from the internet;
  * operations and responses are exchanged only between the browser and this gateway. It requests the schema once, not every
- * second as by default: reload the page after a change of the schema.
+ * second as by default: reload the page after a change of the schema. A browser that cannot load the script goes to GraphiQL.
  */
 export function sandbox([first]: readonly Example[]): ApolloServerPlugin {
   const plugin = ApolloServerPluginLandingPageLocalDefault({
@@ -23,11 +27,22 @@ export function sandbox([first]: readonly Example[]): ApolloServerPlugin {
       if (!page) throw new Error('Apollo Server has no landing page any more.');
       const html = async () => {
         const text = typeof page.html === 'string' ? page.html : await page.html();
-        return text.replace(OFFLINE, `${OFFLINE} GraphiQL at ${GRAPHIQL_PATH} works without the internet.`);
+        return withWayOut(text);
       };
       return { renderLandingPage: async () => ({ html }) };
     },
   };
+}
+
+function withWayOut(page: string): string {
+  const nonce = /nonce="(\w+)"/.exec(page)?.[1];
+  if (nonce === undefined || !page.includes(START)) throw new Error("Apollo's landing page has another form now.");
+  // Before anything is loaded: a style sheet that does not arrive delays the scripts after it.
+  const wayOut = `<script nonce="${nonce}">
+  const wayOut = () => window.EmbeddedSandbox || location.replace('${GRAPHIQL_PATH}');
+  setTimeout(wayOut, ${LOADING_MS});
+</script>`;
+  return page.replace(BEGINNING, BEGINNING + wayOut).replace(START, `wayOut() && ${START}`);
 }
 
 /**
