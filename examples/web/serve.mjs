@@ -19,6 +19,8 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/process/token.js', import.meta.url));
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
+/** The level of ordinary lines in the gateway's log. */
+const INFO = 30;
 const { EXAMPLE_PORT = '3000', EXAMPLE_PLAYER = 'demo-player' } = process.env;
 
 const settings = {
@@ -42,7 +44,10 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => {
-  console.log(`  Example          http://localhost:${server.address().port}, as the player "${EXAMPLE_PLAYER}"\n`);
+  console.log(`
+  Example          http://localhost:${server.address().port}, as the player "${EXAMPLE_PLAYER}"
+  GraphQL          ${graphql}, with the tokens and the documents of the example alone
+`);
 });
 
 function run(command, args) {
@@ -57,8 +62,9 @@ function startGateway() {
   gateway.once('exit', (code) => process.exit(code ?? 1));
   return new Promise((resolve) => {
     createInterface(gateway.stdout).on('line', (line) => {
-      console.log(line);
-      const { msg, url } = line.startsWith('{') ? JSON.parse(line) : {};
+      // The log without its ordinary lines. What the gateway prints for newcomers does not hold for this one.
+      const { level, msg, url } = line.startsWith('{') ? JSON.parse(line) : {};
+      if (level > INFO) console.log(line);
       if (msg === 'ready') resolve(`${url}/graphql`);
     });
   });
