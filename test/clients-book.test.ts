@@ -11,11 +11,13 @@ const CLIENTS = new URL('test/clients/', ROOT);
 const read = (path: string, from = ROOT) => readFileSync(new URL(path, from), 'utf8');
 
 const book = read('docs/clients.md');
-const blocks = [...book.matchAll(/^```(?<language>\w*) ?(?<file>\S*)\n(?<text>.*?)^```$/gms)].map(({ groups }) => ({
-  language: groups?.['language'] ?? '',
-  file: groups?.['file'] ?? '',
-  text: groups?.['text'] ?? '',
-}));
+const blocks = [...book.matchAll(/^```(?<language>\w*)\n(?:\/\/ (?<file>\S+)\n)?(?<text>.*?)^```$/gms)].map(
+  ({ groups }) => ({
+    language: groups?.['language'] ?? '',
+    file: groups?.['file'] ?? '',
+    text: groups?.['text'] ?? '',
+  }),
+);
 const snippets = blocks.filter(({ language }) => language !== 'sh');
 const commands = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'));
 
@@ -27,7 +29,7 @@ function contentOf(file: string): string {
   const [, content] = new RegExp(`^ *// #region ${region}\n(.*?)^ *// #endregion ${region}$`, 'ms').exec(text) ?? [];
   if (content === undefined) throw new Error(`${path} has no region ${region}`);
   const indent = /^ */.exec(content)?.[0] ?? '';
-  return content.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+  return `${content.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd()}\n`;
 }
 
 test('there are snippets and commands', () => {

@@ -14,7 +14,10 @@ class Retryable extends Error {
   }
 }
 
-/** Without a response, nobody knows whether a mutation was carried out: only a key makes it safe to send it again. */
+/**
+ * Without a response, nobody knows whether a mutation was carried out: only a key makes it safe to send it again. A mutation
+ * has one field here, and its input is the variable `input`.
+ */
 function isSafeWithoutResponse({ operationType, variables }: ApolloLink.Operation): boolean {
   return operationType === 'query' || variables['input']?.idempotencyKey != null;
 }
