@@ -40,10 +40,14 @@ export class ConnectionQueue {
 
   constructor(options: ConnectionQueueOptions) {
     this.#options = options;
+    const { connections } = options;
     this.#semaphore = new Semaphore({
-      limit: () => options.connections,
+      limit: () => connections,
       maxWaiting: MAX_WAITING,
-      isEligible: (call) => this.#isWithinShares(call),
+      laneOf: ({ endpoint }) => endpoint.name,
+      isOpen: (endpoint) => (this.#byEndpoint.get(String(endpoint)) ?? 0) < Math.ceil(connections * ENDPOINT_SHARE),
+      isEligible: ({ callerKey }) =>
+        callerKey === undefined || (this.#byCaller.get(callerKey) ?? 0) < Math.ceil(connections * CALLER_SHARE),
       onGrant: (call) => this.#count(call, 1),
     });
   }
@@ -105,13 +109,6 @@ export class ConnectionQueue {
   #count({ endpoint, callerKey }: Call, change: number): void {
     add(this.#byEndpoint, endpoint.name, change);
     if (callerKey !== undefined) add(this.#byCaller, callerKey, change);
-  }
-
-  #isWithinShares({ endpoint, callerKey }: Call): boolean {
-    const { connections } = this.#options;
-    const ofEndpoint = this.#byEndpoint.get(endpoint.name) ?? 0;
-    const ofCaller = callerKey === undefined ? 0 : (this.#byCaller.get(callerKey) ?? 0);
-    return ofEndpoint < Math.ceil(connections * ENDPOINT_SHARE) && ofCaller < Math.ceil(connections * CALLER_SHARE);
   }
 }
 

@@ -7,6 +7,12 @@ export interface SemaphoreOptions<Owner> {
   order?: 'fifo' | 'lifo';
   /** Whether this owner may have a permit while others wait. If not, the next one in order is served. Default: always. */
   isEligible?: (owner: Owner) => boolean;
+  /**
+   * The lane that an owner waits in; there must be few. While `isOpen` says no, nobody of a lane is served, and nobody in it
+   * is looked at. Default: one lane, always open.
+   */
+  laneOf?: (owner: Owner) => unknown;
+  isOpen?: (lane: unknown) => boolean;
   /** Called when an owner gets its permit. */
   onGrant?: (owner: Owner) => void;
 }
@@ -14,12 +20,15 @@ export interface SemaphoreOptions<Owner> {
 /** A permit, or a place in the queue for one. */
 export class Permit<Owner> {
   readonly owner: Owner;
+  /** Permits are numbered in the order in which they were requested. */
+  readonly number: number;
   state: 'held' | 'waiting' | 'refused' | 'released' = 'waiting';
   /** Ends the wait. Used only by the semaphore. */
   settle: (() => void) | undefined;
 
-  constructor(owner: Owner) {
+  constructor(owner: Owner, number: number) {
     this.owner = owner;
+    this.number = number;
   }
 }
 
@@ -33,8 +42,11 @@ export class Permit<Owner> {
  */
 export class Semaphore<Owner = undefined> {
   readonly #options: SemaphoreOptions<Owner>;
-  readonly #queue: Permit<Owner>[] = [];
+  /** The waiting permits of each lane, in order. */
+  readonly #lanes = new Map<unknown, Permit<Owner>[]>();
   #held = 0;
+  #waiting = 0;
+  #requested = 0;
 
   constructor(options: SemaphoreOptions<Owner>) {
     this.#options = options;
@@ -45,15 +57,17 @@ export class Semaphore<Owner = undefined> {
   }
 
   get waiting(): number {
-    return this.#queue.length;
+    return this.#waiting;
   }
 
   /** A permit that is `held`, or `waiting` in the queue, or `refused` because the queue is full. */
   acquire(owner: Owner): Permit<Owner> {
     const { limit, maxWaiting } = this.#options;
-    const permit = new Permit(owner);
-    if (this.#held < limit() && (this.#queue.length === 0 || this.#isEligible(permit))) this.#grant(permit);
-    else if (this.#queue.length < maxWaiting) this.#queue.push(permit);
+    this.#requested += 1;
+    const permit = new Permit(owner, this.#requested);
+    const mayPass = () => this.#waiting === 0 || (this.#isOpen(this.#laneOf(permit)) && this.#isEligible(permit));
+    if (this.#held < limit() && mayPass()) this.#grant(permit);
+    else if (this.#waiting < maxWaiting) this.#enqueue(permit);
     else permit.state = 'refused';
     return permit;
   }
@@ -80,19 +94,53 @@ export class Semaphore<Owner = undefined> {
 
   /** Grants permits to waiting owners, up to the limit. Call it when the limit may have increased. */
   refresh(): void {
-    while (this.#queue.length > 0 && this.#held < this.#options.limit()) {
+    while (this.#waiting > 0 && this.#held < this.#options.limit()) {
       const next = this.#takeNext();
       if (!next) return;
       this.#grant(next);
     }
   }
 
+  /** Takes the first permit in order that is eligible out of the lanes that are open. */
   #takeNext(): Permit<Owner> | undefined {
-    const isEligible = (permit: Permit<Owner>) => this.#isEligible(permit);
     const isLifo = this.#options.order === 'lifo';
-    const index = isLifo ? this.#queue.findLastIndex(isEligible) : this.#queue.findIndex(isEligible);
+    const isEligible = (permit: Permit<Owner>) => this.#isEligible(permit);
+    let next: Permit<Owner> | undefined;
+    for (const [lane, queue] of this.#lanes) {
+      if (queue.length === 0 || !this.#isOpen(lane)) continue;
+      const first = isLifo ? queue.findLast(isEligible) : queue.find(isEligible);
+      if (first && (!next || first.number < next.number !== isLifo)) next = first;
+    }
+    if (next) this.#dequeue(next);
+    return next;
+  }
+
+  #enqueue(permit: Permit<Owner>): void {
+    const lane = this.#laneOf(permit);
+    const queue = this.#lanes.get(lane);
+    if (queue) queue.push(permit);
+    else this.#lanes.set(lane, [permit]);
+    this.#waiting += 1;
+  }
+
+  /** Returns false for a permit that does not wait. */
+  #dequeue(permit: Permit<Owner>): boolean {
+    const queue = this.#lanes.get(this.#laneOf(permit)) ?? [];
+    const index = queue.indexOf(permit);
+    if (index < 0) return false;
     // The usual case is index 0: `shift` does not copy the queue, `splice` does.
-    return index === 0 ? this.#queue.shift() : index < 0 ? undefined : this.#queue.splice(index, 1)[0];
+    if (index === 0) queue.shift();
+    else queue.splice(index, 1);
+    this.#waiting -= 1;
+    return true;
+  }
+
+  #laneOf({ owner }: Permit<Owner>): unknown {
+    return this.#options.laneOf?.(owner);
+  }
+
+  #isOpen(lane: unknown): boolean {
+    return this.#options.isOpen?.(lane) ?? true;
   }
 
   #isEligible({ owner }: Permit<Owner>): boolean {
@@ -107,9 +155,7 @@ export class Semaphore<Owner = undefined> {
   }
 
   #leaveQueue(permit: Permit<Owner>, state: 'refused' | 'released'): void {
-    const index = this.#queue.indexOf(permit);
-    if (index < 0) return;
-    this.#queue.splice(index, 1);
+    if (!this.#dequeue(permit)) return;
     permit.state = state;
     permit.settle?.();
   }
