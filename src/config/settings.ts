@@ -160,7 +160,11 @@ export const SETTINGS = z.object({
       milliseconds.default(65_000),
       'how long a connection may be idle; longer than the idle timeout of the balancer',
     ),
-    max: setting('MAX_CONNECTIONS', whole(1, 1_000_000).default(10_000), 'open connections; more are closed at once'),
+    max: setting(
+      'MAX_CONNECTIONS',
+      whole(1, 1_000_000).default(10_000),
+      'open connections; with more, the oldest one on which nothing was requested is closed, else the new one',
+    ),
   }),
   overload: z.object({
     concurrentOperations: setting(

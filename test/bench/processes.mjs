@@ -12,7 +12,8 @@ import { FLAGS, MAIN } from './production.mjs';
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
 
-const secret = randomBytes(32).toString('hex');
+/** Signs tokens that the gateway accepts. */
+export const signingSecret = randomBytes(32).toString('hex');
 const issuer = 'https://login.example';
 const audience = 'referral-gateway';
 const scope = 'players:read coupons:read referrals:read contacts:read any-player';
@@ -24,7 +25,7 @@ export const authorization = `Bearer ${await new SignJWT({ scope })
   .setAudience(audience)
   .setSubject('bench')
   .setExpirationTime('1h')
-  .sign(Buffer.from(secret))}`;
+  .sign(Buffer.from(signingSecret))}`;
 
 /**
  * Starts a program and waits until it answers. What it writes is thrown away, but written.
@@ -85,7 +86,7 @@ export const startOurs = (upstream, env = {}, where = 'alone', flags = []) =>
       REST_BASE_URL: upstream.url,
       REST_API_KEY: 'bench-api-key',
       REST_SECRET_KEY: 'bench-secret-key',
-      JWT_SECRET: secret,
+      JWT_SECRET: signingSecret,
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: audience,
       ...env,

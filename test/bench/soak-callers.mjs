@@ -1,0 +1,85 @@
+/*
+ * Many players with tokens of their own on the built gateway for a long time: does its memory level off? Run it with
+ * `npm run build && node test/bench/soak-callers.mjs`, or with `--minutes 2 --callers 1000`. It uses only the loopback
+ * interface. It prints the memory of every minute and what was not answered with data.
+ */
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Pool } from 'undici';
+import { signingSecret, startOurs, startUpstream } from './processes.mjs';
+import { W2 } from './workloads.mjs';
+
+const RATE = 150;
+const TICK_MS = 20;
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, callers: { type: 'string', default: '25000' } },
+});
+const minutes = Number(values.minutes);
+const callers = Number(values.callers);
+
+const upstream = await startUpstream();
+const gateway = await startOurs(upstream, {}, 'anywhere');
+const pool = new Pool(gateway.url, { connections: 64 });
+const outcomes = new Map();
+const times = [];
+try {
+  console.log(`${callers} callers, ${RATE} operations a second, ${minutes} minutes`);
+  const began = performance.now();
+  const open = new Set();
+  let sent = 0;
+  let minute = 0;
+  while (minute < minutes) {
+    const due = ((performance.now() - began) / 1_000) * RATE;
+    for (; sent < due; sent += 1) {
+      const request = send(sent % callers).finally(() => open.delete(request));
+      open.add(request);
+    }
+    if (performance.now() - began >= (minute + 1) * 60_000) {
+      minute += 1;
+      const { rss } = await gateway.usage();
+      console.log(`minute ${minute}: ${(rss / 1e6).toFixed(0)} MB, ${sent} sent`);
+    }
+    await sleep(TICK_MS);
+  }
+  await Promise.all(open);
+  times.sort((a, b) => a - b);
+  console.log('outcomes:', Object.fromEntries(outcomes));
+  console.log(`p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms`);
+} finally {
+  await Promise.all([gateway.stop(), upstream.stop(), pool.destroy()]);
+}
+
+/** One player reads itself, its coupons and its friends. */
+async function send(caller) {
+  const id = `player-${caller}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${tokenOf(id)}` };
+  const body = JSON.stringify({ query: W2.query, variables: { id } });
+  const started = performance.now();
+  let outcome;
+  try {
+    const response = await pool.request({ method: 'POST', path: '/graphql', headers, body });
+    const { data, errors } = await response.body.json();
+    outcome = data?.player && !errors ? 'data' : `${response.statusCode} ${errors?.[0]?.extensions?.code}`;
+  } catch (error) {
+    outcome = error.code ?? error.message;
+  }
+  times.push(performance.now() - started);
+  outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+}
+
+function tokenOf(sub) {
+  const now = Math.floor(Date.now() / 1_000);
+  const scope = 'players:read coupons:read referrals:read contacts:read';
+  const claims = { iss: 'https://login.example', aud: 'referral-gateway', sub, scope, iat: now, exp: now + 3_600 };
+  const head = [{ alg: 'HS256', typ: 'JWT' }, claims].map(encode).join('.');
+  return `${head}.${createHmac('sha256', signingSecret).update(head).digest('base64url')}`;
+}
+
+function encode(value) {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function quantile(share) {
+  return times[Math.floor(times.length * share)]?.toFixed(1);
+}
