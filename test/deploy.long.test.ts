@@ -368,6 +368,18 @@ describe('monitoring', () => {
   });
 
   const promtool = spawnSync('promtool', ['--version']).status === 0;
+  (promtool ? test : test.skip)('promtool accepts the metrics', async () => {
+    const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' });
+    try {
+      await post(gateway.url, { query: '{ me { id } }' });
+      const { text: input } = await gateway.pageWhen('/metrics', ({ text }) => text.includes('\nrest_calls_total{'));
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+      expect(stdout + stderr).toBe('');
+      expect(status).toBe(0);
+    } finally {
+      await gateway.kill();
+    }
+  });
   (promtool ? test : test.skip)('promtool accepts the alerts, and each fires when it should', () => {
     const options = { cwd: join(root, 'deploy'), encoding: 'utf8' } as const;
     expect(spawnSync('promtool', ['check', 'rules', 'alerts.yaml'], options)).toMatchObject({ status: 0 });
