@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Lines are written together, at this many bytes or at the next periodic flush: a write costs more than a line. */
+/**
+ * Lines are written together, at this many bytes or at the next periodic flush: a write costs more than a line. It must be
+ * less than SonicBoom's own largest write, 16,384 bytes.
+ */
 const MIN_WRITE_BYTES = 16_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */

@@ -2,6 +2,12 @@ import type { Cancellation } from './cancellation.ts';
 import type { Method } from './endpoints.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
+/** The headers of W3C Trace Context. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+}
+
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
   /** Fires when the operation's client disconnects; calls in flight then end at once. */
@@ -11,7 +17,7 @@ export interface CallContext {
   /** Sent as `x-request-id`. */
   readonly requestId: string;
   /** W3C trace context, sent in these headers. */
-  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  readonly trace?: TraceHeaders | undefined;
   /** The caller whose share limits the calls. Undefined: no share limits them. */
   readonly callerKey?: string | undefined;
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */

@@ -45,7 +45,7 @@ export class ConnectionQueue {
       limit: () => connections,
       maxWaiting: MAX_WAITING,
       laneOf: ({ endpoint }) => endpoint.name,
-      isOpen: (endpoint) => (this.#byEndpoint.get(String(endpoint)) ?? 0) < Math.ceil(connections * ENDPOINT_SHARE),
+      isOpen: (endpoint) => (this.#byEndpoint.get(endpoint) ?? 0) < Math.ceil(connections * ENDPOINT_SHARE),
       isEligible: ({ callerKey }) =>
         callerKey === undefined || (this.#byCaller.get(callerKey) ?? 0) < Math.ceil(connections * CALLER_SHARE),
       onGrant: (call) => this.#count(call, 1),

@@ -7,12 +7,10 @@ export interface SemaphoreOptions<Owner> {
   order?: 'fifo' | 'lifo';
   /** Whether this owner may have a permit while others wait. If not, the next one in order is served. Default: always. */
   isEligible?: (owner: Owner) => boolean;
-  /**
-   * The lane that an owner waits in; there must be few. While `isOpen` says no, nobody of a lane is served, and nobody in it
-   * is looked at. Default: one lane, always open.
-   */
-  laneOf?: (owner: Owner) => unknown;
-  isOpen?: (lane: unknown) => boolean;
+  /** The lane that an owner waits in. The number of lanes must be small. Default: one lane for all. */
+  laneOf?: (owner: Owner) => string;
+  /** Whether owners of this lane may have permits. If not, the lane is skipped without a look at its owners. Default: always. */
+  isOpen?: (lane: string) => boolean;
   /** Called when an owner gets its permit. */
   onGrant?: (owner: Owner) => void;
 }
@@ -43,7 +41,7 @@ export class Permit<Owner> {
 export class Semaphore<Owner = undefined> {
   readonly #options: SemaphoreOptions<Owner>;
   /** The waiting permits of each lane, in order. */
-  readonly #lanes = new Map<unknown, Permit<Owner>[]>();
+  readonly #lanes = new Map<string, Permit<Owner>[]>();
   #held = 0;
   #waiting = 0;
   #requested = 0;
@@ -65,8 +63,7 @@ export class Semaphore<Owner = undefined> {
     const { limit, maxWaiting } = this.#options;
     this.#requested += 1;
     const permit = new Permit(owner, this.#requested);
-    const mayPass = () => this.#waiting === 0 || (this.#isOpen(this.#laneOf(permit)) && this.#isEligible(permit));
-    if (this.#held < limit() && mayPass()) this.#grant(permit);
+    if (this.#held < limit() && (this.#waiting === 0 || this.#mayPass(permit))) this.#grant(permit);
     else if (this.#waiting < maxWaiting) this.#enqueue(permit);
     else permit.state = 'refused';
     return permit;
@@ -109,7 +106,8 @@ export class Semaphore<Owner = undefined> {
     for (const [lane, queue] of this.#lanes) {
       if (queue.length === 0 || !this.#isOpen(lane)) continue;
       const first = isLifo ? queue.findLast(isEligible) : queue.find(isEligible);
-      if (first && (!next || first.number < next.number !== isLifo)) next = first;
+      const isBefore = first && next && (isLifo ? first.number > next.number : first.number < next.number);
+      if (!next || isBefore) next = first;
     }
     if (next) this.#dequeue(next);
     return next;
@@ -135,11 +133,16 @@ export class Semaphore<Owner = undefined> {
     return true;
   }
 
-  #laneOf({ owner }: Permit<Owner>): unknown {
-    return this.#options.laneOf?.(owner);
+  #laneOf({ owner }: Permit<Owner>): string {
+    return this.#options.laneOf?.(owner) ?? '';
   }
 
-  #isOpen(lane: unknown): boolean {
+  /** Whether a new permit may be granted while others wait. */
+  #mayPass(permit: Permit<Owner>): boolean {
+    return this.#isOpen(this.#laneOf(permit)) && this.#isEligible(permit);
+  }
+
+  #isOpen(lane: string): boolean {
     return this.#options.isOpen?.(lane) ?? true;
   }
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallRecord } from '../../rest/call-context.ts';
+import type { CallRecord, TraceHeaders } from '../../rest/call-context.ts';
 
 /** The outcome of an operation. */
 export interface OperationOutcome {
@@ -22,12 +22,6 @@ export interface CallTrace {
   /** The headers of the call, so that the REST service continues this span. */
   readonly headers: TraceHeaders;
   end(record: CallRecord): void;
-}
-
-/** The headers of W3C Trace Context. */
-export interface TraceHeaders {
-  traceparent: string;
-  tracestate: string | undefined;
 }
 
 /** Sends traces to a collector. */
