@@ -125,12 +125,10 @@ export class SharedCall<Result> extends Call {
    */
   subscribe(context: CallContext, observer: Observer, fallback?: () => Result | undefined): Promise<Result> {
     this.deadline = Math.max(this.deadline, context.deadline);
-    return new Promise((resolve, reject) => {
-      const isShared = this.#subscribers.length > 0;
-      const subscriber = new Subscriber<Result>(this, { context, observer, fallback, isShared, resolve, reject });
-      this.#subscribers.push(subscriber);
-      context.cancellation.watch(subscriber, context.deadline);
-    });
+    const subscriber = new Subscriber<Result>(this, context, observer, fallback, this.#subscribers.length > 0);
+    this.#subscribers.push(subscriber);
+    context.cancellation.watch(subscriber, context.deadline);
+    return subscriber.result;
   }
 
   succeed(result: Result): void {
@@ -157,36 +155,45 @@ export class SharedCall<Result> extends Call {
   }
 }
 
-interface Subscription<Result> {
-  context: CallContext;
-  observer: Observer;
-  fallback: (() => Result | undefined) | undefined;
-  isShared: boolean;
-  resolve(result: Result): void;
-  reject(error: UpstreamError): void;
-}
-
 /** One operation that needs the result of a call. */
 class Subscriber<Result> implements Cancellable {
+  readonly result: Promise<Result>;
   readonly #call: SharedCall<Result>;
-  readonly #subscription: Subscription<Result>;
+  readonly #context: CallContext;
+  readonly #observer: Observer;
+  readonly #fallback: (() => Result | undefined) | undefined;
+  readonly #isShared: boolean;
   readonly #started = performance.now();
+  #resolve: (result: Result) => void = () => {};
+  #reject: (error: UpstreamError) => void = () => {};
 
-  constructor(call: SharedCall<Result>, subscription: Subscription<Result>) {
+  constructor(
+    call: SharedCall<Result>,
+    context: CallContext,
+    observer: Observer,
+    fallback: (() => Result | undefined) | undefined,
+    isShared: boolean,
+  ) {
     this.#call = call;
-    this.#subscription = subscription;
+    this.#context = context;
+    this.#observer = observer;
+    this.#fallback = fallback;
+    this.#isShared = isShared;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
   succeed(result: Result): void {
-    this.#subscription.resolve(result);
+    this.#resolve(result);
     this.#finish(undefined, false);
   }
 
   fail(error: UpstreamError): void {
-    const { fallback, resolve, reject } = this.#subscription;
-    const instead = error.retryable ? fallback?.() : undefined;
-    if (instead === undefined) reject(this.#call.describe(error));
-    else resolve(instead);
+    const instead = error.retryable ? this.#fallback?.() : undefined;
+    if (instead === undefined) this.#reject(this.#call.describe(error));
+    else this.#resolve(instead);
     this.#finish(error, instead !== undefined);
   }
 
@@ -196,8 +203,7 @@ class Subscriber<Result> implements Cancellable {
   }
 
   #finish(error: UpstreamError | undefined, stale: boolean): void {
-    const { context, observer, isShared } = this.#subscription;
-    context.cancellation.unwatch(this);
+    this.#context.cancellation.unwatch(this);
     const { endpoint, status, attempts, queueMs } = this.#call;
     const record: CallRecord = {
       method: endpoint.method,
@@ -206,13 +212,13 @@ class Subscriber<Result> implements Cancellable {
       ms: performance.now() - this.#started,
       queueMs,
       attempts,
-      shared: isShared,
+      shared: this.#isShared,
       cached: stale,
       stale,
       error: error?.code,
     };
-    observer.call?.(record);
-    context.onCall?.(record);
+    this.#observer.call?.(record);
+    this.#context.onCall?.(record);
   }
 }
 

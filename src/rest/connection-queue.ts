@@ -44,6 +44,7 @@ export class ConnectionQueue {
     this.#semaphore = new Semaphore({
       limit: () => connections,
       maxWaiting: MAX_WAITING,
+      maxWaitMs: options.queueMs,
       laneOf: ({ endpoint }) => endpoint.name,
       isOpen: (endpoint) => (this.#byEndpoint.get(endpoint) ?? 0) < Math.ceil(connections * ENDPOINT_SHARE),
       isEligible: ({ callerKey }) =>
@@ -60,14 +61,10 @@ export class ConnectionQueue {
     return this.#semaphore.waiting;
   }
 
-  /** Resolves to the permit for a connection. Rejects with `OVERLOADED`, or with the reason of the cancellation. */
-  async acquire(call: Call): Promise<Permit<Call>> {
+  /** The permit for a connection. Throws or rejects with `OVERLOADED`, or with the reason of the cancellation. */
+  acquire(call: Call): Permit<Call> | Promise<Permit<Call>> {
     const permit = this.#semaphore.acquire(call);
-    const waitedMs = permit.state === 'waiting' ? await this.#wait(permit) : 0;
-    call.queueMs += waitedMs;
-    this.#options.onWaited?.(waitedMs);
-    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs());
-    return permit;
+    return permit.state === 'waiting' ? this.#wait(permit) : this.#passed(permit, 0);
   }
 
   /** @param usedMs How long the connection was in use; undefined when nothing was sent. */
@@ -80,21 +77,27 @@ export class ConnectionQueue {
     this.#semaphore.release(permit);
   }
 
-  /** Returns how long the call waited, in milliseconds; 0 when it was refused at once. */
-  async #wait(permit: Permit<Call>): Promise<number> {
-    const call = permit.owner;
-    const started = performance.now();
-    if (this.waiting === 1) this.#waitingSince = started;
-    const allowedMs = Math.min(this.#options.queueMs, call.deadline - started);
+  async #wait(permit: Permit<Call>): Promise<Permit<Call>> {
+    const { owner: call, since } = permit;
+    if (this.waiting === 1) this.#waitingSince = since;
+    const allowedMs = Math.min(this.#options.queueMs, call.deadline - since);
     if (this.#waitMs() > allowedMs) {
       this.#semaphore.release(permit);
-      return 0;
+      return this.#passed(permit, 0);
     }
     // Only a waiting permit is released here. A permit that is held already is released by the code that acquired it.
     call.current = { abort: () => permit.state === 'waiting' && this.#semaphore.release(permit) };
-    await this.#semaphore.wait(permit, this.#options.queueMs);
+    await this.#semaphore.wait(permit);
     call.current = undefined;
-    return performance.now() - started;
+    return this.#passed(permit, performance.now() - since);
+  }
+
+  #passed(permit: Permit<Call>, waitedMs: number): Permit<Call> {
+    const { owner: call } = permit;
+    call.queueMs += waitedMs;
+    this.#options.onWaited?.(waitedMs);
+    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs());
+    return permit;
   }
 
   /**

@@ -3,6 +3,8 @@ export interface SemaphoreOptions<Owner> {
   limit: () => number;
   /** How many may wait; the next one is refused at once. */
   maxWaiting: number;
+  /** How long an owner may wait, in milliseconds; then its permit is refused. */
+  maxWaitMs: number;
   /** The next owner is the one that has waited longest (`fifo`, the default) or shortest (`lifo`). */
   order?: 'fifo' | 'lifo';
   /** Whether this owner may have a permit while others wait. If not, the next one in order is served. Default: always. */
@@ -21,6 +23,8 @@ export class Permit<Owner> {
   /** Permits are numbered in the order in which they were requested. */
   readonly number: number;
   state: 'held' | 'waiting' | 'refused' | 'released' = 'waiting';
+  /** When it was requested, on the clock of `performance.now()`; 0 for a permit that did not wait. */
+  since = 0;
   /** Ends the wait. Used only by the semaphore. */
   settle: (() => void) | undefined;
 
@@ -31,10 +35,11 @@ export class Permit<Owner> {
 }
 
 /**
- * Limits how many owners hold a permit at the same time, with a bounded queue.
+ * Limits how many owners hold a permit at the same time, with a bounded queue. All owners may wait equally long, so one timer
+ * serves the whole queue.
  *
  *     const permit = semaphore.acquire(owner);
- *     if (permit.state === 'waiting') await semaphore.wait(permit, timeoutMs);
+ *     if (permit.state === 'waiting') await semaphore.wait(permit);
  *     if (permit.state !== 'held') return refuse();
  *     try { … } finally { semaphore.release(permit); }
  */
@@ -45,6 +50,7 @@ export class Semaphore<Owner = undefined> {
   #held = 0;
   #waiting = 0;
   #requested = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SemaphoreOptions<Owner>) {
     this.#options = options;
@@ -69,14 +75,10 @@ export class Semaphore<Owner = undefined> {
     return permit;
   }
 
-  /** Resolves when a waiting permit is `held`, when it is `released`, and after `timeoutMs`: then it is `refused`. */
-  async wait(permit: Permit<Owner>, timeoutMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => this.#leaveQueue(permit, 'refused'), timeoutMs);
-      permit.settle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  /** Resolves when a waiting permit is `held`, when it is `released`, and after `maxWaitMs`: then it is `refused`. */
+  wait(permit: Permit<Owner>): Promise<void> {
+    return new Promise((resolve) => {
+      permit.settle = resolve;
     });
   }
 
@@ -119,6 +121,26 @@ export class Semaphore<Owner = undefined> {
     if (queue) queue.push(permit);
     else this.#lanes.set(lane, [permit]);
     this.#waiting += 1;
+    permit.since = performance.now();
+    this.#timer ??= this.#refuseAfter(this.#options.maxWaitMs);
+  }
+
+  #refuseAfter(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#refuseOld(), Math.ceil(ms)).unref();
+  }
+
+  /** The first permit of a lane has waited longest. */
+  #refuseOld(): void {
+    const { maxWaitMs } = this.#options;
+    const now = performance.now();
+    let oldest: number | undefined;
+    for (const queue of this.#lanes.values()) {
+      for (let first = queue[0]; first && now - first.since >= maxWaitMs; first = queue[0]) {
+        this.#leaveQueue(first, 'refused');
+      }
+      if (queue[0]) oldest = Math.min(oldest ?? now, queue[0].since);
+    }
+    this.#timer = oldest === undefined ? undefined : this.#refuseAfter(oldest + maxWaitMs - now);
   }
 
   /** Returns false for a permit that does not wait. */

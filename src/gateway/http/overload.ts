@@ -39,11 +39,9 @@ const RETRY_AFTER_MS = 1_000;
 export class ConcurrencyLimiter {
   readonly #semaphore: Semaphore;
   readonly #maxWaiting: number;
-  readonly #maxWaitMs: number;
 
   constructor(limit: () => number, maxWaiting: number, maxWaitMs = MAX_WAIT_MS) {
-    this.#maxWaitMs = maxWaitMs;
-    this.#semaphore = new Semaphore({ limit, maxWaiting, order: 'lifo' });
+    this.#semaphore = new Semaphore({ limit, maxWaiting, maxWaitMs, order: 'lifo' });
     this.#maxWaiting = maxWaiting;
   }
 
@@ -63,7 +61,7 @@ export class ConcurrencyLimiter {
   /** Returns a permit, now or within the maximum wait; throws OVERLOADED. */
   async acquire(): Promise<Permit<undefined>> {
     const permit = this.#semaphore.acquire(undefined);
-    if (permit.state === 'waiting') await this.#semaphore.wait(permit, this.#maxWaitMs);
+    if (permit.state === 'waiting') await this.#semaphore.wait(permit);
     if (permit.state !== 'held') throw overloaded();
     return permit;
   }
