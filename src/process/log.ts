@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * Lines are written together, at this many bytes or at the next periodic flush: a write costs more than a line. It must be
- * less than SonicBoom's own largest write, 16,384 bytes.
+ * Lines are written together, at this many bytes or at the next periodic flush: a write wakes a thread, which costs more than
+ * many lines.
  */
-const MIN_WRITE_BYTES = 60_000;
+const MIN_WRITE_BYTES = 32_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
@@ -53,13 +53,13 @@ export function openStdout(): DestinationStream {
     dest: 1,
     sync: false,
     minLength: MIN_WRITE_BYTES,
-    maxWrite: 65_536,
+    maxWrite: 2 * MIN_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
     retryEAGAIN: () => performance.now() < flushUntil,
     contentMode: 'buffer',
   });
-  // As strings, SonicBoom would measure all waiting lines again with each new line.
+  // Of strings, SonicBoom would measure all waiting lines again with each new one.
   const write = destination.write.bind(destination) as (line: Buffer | string) => boolean;
   destination.write = (line) => write(Buffer.from(line));
   // The gateway continues when the pipe is closed or the disk is full.
