@@ -1,4 +1,5 @@
 import type { Cancellation } from './cancellation.ts';
+import type { CouponMembers } from './decode/coupon-members.ts';
 import type { Method } from './endpoints.ts';
 import type { UpstreamErrorCode } from './errors.ts';
 
@@ -20,6 +21,8 @@ export interface CallContext {
   readonly trace?: TraceHeaders | undefined;
   /** The caller whose share limits the calls. Undefined: no share limits them. */
   readonly callerKey?: string | undefined;
+  /** What the operation needs of each coupon. Undefined: everything. */
+  readonly couponMembers?: CouponMembers | undefined;
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
   takeCall?(): void;
   /** Called when a call begins: returns the context of this call. Absent: the operation's context is that of all its calls. */

@@ -89,7 +89,8 @@ export function createRestClient(options: RestClientOptions): RestClient {
       const read = (tag: string | undefined) => reads.players.read({ playerUniqueId, lang: tag }, context);
       return lang === undefined ? read(undefined) : languages.read(lang, context, read);
     },
-    listCoupons: (playerUniqueId, context) => reads.coupons.read({ playerUniqueId }, context),
+    listCoupons: (playerUniqueId, context) =>
+      reads.coupons.read({ playerUniqueId, couponMembers: context.couponMembers }, context),
     listReferrals: (playerUniqueId, page, limit, context) =>
       reads.referrals.read({ playerUniqueId, query: `page=${page}&limit=${limit}` }, context),
     ...createWrites({
@@ -127,7 +128,7 @@ function createReads(
   const coupons = new Reads<Coupon[]>({
     ...common,
     endpoint: listCoupons,
-    decode: (body) => decodeCoupons(body, warn),
+    decode: (body, _id, { couponMembers }) => decodeCoupons(body, warn, couponMembers),
   });
   const referrals = new Reads<ReferralPage>({
     ...common,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
+import type { CouponMembers } from './decode/coupon-members.ts';
 import { type Endpoint, pathOf } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
@@ -20,14 +21,17 @@ export interface RequestContent {
   query?: string;
   lang?: string | undefined;
   body?: unknown;
+  /** What is decoded of each coupon of the response; undefined: everything. */
+  couponMembers?: CouponMembers | undefined;
 }
 
 export interface IdentifiedRequest extends Request {
   /**
-   * Everything that determines the result: base URL, a hash of the API key, path, query and language. Reads with the same
-   * identity have the same result.
+   * Everything that determines the result: base URL, a hash of the API key, path, query, language, and what is decoded.
+   * Reads with the same identity have the same result.
    */
   identity: string;
+  couponMembers: CouponMembers | undefined;
   /** Both keys of the account, whether this request has them or not: the log must show neither. */
   keys(): readonly string[];
 }
@@ -51,7 +55,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
 
   const keys = () => [reveal(apiKey()), reveal(secretKey())];
 
-  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, trace }) => {
+  return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
     const key = reveal(apiKey());
@@ -67,9 +71,10 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
       path,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
-      // Neither a language nor an encoded path contains a space.
       keys,
-      identity: `${accountOf(key)} ${lang ?? ''} ${path}`,
+      couponMembers,
+      // Neither a language nor an encoded path contains a space.
+      identity: `${accountOf(key)} ${lang ?? ''} ${path} ${couponMembers?.key ?? ''}`,
     };
   };
 }

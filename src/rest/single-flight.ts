@@ -19,7 +19,7 @@ import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Observer } from './observer.ts';
-import type { CreateRequest, RequestContent } from './request.ts';
+import type { CreateRequest, IdentifiedRequest, RequestContent } from './request.ts';
 import type { Resilience } from './resilience.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface ReadsOptions<Result> {
   resilience: Resilience;
   observer: Observer;
   timeoutMs: number;
-  decode(body: Json, playerUniqueId: string): Result;
+  decode(body: Json, playerUniqueId: string, request: IdentifiedRequest): Result;
   /** Undefined: results are not cached. */
   cache?: ReadCache<Result> | undefined;
 }
@@ -49,7 +49,7 @@ export class Reads<Result> {
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
-    this.#decode = (body, { playerUniqueId }) => body && options.decode(body, playerUniqueId);
+    this.#decode = (body, { playerUniqueId, request }) => body && options.decode(body, playerUniqueId, request);
   }
 
   /** Throws a RangeError for an id or a language that cannot be sent. */

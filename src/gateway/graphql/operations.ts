@@ -16,8 +16,10 @@ import {
   type OperationDefinitionNode,
   parse,
   validate,
+  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { CouponMembers } from '../../rest/decode/coupon-members.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
@@ -28,6 +30,7 @@ export interface KnownOperation {
   readonly operation: OperationDefinitionNode;
   /** SHA-256 of the document's text, in hexadecimal. */
   readonly hash: string;
+  readonly couponMembers: CouponMembers;
   /** How often it was requested. */
   sightings: number;
   /** Compiled by graphql-jit; undefined while graphql-js executes it. */
@@ -37,6 +40,7 @@ export interface KnownOperation {
 interface KnownDocument {
   document: DocumentNode;
   hash: string;
+  couponMembers: CouponMembers;
   /** By the name the client gives; undefined for a request without one. */
   operations: Map<string | undefined, KnownOperation>;
 }
@@ -87,8 +91,8 @@ export class Operations {
     if (!operation) {
       const node = getOperationAST(known.document, operationName);
       if (!node) return undefined;
-      const { document, hash } = known;
-      operation = { document, operation: node, hash, sightings: 0, execute: undefined };
+      const { document, hash, couponMembers } = known;
+      operation = { document, operation: node, hash, couponMembers, sightings: 0, execute: undefined };
       known.operations.set(operationName, operation);
     }
     operation.sightings += 1;
@@ -124,11 +128,19 @@ export class Operations {
       }
     }
     if (validate(schema, document, undefined, { maxErrors: 1 }).length > 0) return undefined;
-    const known = { document, hash: hash('sha256', text), operations: new Map() };
+    const couponMembers = new CouponMembers(fieldNames(document));
+    const known = { document, hash: hash('sha256', text), couponMembers, operations: new Map() };
     this.#byHash.set(known.hash, document);
     if (text.length <= MAX_TEXT_LENGTH) this.#byText.set(text, known);
     return known;
   }
+}
+
+/** The names of all fields that a document selects. */
+function fieldNames(document: DocumentNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(document, { Field: ({ name }) => void names.add(name.value) });
+  return names;
 }
 
 function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undefined {

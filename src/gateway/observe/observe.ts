@@ -61,6 +61,7 @@ export class Observation {
       requestId: request.id,
       // A server has many users. A single player must not use all connections.
       callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
+      couponMembers: known?.couponMembers,
       trace: passedOn && writeTraceParent(passedOn),
       onCall: (ended: CallRecord) => record.calls.push(ended),
     };

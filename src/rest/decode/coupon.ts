@@ -7,6 +7,7 @@ import type {
   CouponType,
   Product,
 } from '../wire.ts';
+import { CouponMembers } from './coupon-members.ts';
 import { dateTime } from './dates.ts';
 import {
   boolean,
@@ -33,25 +34,30 @@ const TYPES: ReadonlyMap<string, CouponType> = new Map([
 ]);
 
 /** A player's coupons; none when the body has no list. */
-export function decodeCoupons(body: Json, warn: Warn): Coupon[] {
-  return objects(body['coupons'], coupon, 'coupons', warn) ?? [];
+export function decodeCoupons(body: Json, warn: Warn, members = CouponMembers.all): Coupon[] {
+  return objects(body['coupons'], (from) => coupon(from, warn, members), 'coupons', warn) ?? [];
 }
 
-function coupon(from: Json, warn: Warn): Coupon {
+function coupon(from: Json, warn: Warn, members: CouponMembers): Coupon {
   return {
     code: text(from['code'], 'coupon.code', warn),
     isUsed: boolean(from['isUsed'], 'coupon.isUsed', warn),
     value: number(from['value'], 'coupon.value', warn),
     currency: text(from['currency'], 'coupon.currency', warn),
-    creationDate: dateTime(from['creationDate'], 'coupon.creationDate', warn),
+    creationDate: dateTime(members.has('creationDate') ? from['creationDate'] : undefined, 'coupon.creationDate', warn),
     couponType: oneOf(TYPES, from['couponType'], 'coupon.couponType', warn),
-    product: object(from['product'], product, 'coupon.product', warn),
+    product: object(members.has('product') ? from['product'] : undefined, product, 'coupon.product', warn),
     startAt: dateTime(from['startAt'], 'coupon.startAt', warn),
     endAt: dateTime(from['endAt'], 'coupon.endAt', warn),
     isExpired: boolean(from['isExpired'], 'coupon.isExpired', warn),
-    collections: objects(from['collections'], collection, 'coupon.collections', warn),
-    group: object(from['group'], group, 'coupon.group', warn),
-    options: object(from['options'], options, 'coupon.options', warn),
+    collections: objects(
+      members.has('collections') ? from['collections'] : undefined,
+      collection,
+      'coupon.collections',
+      warn,
+    ),
+    group: object(from['group'], (value) => group(value, warn, members), 'coupon.group', warn),
+    options: object(from['options'], (value) => options(value, warn, members), 'coupon.options', warn),
   };
 }
 
@@ -72,36 +78,45 @@ function collection(from: Json, warn: Warn): Collection {
   };
 }
 
-function group(from: Json, warn: Warn): CouponGroup {
+function group(from: Json, warn: Warn, members: CouponMembers): CouponGroup {
   return {
     handle: text(from['handle'], 'group.handle', warn),
-    title: text(from['title'], 'group.title', warn),
-    url: url(from['url'], 'group.url', warn),
-    iconPath: text(from['iconPath'], 'group.iconPath', warn),
-    description: text(from['description'], 'group.description', warn),
+    title: text(members.has('title') ? from['title'] : undefined, 'group.title', warn),
+    url: url(members.has('url') ? from['url'] : undefined, 'group.url', warn),
+    iconPath: text(members.has('iconPath') ? from['iconPath'] : undefined, 'group.iconPath', warn),
+    description: text(members.has('description') ? from['description'] : undefined, 'group.description', warn),
     maxPerPlayer: int(from['maxPerPlayer'], 'group.maxPerPlayer', warn),
-    startDate: dateTime(from['startDate'], 'group.startDate', warn),
-    expiryDate: dateTime(from['expiryDate'], 'group.expiryDate', warn),
+    startDate: dateTime(members.has('startDate') ? from['startDate'] : undefined, 'group.startDate', warn),
+    expiryDate: dateTime(members.has('expiryDate') ? from['expiryDate'] : undefined, 'group.expiryDate', warn),
     isAvailable: boolean(from['isAvailable'], 'group.isAvailable', warn),
     isValid: boolean(from['isValid'], 'group.isValid', warn),
     isActive: boolean(from['isActive'], 'group.isActive', warn),
   };
 }
 
-function options(from: Json, warn: Warn): CouponOptions {
+function options(from: Json, warn: Warn, members: CouponMembers): CouponOptions {
   return {
     expiryAfter: int(from['ExpiryAfter'], 'options.ExpiryAfter', warn),
     usageLimit: int(from['UsageLimit'], 'options.UsageLimit', warn),
     capping: number(from['Capping'], 'options.Capping', warn),
     minOrderValue: number(from['MinOrderValue'], 'options.MinOrderValue', warn),
-    combinesWith: object(from['CombinesWith'], combination, 'options.CombinesWith', warn),
-    productId: identifier(from['ProductId'], 'options.ProductId', warn),
-    productName: text(from['ProductName'], 'options.ProductName', warn),
-    variantId: identifier(from['VariantId'], 'options.VariantId', warn),
-    variantName: text(from['VariantName'], 'options.VariantName', warn),
-    productDisplayName: text(from['ProductDisplayName'], 'options.ProductDisplayName', warn),
+    combinesWith: object(
+      members.has('combinesWith') ? from['CombinesWith'] : undefined,
+      combination,
+      'options.CombinesWith',
+      warn,
+    ),
+    productId: identifier(members.has('productId') ? from['ProductId'] : undefined, 'options.ProductId', warn),
+    productName: text(members.has('productName') ? from['ProductName'] : undefined, 'options.ProductName', warn),
+    variantId: identifier(members.has('variantId') ? from['VariantId'] : undefined, 'options.VariantId', warn),
+    variantName: text(members.has('variantName') ? from['VariantName'] : undefined, 'options.VariantName', warn),
+    productDisplayName: text(
+      members.has('productDisplayName') ? from['ProductDisplayName'] : undefined,
+      'options.ProductDisplayName',
+      warn,
+    ),
     hasCollections: boolean(from['HasCollections'], 'options.HasCollections', warn),
-    platforms: texts(from['Platforms'], 'options.Platforms', warn),
+    platforms: texts(members.has('platforms') ? from['Platforms'] : undefined, 'options.Platforms', warn),
   };
 }
 
