@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { SCOPES } from '../src/config/scopes.ts';
+import { createCaller } from '../src/gateway/access/caller.ts';
 import { callerWith, compile, executeBothWays, inOrder, OPEN, type Situation, schema } from './kit/executed.ts';
 import { IDS } from './kit/fixed-rest.ts';
 import { post, startBoth } from './kit/gateway.ts';
@@ -52,7 +53,7 @@ const SITUATIONS: readonly Situation[] = [
   { ...OPEN, caller: callerWith(...SCOPES.filter((scope) => scope !== 'any-player')) },
   { ...OPEN, caller: callerWith('players:read', 'referrals:read', 'any-player') },
   { ...OPEN, caller: callerWith('players:read', 'coupons:read') },
-  { ...OPEN, caller: { name: 'a client', scopes: new Set(SCOPES) } },
+  { ...OPEN, caller: createCaller('a client', SCOPES, false) },
   { ...OPEN, couponReads: 500 },
   { ...OPEN, maxUpstreamCalls: 3 },
 ];

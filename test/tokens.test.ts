@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { VerifiedTokens } from '../src/gateway/access/authenticate.ts';
+import { createCaller } from '../src/gateway/access/caller.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {
@@ -581,7 +582,7 @@ describe('client tokens', () => {
 
 test('no more than ten thousand verified tokens are remembered, and the one remembered longest goes first', () => {
   const remembered = new VerifiedTokens();
-  const caller = { name: 'p1', sub: 'p1', scopes: new Set<never>() };
+  const caller = createCaller('p1', [], true);
   for (let token = 0; token <= 10_000; token += 1) {
     remembered.set(`${token}`, 'keys', { caller, expiresAt: Number.POSITIVE_INFINITY });
   }

@@ -1,5 +1,3 @@
-import { checkId } from './ids.ts';
-
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** One of the service's six operations as the interface document describes it. */
@@ -48,8 +46,3 @@ export const deletePlayer = endpoint('DELETE', `/integrations/player/${ID}`, {
   acknowledges: true,
 });
 export const trackEvents = endpoint('POST', '/integrations/event', { retry: 'never', acknowledges: true });
-
-/** The path of an endpoint for one player, encoded. Throws a `RangeError` for an id that cannot be sent. */
-export function pathOf({ before, after }: Endpoint, playerUniqueId: string): string {
-  return before + encodeURIComponent(checkId(playerUniqueId)) + after;
-}

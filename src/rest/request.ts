@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon-members.ts';
-import { type Endpoint, pathOf } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
+import { pathOf } from './ids.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;

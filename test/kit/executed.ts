@@ -2,7 +2,7 @@
 
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import type { Caller } from '../../src/gateway/access/caller.ts';
+import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
 import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
 import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
@@ -28,7 +28,7 @@ export interface Situation {
 
 /** The player p1, with these scopes. */
 export function callerWith(...scopes: Scope[]): Caller {
-  return { name: 'p1', sub: 'p1', scopes: new Set(scopes) };
+  return createCaller('p1', scopes, true);
 }
 
 /** Everything is allowed. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { Secret } from '../../src/config/secret.ts';
-import type { Caller } from '../../src/gateway/access/caller.ts';
+import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
 import { createContext } from '../../src/gateway/graphql/context.ts';
 import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
@@ -49,7 +49,7 @@ const vocabulary = {
 };
 
 const signer = secretSigner();
-const scoped = (sub: string, ...scopes: Scope[]): Caller => ({ name: sub, sub, scopes: new Set(scopes) });
+const scoped = (sub: string, ...scopes: Scope[]): Caller => createCaller(sub, scopes, true);
 /** The first one may send what was not seen before as often as this test does. */
 const CALLERS = [
   scoped('p1', ...SCOPES),

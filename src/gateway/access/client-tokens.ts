@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readTokensFile } from '../../config/auth.ts';
 import { onFileChange } from '../../config/file-change.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, createCaller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
 export interface ClientTokens {
@@ -42,7 +42,7 @@ export function readClientTokens(path: string, warn: (message: string) => void):
 function readEntries(path: string): Entry[] {
   return readTokensFile(path).map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
-    caller: { name, scopes: new Set(scopes) },
+    caller: createCaller(name, scopes, false),
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
 }

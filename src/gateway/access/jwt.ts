@@ -3,7 +3,7 @@ import type { JwtConfig, JwtKey } from '../../config/auth.ts';
 import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
 import { isScope } from '../../config/scopes.ts';
 import { playerIdProblem } from '../graphql/input/text.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, createCaller } from './caller.ts';
 import { type Keys, LocalKeys } from './keys.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
@@ -100,7 +100,7 @@ function toVerified(
   if (maxLifetimeSeconds > 0 && exp - (iat ?? now) > maxLifetimeSeconds) return undefined;
   const scopes = typeof scope === 'string' ? scope.split(' ').filter(isScope) : [];
   return {
-    caller: { name: sub, sub, scopes: new Set(scopes) },
+    caller: createCaller(sub, scopes, true),
     expiresAt: Math.min((exp + LEEWAY_SECONDS) * 1_000, trustedUntil),
   };
 }

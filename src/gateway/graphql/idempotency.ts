@@ -9,7 +9,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { WriteOutcome } from '../../rest/errors.ts';
-import { type Caller, callerKey } from '../access/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { ClientError } from './errors.ts';
 import type { Claim, ClaimRequest, KeyStore } from './idempotency-store.ts';
 import { InputError } from './resolvers/user-errors.ts';
@@ -106,7 +106,7 @@ async function sendAndRecord(store: KeyStore, claimed: Omit<ClaimRequest, 'lease
 
 /** Keys belong to a caller and a player. The store gets a hash: names of callers and players can be personal data. */
 function keyOf({ caller, playerUniqueId, idempotencyKey }: KeyedEvents): string {
-  return hashOf([callerKey(caller), playerUniqueId, idempotencyKey]);
+  return hashOf([caller.key, playerUniqueId, idempotencyKey]);
 }
 
 /** The same for the same input, in whatever order a client writes the members of metadata. */

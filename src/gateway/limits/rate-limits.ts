@@ -1,5 +1,5 @@
 import type { SharedState } from '../../process/redis.ts';
-import { type Caller, callerKey } from '../access/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
 import { clientOf } from './address.ts';
 import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
@@ -85,31 +85,31 @@ export class RateLimits {
 
   /** Throws RATE_LIMITED with HTTP 429 for a caller without tokens, as far as this process knows. */
   refuseDebtor(caller: Caller): void {
-    refuseFor(this.#operationsOf(caller).wait(callerKey(caller)));
+    refuseFor(this.#operationsOf(caller).wait(caller.key));
   }
 
   /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too few tokens. */
   async charge(caller: Caller, cost: number): Promise<void> {
-    refuseFor(await this.#operationsOf(caller).take(callerKey(caller), cost));
+    refuseFor(await this.#operationsOf(caller).take(caller.key, cost));
   }
 
   /** Charges the REST calls and the response of an operation afterwards, as a debt for the next one. */
   settle(caller: Caller, calls: number, responseLength: number): void {
     const forCalls = Math.max(0, Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION));
     const cost = forCalls + Math.floor(responseLength / RESPONSE_PER_OPERATION);
-    if (cost > 0) this.#operationsOf(caller).debt(callerKey(caller), cost);
+    if (cost > 0) this.#operationsOf(caller).debt(caller.key, cost);
   }
 
   /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
   chargeNewOperation(caller: Caller): void {
-    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(callerKey(caller));
+    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(caller.key);
     if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
   }
 
   /** Charges a slow new operation afterwards, as a debt: overlapping fields make validation quadratic. */
   settleNewOperation(caller: Caller, ms: number): void {
     const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
-    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(callerKey(caller), cost);
+    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(caller.key, cost);
   }
 
   /** Charges a long body before it is parsed; throws RATE_LIMITED with HTTP 429. */
@@ -117,12 +117,12 @@ export class RateLimits {
     const cost = Math.floor(bytes / BYTES_PER_OPERATION);
     if (cost === 0) return;
     this.refuseDebtor(caller);
-    this.#operationsOf(caller).debt(callerKey(caller), cost);
+    this.#operationsOf(caller).debt(caller.key, cost);
   }
 
   /** Takes one read of coupons. Returns 0, or the wait in milliseconds. */
   async takeCouponRead(caller: Caller): Promise<number> {
-    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(callerKey(caller));
+    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(caller.key);
   }
 
   #operationsOf(caller: Caller): Buckets {

@@ -60,7 +60,7 @@ export class Observation {
       deadline,
       requestId: request.id,
       // A server has many users. A single player must not use all connections.
-      callerKey: caller.scopes.has('any-player') ? undefined : caller.name,
+      callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
       couponMembers: known?.couponMembers,
       trace: passedOn && writeTraceParent(passedOn),
       onCall: (ended: CallRecord) => record.calls.push(ended),
