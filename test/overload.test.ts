@@ -117,6 +117,18 @@ describe('the limiter', () => {
     await acquire('a');
     expect(told).toEqual(['a refused']);
   });
+
+  test('refuses each one when its own time is over', async () => {
+    const { acquire, limiter, release, told } = open(() => 1, { maxWaiting: 3, maxWaitMs: 20 });
+    await acquire('a');
+    await acquire('b');
+    expect(told).toEqual(['a in', 'b refused']);
+    const waiting = [acquire('c'), acquire('d')];
+    release();
+    await Promise.all(waiting);
+    expect(told).toEqual(['a in', 'b refused', 'd in', 'c refused']);
+    expect([limiter.active, limiter.waiting]).toEqual([1, 0]);
+  });
 });
 
 test('a client that goes away makes room', async () => {

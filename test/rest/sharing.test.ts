@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import type { RestClient } from '../../src/rest/client.ts';
+import { CouponMembers } from '../../src/rest/decode/coupon-members.ts';
 import { API_KEY, type EndpointName } from '../kit/upstream.ts';
 import { failure, operation, start, type TestOperation } from './setup.ts';
 
@@ -59,6 +60,19 @@ test('what selects the answer keeps reads apart: language, page, size, player an
   answers.push(rest.getPlayer('p1', undefined, op));
   await Promise.allSettled(answers);
   expect(upstream.calls()).toHaveLength(8);
+});
+
+test('reads of coupons are shared by operations that need the same members', async () => {
+  const { upstream, rest } = await start();
+  const needing = (...fields: string[]) => operation({ couponMembers: new CouponMembers(new Set(fields)) });
+  const [withTitle, same, without] = await Promise.all([
+    rest.listCoupons('p1', needing('title', 'code')),
+    rest.listCoupons('p1', needing('isUsed', 'title')),
+    rest.listCoupons('p1', needing('code')),
+  ]);
+  expect(same).toBe(withTitle);
+  expect([withTitle?.[0]?.group?.title, without?.[0]?.group?.title]).toEqual(['Welcome', undefined]);
+  expect(upstream.calls()).toHaveLength(2);
 });
 
 describe('those who share a call do not depend on each other', () => {
