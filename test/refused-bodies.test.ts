@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBoth } from './kit/gateway.ts';
+import { raw, requestBytes } from './kit/raw.ts';
+
+/* What becomes of the body of a request that was refused before its body was read. */
+
+const LIMIT = 262_144;
+const PIECE = Buffer.alloc(65_536, 'x');
+/** More than the buffers of two sockets hold. */
+const ENDLESS = 1e9;
+
+let both: Awaited<ReturnType<typeof startBoth>>;
+beforeAll(async () => {
+  both = await startBoth();
+});
+afterAll(() => both.close());
+
+const localhost = 'Host: localhost';
+const head = (...lines: string[]) => `POST /nope HTTP/1.1\r\n${[localhost, ...lines].join('\r\n')}\r\n\r\n`;
+
+/** Sends a body without end, one piece after the other. Resolves when the server closes: to what it said and what it took. */
+function flood(url: string, ...parts: string[]): Promise<{ answer: string; taken: number }> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let answer = '';
+    let taken = 0;
+    const send = () => {
+      socket.write(PIECE, (error) => {
+        if (error) return;
+        taken += PIECE.length;
+        send();
+      });
+    };
+    for (const part of parts) socket.write(part);
+    send();
+    socket.on('data', (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on('error', () => undefined).on('close', () => resolve({ answer, taken }));
+  });
+}
+
+test.each([
+  ['announced', [head(`Content-Length: ${ENDLESS}`)]],
+  ['in one chunk', [head('Transfer-Encoding: chunked'), `${ENDLESS.toString(16)}\r\n`]],
+])('a body without end, %s: its sender is told why, and is not read on', async (_name, parts) => {
+  const { answer, taken } = await flood(both.gateway.url, ...parts);
+  expect(answer).toMatch(/^HTTP\/1\.1 404 .*"There is nothing here; GraphQL is at \/graphql\."/s);
+  expect(taken).toBeLessThan(ENDLESS / 20);
+});
+
+test('after a body within the limit the connection is used again', async () => {
+  const first = requestBytes({
+    target: '/nope',
+    headers: [localhost, 'Connection: keep-alive'],
+    body: 'x'.repeat(LIMIT - 1_000),
+  });
+  const next = requestBytes({ method: 'GET', target: '/nope', headers: [localhost] });
+  expect((await raw(both.gateway.url, first, next)).statuses).toEqual([404, 404]);
+});
