@@ -5,7 +5,7 @@ import { raw, requestBytes } from './kit/raw.ts';
 
 /* What becomes of the body of a request that was refused before its body was read. */
 
-const LIMIT = 262_144;
+const LIMIT = 65_536;
 const PIECE = Buffer.alloc(65_536, 'x');
 /** More than the buffers of two sockets hold. */
 const ENDLESS = 1e9;

@@ -22,12 +22,9 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const FIRST_BYTES = 4_096;
 /** The memory of all unfinished bodies of a process, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
-/**
- * How many bytes of a refused body are discarded, and for how long, so that the client can read the refusal; then the
- * connection is closed. Not sooner: whoever sends such bodies on purpose would connect anew at once, which costs more.
- */
-const MAX_DISCARDED_BYTES = 262_144;
-const MAX_DISCARD_MS = 4_000;
+/** How many bytes of a refused body are discarded so that the client can read the refusal; then the connection is closed. */
+const MAX_DISCARDED_BYTES = 65_536;
+const MAX_DISCARD_MS = 2_000;
 /** The longest list anywhere in a body. */
 const MAX_LIST_LENGTH = 500;
 
