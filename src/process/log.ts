@@ -59,7 +59,7 @@ export function openStdout(): DestinationStream {
     retryEAGAIN: () => performance.now() < flushUntil,
     contentMode: 'buffer',
   });
-  // Of strings, SonicBoom would measure all waiting lines again with each new one.
+  // With strings, SonicBoom measures all waiting lines again for each new line.
   const write = destination.write.bind(destination) as (line: Buffer | string) => boolean;
   destination.write = (line) => write(Buffer.from(line));
   // The gateway continues when the pipe is closed or the disk is full.

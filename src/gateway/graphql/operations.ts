@@ -30,6 +30,7 @@ export interface KnownOperation {
   readonly operation: OperationDefinitionNode;
   /** SHA-256 of the document's text, in hexadecimal. */
   readonly hash: string;
+  /** The members of coupons that its document selects. */
   readonly couponMembers: CouponMembers;
   /** How often it was requested. */
   sightings: number;
