@@ -42,14 +42,14 @@ export type CreateRequest = (endpoint: Endpoint, content: RequestContent, contex
 /** Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. */
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-  let hashedKey = '';
+  let hashedKey: Secret | undefined;
   let account = '';
 
   /** Identifies the account without its key. Hashed again only when the key changes. */
-  function accountOf(key: string): string {
+  function accountOf(key: Secret): string {
     if (key !== hashedKey) {
       hashedKey = key;
-      account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
+      account = JSON.stringify([baseUrl.href, createHash('sha256').update(reveal(key)).digest('base64')]);
     }
     return account;
   }
@@ -59,8 +59,8 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
   return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
-    const key = reveal(apiKey());
-    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
+    const key = apiKey();
+    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(key)];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey()));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');

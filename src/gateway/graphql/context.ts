@@ -8,7 +8,6 @@ import type { Idempotency } from './idempotency.ts';
 import { CallBudget } from './loaders/call.ts';
 import { Loaders } from './loaders/loaders.ts';
 import type { KnownOperation } from './operations.ts';
-import { WriteOutcomes } from './write-outcomes.ts';
 
 /**
  * The context of one operation. Apollo Server copies it shallowly before execution, so mutable state is in objects.
@@ -21,8 +20,6 @@ export interface Context {
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
-  /** What became of the operation's writes so far. */
-  writes: WriteOutcomes;
   /** The allowance for reading coupons. */
   couponReads: CouponReads;
   /** The refusals of access rules so far. */
@@ -59,8 +56,7 @@ export function createContext(
   const reading = { rest, call, budget, onBatch };
   const loaders = new Loaders(reading);
   const couponReads = new CouponReads(rates, caller);
-  const writes = new WriteOutcomes();
   const refusals = new Refusals();
   const extensions = { requestId: call.requestId };
-  return { caller, known, call, loaders, idempotency, writes, couponReads, refusals, rules, record, extensions };
+  return { caller, known, call, loaders, idempotency, couponReads, refusals, rules, record, extensions };
 }

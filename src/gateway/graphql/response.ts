@@ -14,14 +14,15 @@ const MAX_LOCATIONS = 10;
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
 export function formatResult(
   { data, errors }: ExecutionResult,
-  { known, refusals, writes, call }: Context,
+  { known, refusals, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (!errors && refusals.size === 0 && data !== undefined) return { data };
   const all = [...(errors ?? []), ...refusals.errors];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
   const formatted = all.map(format);
-  const told = known?.operation.operation === 'mutation' ? formatted.map((error) => writes.judge(error)) : formatted;
+  const isMutation = known?.operation.operation === 'mutation';
+  const told = isMutation ? formatted.map((error) => loaders.writes.outcomes.judge(error)) : formatted;
   return { errors: told, ...(data === undefined ? {} : { data }) };
 }
 

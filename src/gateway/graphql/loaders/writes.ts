@@ -1,5 +1,6 @@
 import { Cancellation } from '../../../rest/cancellation.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
+import { WriteOutcomes } from '../write-outcomes.ts';
 import type { Reading } from './call.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { Reading } from './call.ts';
  * write to one player can also change others (a friend's order makes a referral active).
  */
 export class Writes {
+  /** What became of the writes so far. */
+  readonly outcomes = new WriteOutcomes();
   readonly #reading: Reading;
   readonly #forget: () => void;
 

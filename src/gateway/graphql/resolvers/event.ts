@@ -6,7 +6,7 @@ import { performWrite } from './user-errors.ts';
 
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   trackEvents: async (_parent, { input }, context, info) => {
-    const field = { info, writes: context.writes, isKeyed: input.idempotencyKey != null };
+    const field = { info, outcomes: context.loaders.writes.outcomes, isKeyed: input.idempotencyKey != null };
     const { userErrors } = await performWrite(field, eventProblems(input), () => sendEvents(input, context));
     const eventNames = userErrors.length > 0 ? [] : input.events.map(({ name }) => name);
     return { playerUniqueId: input.playerUniqueId, eventNames, userErrors };

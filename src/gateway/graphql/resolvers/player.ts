@@ -78,18 +78,20 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
 };
 
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
-  upsertPlayer: async (_parent, { input }, { loaders, writes }, info) => {
+  upsertPlayer: async (_parent, { input }, { loaders: { writes } }, info) => {
     const { playerUniqueId } = input;
-    const outcome = await performWrite({ info, writes }, upsertProblems(input), () =>
-      loaders.writes.upsertPlayer(upsertBody(input)),
+    const outcome = await performWrite({ info, outcomes: writes.outcomes }, upsertProblems(input), () =>
+      writes.upsertPlayer(upsertBody(input)),
     );
     return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders, record, writes }, info) => {
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes }, record }, info) => {
     const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
     record.deletions.push(deletion);
-    const { result, userErrors } = await performWrite({ info, writes }, deleteProblems({ playerUniqueId }), () =>
-      loaders.writes.deletePlayer(playerUniqueId),
+    const { result, userErrors } = await performWrite(
+      { info, outcomes: writes.outcomes },
+      deleteProblems({ playerUniqueId }),
+      () => writes.deletePlayer(playerUniqueId),
     );
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };

@@ -23,7 +23,7 @@ export class InputError extends Error {
 export interface WriteField {
   info: GraphQLResolveInfo;
   /** Where the outcome is recorded. */
-  writes: WriteOutcomes;
+  outcomes: WriteOutcomes;
   /** Whether the write has an idempotency key. Default false. */
   isKeyed?: boolean;
 }
@@ -36,18 +36,18 @@ const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
  * itself refuses the input, that becomes a user error too. Every other failure is thrown.
  */
 export async function performWrite<Result>(
-  { info, writes, isKeyed = false }: WriteField,
+  { info, outcomes, isKeyed = false }: WriteField,
   problems: UserError[],
   write: () => Promise<Result>,
 ): Promise<Outcome<Result>> {
   if (problems.length > 0) return { userErrors: problems };
   try {
     const result = await write();
-    writes.record(info.path.key, 'DONE', isKeyed);
+    outcomes.record(info.path.key, 'DONE', isKeyed);
     return { result, userErrors: [] };
   } catch (error) {
     if (error instanceof InputError) return { userErrors: [error.userError] };
-    writes.record(info.path.key, outcomeOf(error), isKeyed);
+    outcomes.record(info.path.key, outcomeOf(error), isKeyed);
     if (!(error instanceof UpstreamError) || error.code !== 'UPSTREAM_REJECTED' || !INPUT_REFUSED.has(error.status))
       throw error;
     return {
