@@ -43,19 +43,44 @@ export async function startWorkers(
   cluster.setupPrimary({ silent: true });
   const registry = new Registry();
   registerProcessMetrics(registry);
-  const deaths = new Counter({
-    name: 'gateway_worker_deaths_total',
-    help: 'Workers that ended or hung without being told to end, and were replaced.',
-    registers: [registry],
-  });
   const metrics = createWorkerMetrics(registry);
-  let stopping = false;
-  let pauseMs = FIRST_PAUSE_MS;
+  const supervisor = new Supervisor({ baseUrl, log, stdout, registry, metrics });
+  const [url = ''] = await Promise.all(Array.from({ length: count }, () => supervisor.start()));
+  return {
+    url,
+    status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
+    metrics: () => metrics.page(workers()),
+    stop: (hurry) => supervisor.stop(hurry),
+  };
+}
 
-  const [url = ''] = await Promise.all(Array.from({ length: count }, () => start()));
+interface SupervisorOptions {
+  baseUrl: string;
+  log: FastifyBaseLogger;
+  stdout: DestinationStream;
+  registry: Registry;
+  metrics: WorkerMetrics;
+}
+
+/** Starts workers, and replaces those that die. */
+class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #deaths: Counter;
+  #stopping = false;
+  #pauseMs = FIRST_PAUSE_MS;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#deaths = new Counter({
+      name: 'gateway_worker_deaths_total',
+      help: 'Workers that ended or hung without being told to end, and were replaced.',
+      registers: [options.registry],
+    });
+  }
 
   /** Resolves to the worker's URL. */
-  async function start(): Promise<string> {
+  async start(): Promise<string> {
+    const { baseUrl, log, stdout, metrics } = this.#options;
     const worker = cluster.fork({ REST_BASE_URL: baseUrl });
     const { process: child } = worker;
     if (child.stdout) forwardLines(child.stdout, stdout);
@@ -66,37 +91,32 @@ export async function startWorkers(
     watch(worker, metrics, log);
     worker.once('exit', (code, signal) => {
       metrics.keep(worker);
-      if (stopping) return;
-      deaths.inc();
-      if (performance.now() - started >= STARTED_WELL_MS) pauseMs = FIRST_PAUSE_MS;
-      log.error({ worker: worker.process.pid, code, signal, pauseMs }, 'a worker died and is replaced');
-      replace();
+      if (this.#stopping) return;
+      this.#deaths.inc();
+      if (performance.now() - started >= STARTED_WELL_MS) this.#pauseMs = FIRST_PAUSE_MS;
+      log.error({ worker: worker.process.pid, code, signal, pauseMs: this.#pauseMs }, 'a worker died and is replaced');
+      this.#replace();
     });
     return url;
   }
 
-  function replace(): void {
-    setTimeout(async () => {
-      if (stopping) return;
-      try {
-        await start();
-      } catch (error) {
-        log.error({ err: error, pauseMs }, 'a worker failed to start');
-        replace();
-      }
-    }, pauseMs);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  stop(hurry: AbortSignal): Promise<void> {
+    this.#stopping = true;
+    return stopAll(hurry);
   }
 
-  return {
-    url,
-    status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
-    metrics: () => metrics.page(workers()),
-    stop(hurry) {
-      stopping = true;
-      return stopAll(hurry);
-    },
-  };
+  #replace(): void {
+    setTimeout(async () => {
+      if (this.#stopping) return;
+      try {
+        await this.start();
+      } catch (error) {
+        this.#options.log.error({ err: error, pauseMs: this.#pauseMs }, 'a worker failed to start');
+        this.#replace();
+      }
+    }, this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
 }
 
 /** Sends SIGTERM to all workers, kills those that still run after the grace time, and resolves when all have ended. */

@@ -10,7 +10,7 @@ import type { Invalidation } from './invalidation.ts';
 import { Languages } from './language.ts';
 import type { Health, Observer } from './observer.ts';
 import { createRequests } from './request.ts';
-import { createResilience } from './resilience.ts';
+import { Resilience } from './resilience.ts';
 import { Reads, type ReadsOptions } from './single-flight.ts';
 import { createTransport } from './transport.ts';
 import type { Coupon, Player, ReferralPage } from './wire.ts';
@@ -77,7 +77,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
   const { origin } = baseUrl;
   const createRequest = createRequests({ ...options, baseUrl });
   const transport = createTransport({ origin, connections, connectTimeoutMs: timeoutMs, maxResponseBytes });
-  const resilience = createResilience({ transport, observer, connections, queueMs, breakerIntervalMs, random });
+  const resilience = new Resilience({ transport, observer, connections, queueMs, breakerIntervalMs, random });
   const warn: Warn = (warning, member) => observer.decodeWarning?.(warning, member);
   const common = { createRequest, resilience, observer, timeoutMs };
   const reads = createReads(options, common, warn);

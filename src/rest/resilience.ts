@@ -33,39 +33,49 @@ export interface ResilienceOptions {
 /** Decodes the body of a response; null when the player does not exist. */
 export type Decode<Result, Sent extends Call = Call> = (body: Json | null, call: Sent) => Result;
 
-export interface Resilience {
+/** Sends calls to the REST service. */
+export class Resilience {
+  readonly #transport: Transport;
+  readonly #observer: Observer;
+  readonly #queueMs: number;
+  readonly #queue: ConnectionQueue;
+  readonly #breaker: Breaker;
+  readonly #throttle: Throttle;
+  readonly #retries: Retries;
+
+  constructor(options: ResilienceOptions) {
+    const { transport, observer, queueMs, random } = options;
+    this.#transport = transport;
+    this.#observer = observer;
+    this.#queueMs = queueMs;
+    this.#queue = new ConnectionQueue({ ...options, onWaited: observer.queueWait });
+    this.#breaker = new Breaker(options.breakerIntervalMs, (state) => observer.breaker?.(state));
+    this.#throttle = new Throttle(random);
+    this.#retries = new Retries(random);
+  }
+
   /**
    * Sends the call, with retries, and decodes the response. A response is decoded at once, so that its buffer can be freed
    * before the next response is decoded.
    */
-  send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result>;
-  health(): Health;
-}
-
-export function createResilience(options: ResilienceOptions): Resilience {
-  const { transport, observer, queueMs, random } = options;
-  const queue = new ConnectionQueue({ ...options, onWaited: observer.queueWait });
-  const breaker = new Breaker(options.breakerIntervalMs, (state) => observer.breaker?.(state));
-  const throttle = new Throttle(random);
-  const retries = new Retries(random);
-
-  async function send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result> {
-    const permit = breaker.admit();
+  async send<Result, Sent extends Call>(call: Sent, decode: Decode<Result, Sent>): Promise<Result> {
+    const permit = this.#breaker.admit();
+    const throttle = this.#throttle;
     try {
-      retries.earn();
+      this.#retries.earn();
       for (;;) {
-        if (throttle.leftMs > 0) await throttle.wait(Math.min(call.deadline, performance.now() + queueMs));
-        const response = await attempt(call);
+        if (throttle.leftMs > 0) await throttle.wait(Math.min(call.deadline, performance.now() + this.#queueMs));
+        const response = await this.#attempt(call);
         if (!(response instanceof Error) && !isPassing(response)) {
           throttle.reset();
           const result = decode(readResponse(response, call.endpoint), call);
           permit.succeed();
           return result;
         }
-        const failure = response instanceof Error ? failureOf(call, response) : refusal(call, response);
-        const delayMs = retries.delayMs(call, failure);
+        const failure = response instanceof Error ? failureOf(call, response) : this.#refusal(call, response);
+        const delayMs = this.#retries.delayMs(call, failure);
         if (delayMs === undefined) throw failure.error;
-        observer.retry?.(call.endpoint.method, call.endpoint.template);
+        this.#observer.retry?.(call.endpoint.method, call.endpoint.template);
         call.timeLeftMs -= delayMs;
         await sleep(delayMs);
       }
@@ -75,52 +85,51 @@ export function createResilience(options: ResilienceOptions): Resilience {
     }
   }
 
+  health(): Health {
+    return {
+      breaker: this.#breaker.state,
+      active: this.#queue.active,
+      queued: this.#queue.waiting + this.#throttle.waiting,
+      pausedMs: Math.round(this.#throttle.leftMs),
+    };
+  }
+
   /** Sends the request once, when a connection is free. The call's time runs while it is in flight. */
-  async function attempt(call: Call): Promise<Response | Error> {
-    const permit = await queue.acquire(call);
+  async #attempt(call: Call): Promise<Response | Error> {
+    const permit = await this.#queue.acquire(call);
     const started = performance.now();
     let usedMs: number | undefined;
     try {
       if (call.cancelled) throw call.cancelled;
-      breaker.check();
-      const exchange = transport.send(call.request);
+      this.#breaker.check();
+      const exchange = this.#transport.send(call.request);
       call.begin(exchange);
       const timer = setTimeout(expire, call.timeLeftMs, call);
       const response = await exchange.response;
       clearTimeout(timer);
       usedMs = performance.now() - started;
       call.end(response, usedMs);
-      observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, usedMs);
+      this.#observer.attempt?.(call.endpoint.method, call.endpoint.template, call.status, usedMs);
       return response;
     } finally {
-      queue.release(permit, usedMs);
+      this.#queue.release(permit, usedMs);
     }
   }
 
-  /** The failure of an attempt without a response. Throws the reason of the abort if the request was aborted. */
-  function failureOf({ endpoint }: Call, error: Error): Failure {
-    if (!(error instanceof NoResponse)) throw error;
-    return { error: noResponseError(endpoint, error), sent: error.sent };
-  }
-
-  function refusal({ endpoint }: Call, response: Response): Failure {
+  #refusal({ endpoint }: Call, response: Response): Failure {
     if (response.status !== 429) {
-      throttle.reset();
+      this.#throttle.reset();
       return { error: passingError(endpoint, response), sent: true };
     }
-    throttle.pause(retryAfterMs(response));
-    return { error: passingError(endpoint, response, throttle.leftMs), sent: true };
+    this.#throttle.pause(retryAfterMs(response));
+    return { error: passingError(endpoint, response, this.#throttle.leftMs), sent: true };
   }
+}
 
-  return {
-    send,
-    health: () => ({
-      breaker: breaker.state,
-      active: queue.active,
-      queued: queue.waiting + throttle.waiting,
-      pausedMs: Math.round(throttle.leftMs),
-    }),
-  };
+/** The failure of an attempt without a response. Throws the reason of the abort if the request was aborted. */
+function failureOf({ endpoint }: Call, error: Error): Failure {
+  if (!(error instanceof NoResponse)) throw error;
+  return { error: noResponseError(endpoint, error), sent: error.sent };
 }
 
 function expire(call: Call): void {

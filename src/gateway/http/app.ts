@@ -1,6 +1,7 @@
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
 import { withoutSchemas } from '../../process/without-schemas.ts';
@@ -21,14 +22,14 @@ import { reportTo } from '../observe/operation-log.ts';
 import type { Tracing } from '../observe/trace.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
-import { beginInTurns } from './begin.ts';
+import { Turns } from './begin.ts';
 import { BodyReader, leaveBodiesUnread } from './body.ts';
 import { limitChunks } from './chunks.ts';
 import { keepConnections, serverOptions } from './connections.ts';
 import { answerErrors, earlyErrors } from './errors.ts';
-import { GRAPHQL_PATH, routeGraphQL } from './graphql-route.ts';
+import { GRAPHQL_PATH, type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
-import { readExamples } from './ide/examples.ts';
+import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { serveSdl } from './ide/sdl.ts';
@@ -63,59 +64,30 @@ export interface Gateway {
 /** The gateway as an application: it does not listen and reads no environment. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, rest, log, shared, metrics, tracing } = options;
-  const { production, limits } = config;
+  const { production, limits, workers, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({
-    rates: config.rates,
-    workers: config.workers,
-    shared,
-    newOperations: options.newOperations,
-  });
+  const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
   const authentication = createAuthentication(config.auth, {
     limit: rates,
     warn: (message) => log.warn(message),
     failed: metrics.authenticationFailed,
   });
-  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
-  const compiler = new Compiler(schema);
-  const { compileAfter = 50 } = options;
-  const operations = new Operations({ schema, limiter, compiler, maxTokens: limits.tokens, compileAfter });
-  const persistedQueries = createPersistedQueryStore(shared);
-  const manifestCheck = { schema, maxTokens: limits.tokens };
-  const admission = new Admission(config.persistedOperations, manifestCheck, persistedQueries, log, metrics);
-  const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
-  const apollo = await startApollo({
-    ...responses,
-    schema,
-    operations,
-    persistedQueries,
-    maxTokens: limits.tokens,
-    production,
-    landingPage: production ? undefined : sandbox(examples),
-    log,
-  });
+  const execution = await createExecution(options, schema, examples);
 
   const app = createApp(config, log);
-  app.addHook('onClose', () => apollo.stop());
-  const observation = new Observation(app, GRAPHQL_PATH, {
-    metrics,
-    log,
-    tracing,
-    slowOperationMs: config.slowOperationMs,
-  });
+  app.addHook('onClose', () => execution.apollo.stop());
+  const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing, slowOperationMs });
   const concurrency = await addHooks(app, config, options.draining);
   metrics.showConcurrency(concurrency);
   routeGraphQL(app, {
+    ...execution,
     schema,
     authenticate: authentication.authenticate,
     anonymousTypename: config.anonymousTypename,
     rates,
     bodies: new BodyReader(),
     maxBodyBytes: limits.bodyBytes,
-    admission,
-    operations,
-    limiter,
     concurrency,
     observation,
     operationTimeoutMs: config.operationTimeoutMs,
@@ -123,24 +95,55 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       rest,
       rules,
       rates,
-      idempotency: createIdempotency(shared, config.workers),
+      idempotency: createIdempotency(shared, workers),
       maxUpstreamCalls: limits.upstreamCalls,
       onBatch: metrics.batch,
     },
-    apollo,
     landingPage: !production,
-    responses,
     publishCost: !production,
   });
-  if (!production) {
-    admitHostedSandbox(app);
-    const hint = tokenHint(config.auth);
-    serveStartPage(app, GRAPHQL_PATH, hint);
-    serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
-    serveSdl(app, schema);
-  }
-  app.addHook('onReady', async () => compileListed(admission, operations));
+  if (!production) servePages(app, config, schema, examples);
+  app.addHook('onReady', async () => compileListed(execution));
   return { app, hasKeys: authentication.isReady };
+}
+
+type Execution = Pick<GraphQLRoute, 'limiter' | 'operations' | 'admission' | 'responses' | 'apollo'>;
+
+/** What finds, measures and executes operations. */
+async function createExecution(
+  { config, log, shared, metrics, compileAfter = 50 }: GatewayOptions,
+  schema: GraphQLSchema,
+  examples: Example[],
+): Promise<Execution> {
+  const { production, limits } = config;
+  const { tokens: maxTokens } = limits;
+  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
+  const operations = new Operations({ schema, limiter, compiler: new Compiler(schema), maxTokens, compileAfter });
+  const persistedQueries = createPersistedQueryStore(shared);
+  const check = { schema, maxTokens };
+  const admission = new Admission(config.persistedOperations, check, persistedQueries, log, metrics);
+  const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
+  const landingPage = production ? undefined : sandbox(examples);
+  const apollo = await startApollo({
+    ...responses,
+    schema,
+    operations,
+    persistedQueries,
+    maxTokens,
+    production,
+    landingPage,
+    log,
+  });
+  return { limiter, operations, admission, responses, apollo };
+}
+
+/** The pages for developers. */
+function servePages(app: FastifyInstance, config: Config, schema: GraphQLSchema, examples: Example[]): void {
+  admitHostedSandbox(app);
+  const hint = tokenHint(config.auth);
+  serveStartPage(app, GRAPHQL_PATH, hint);
+  serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
+  serveSdl(app, schema);
 }
 
 /** The packages of federation are loaded only where they are needed. */
@@ -172,7 +175,7 @@ function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
 
 /** All hooks before the route, in order. Returns the concurrency limiter. */
 async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
-  const isLate = beginInTurns(app, config.overload.eventLoopDelayMs / 2);
+  const turns = new Turns(app, config.overload.eventLoopDelayMs / 2);
   keepConnections(app, config.connections, draining);
   limitChunks(app.server);
   setHeaders(app);
@@ -191,7 +194,8 @@ async function addHooks(app: FastifyInstance, config: Config, draining: AbortSig
   const concurrency = await limitOverload(app, config.overload);
   app.addHook('onRequest', (request, _reply, done) => {
     // Refused before authentication while the waiting queue is full.
-    if (isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull)) return done(overloaded());
+    if (turns.isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull))
+      return done(overloaded());
     done();
   });
   return concurrency;
@@ -217,6 +221,6 @@ function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | b
 }
 
 /** Compiles the operations of the manifest, one at a time, after the process is ready. */
-function compileListed(admission: Admission, operations: Operations): void {
+function compileListed({ admission, operations }: Execution): void {
   for (const text of admission.listed) setImmediate(() => operations.compileText(text));
 }

@@ -21,76 +21,80 @@ interface Waiting {
   begin(): void;
 }
 
-/**
- * Makes every request wait until it may begin. The returned function tells whether a request waited too long.
- *
- * @param maxWaitMs How long a request may wait, in milliseconds.
- */
-export function beginInTurns(app: FastifyInstance, maxWaitMs: number): (request: FastifyRequest) => boolean {
-  const late = new WeakSet<FastifyRequest>();
-  const waiting: Waiting[] = [];
-  let mostBegun = MAX_BEGUN;
-  let scheduled = false;
-  let accepted = false;
-  let acceptingSince: number | undefined;
-  let begunAt: number | undefined;
+/** Makes every request of an application wait until it may begin. */
+export class Turns {
+  readonly #maxWaitMs: number;
+  readonly #late = new WeakSet<FastifyRequest>();
+  readonly #waiting: Waiting[] = [];
+  #mostBegun = MAX_BEGUN;
+  #scheduled = false;
+  #accepted = false;
+  #acceptingSince: number | undefined;
+  #begunAt: number | undefined;
 
-  app.server.on('connection', () => {
-    accepted = true;
-  });
-
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(turn);
+  /** @param maxWaitMs How long a request may wait, in milliseconds. */
+  constructor(app: FastifyInstance, maxWaitMs: number) {
+    this.#maxWaitMs = maxWaitMs;
+    app.server.on('connection', () => {
+      this.#accepted = true;
+    });
+    app.addHook('onRequest', (request, { raw }, done) => {
+      if (this.#waiting.length >= MAX_WAITING) {
+        this.#late.add(request);
+        return done();
+      }
+      const begin = () => {
+        // Nothing begins for a client that has disconnected.
+        if (!raw.destroyed) done();
+      };
+      this.#waiting.push({ request, since: performance.now(), begin });
+      this.#schedule();
+    });
   }
 
-  function turn(): void {
-    scheduled = false;
+  /** Whether a request waited too long. */
+  isLate(request: FastifyRequest): boolean {
+    return this.#late.has(request);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = () => {
+    this.#scheduled = false;
     const now = performance.now();
-    if (begunAt !== undefined) {
-      mostBegun =
-        now - begunAt > LONG_TURN_MS ? Math.max(MIN_BEGUN, mostBegun >> 1) : Math.min(MAX_BEGUN, mostBegun + 1);
-      begunAt = undefined;
+    if (this.#begunAt !== undefined) {
+      const isLong = now - this.#begunAt > LONG_TURN_MS;
+      this.#mostBegun = isLong ? Math.max(MIN_BEGUN, this.#mostBegun >> 1) : Math.min(MAX_BEGUN, this.#mostBegun + 1);
+      this.#begunAt = undefined;
     }
-    if (accepted) {
-      accepted = false;
-      acceptingSince ??= now;
-      if (now - acceptingSince < ACCEPT_MS) {
-        schedule();
+    if (this.#accepted) {
+      this.#accepted = false;
+      this.#acceptingSince ??= now;
+      if (now - this.#acceptingSince < ACCEPT_MS) {
+        this.#schedule();
         return;
       }
     }
-    acceptingSince = undefined;
-    refuseOld(now);
+    this.#acceptingSince = undefined;
+    this.#refuseOld(now);
     // The newest first: under lasting overload, the oldest first would make every response late.
-    const begun = waiting.splice(-mostBegun);
-    if (waiting.length > 0) {
-      begunAt = now;
-      schedule();
+    const begun = this.#waiting.splice(-this.#mostBegun);
+    if (this.#waiting.length > 0) {
+      this.#begunAt = now;
+      this.#schedule();
     }
     for (const one of begun) one.begin();
-  }
+  };
 
-  function refuseOld(now: number): void {
-    const young = waiting.findIndex(({ since }) => now - since < maxWaitMs);
-    for (const one of waiting.splice(0, young < 0 ? waiting.length : young)) {
-      late.add(one.request);
+  #refuseOld(now: number): void {
+    const young = this.#waiting.findIndex(({ since }) => now - since < this.#maxWaitMs);
+    for (const one of this.#waiting.splice(0, young < 0 ? this.#waiting.length : young)) {
+      this.#late.add(one.request);
       one.begin();
     }
   }
-
-  app.addHook('onRequest', (request, { raw }, done) => {
-    if (waiting.length >= MAX_WAITING) {
-      late.add(request);
-      return done();
-    }
-    const begin = () => {
-      // Nothing begins for a client that has disconnected.
-      if (!raw.destroyed) done();
-    };
-    waiting.push({ request, since: performance.now(), begin });
-    schedule();
-  });
-  return (request) => late.has(request);
 }

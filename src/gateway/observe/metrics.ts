@@ -22,7 +22,7 @@ export interface Metrics {
   /** Counts a request that names its document by hash or id. */
   persistedQuery(result: 'listed' | 'registered' | 'unknown' | 'sent'): void;
   /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
-  showConcurrency(concurrency: { readonly active: number; readonly waiting: number }): void;
+  showConcurrency(limiter: { readonly active: number; readonly waiting: number }): void;
 }
 
 /** Buckets of durations, in seconds. */
@@ -79,14 +79,9 @@ export function createMetrics(): Metrics {
     batch: (loader, keys) => batches.add(keys, loader),
     authenticationFailed: (reason) => failures.add(1, reason),
     persistedQuery: (result) => persisted.add(1, result),
-    showConcurrency(concurrency) {
-      showGauge('gateway_operations_active', 'Operations that are executed.', registry, () => concurrency.active);
-      showGauge(
-        'gateway_operations_waiting',
-        'Operations that wait to be executed.',
-        registry,
-        () => concurrency.waiting,
-      );
+    showConcurrency(limiter) {
+      showGauge('gateway_operations_active', 'Operations that are executed.', registry, () => limiter.active);
+      showGauge('gateway_operations_waiting', 'Operations that wait to be executed.', registry, () => limiter.waiting);
     },
   };
 }

@@ -2,6 +2,15 @@ import { type Kysely, PostgresAdapter, sql } from 'kysely';
 
 /** Players and what belongs to them. Every foreign key has an index: deleting a player reads all of them. */
 export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
+  const types = typesOf(db);
+  await createPlayers(db, types);
+  await createReferrals(db, types);
+  await createCoupons(db, types);
+  await createEvents(db, types);
+}
+
+/** Types of columns that the two databases write differently, or that many tables have. */
+function typesOf<Tables>(db: Kysely<Tables>) {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   // Neither database uses an id twice, so that nothing of a deleted player can become a new player's.
   const id = sql.raw(
@@ -10,7 +19,12 @@ export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
   // SQLite compares text by its bytes. So must PostgreSQL, whatever the collation of the database is.
   const text = sql.raw(isPostgres ? 'text collate "C"' : 'text');
   const player = sql.raw('bigint not null references players (id) on delete cascade');
+  return { id, text, player };
+}
 
+type Types = ReturnType<typeof typesOf>;
+
+async function createPlayers<Tables>(db: Kysely<Tables>, { id, text, player }: Types): Promise<void> {
   await sql`create table players (
     id ${id},
     player_unique_id ${text} not null unique,
@@ -39,7 +53,9 @@ export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
   )`.execute(db);
   await sql`create index contacts_by_value on contacts (kind, value, id)`.execute(db);
   await sql`create index contacts_by_player on contacts (counted_for)`.execute(db);
+}
 
+async function createReferrals<Tables>(db: Kysely<Tables>, { player }: Types): Promise<void> {
   await sql`create table referrals (
     friend_id bigint primary key references players (id) on delete cascade,
     referrer_id ${player},
@@ -48,7 +64,9 @@ export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
     activated_at bigint
   )`.execute(db);
   await sql`create index referrals_in_order on referrals (referrer_id, referred_at, friend_id)`.execute(db);
+}
 
+async function createCoupons<Tables>(db: Kysely<Tables>, { id, text, player }: Types): Promise<void> {
   await sql`create table coupon_groups (handle ${text} primary key, definition text not null)`.execute(db);
 
   await sql`create table coupons (
@@ -70,7 +88,9 @@ export async function up<Tables>(db: Kysely<Tables>): Promise<void> {
     check (usage_limit is null or uses <= usage_limit)
   )`.execute(db);
   await sql`create index coupons_by_player on coupons (player_id, group_handle)`.execute(db);
+}
 
+async function createEvents<Tables>(db: Kysely<Tables>, { id, player }: Types): Promise<void> {
   await sql`create table events (
     id ${id},
     player_id ${player},
