@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Pool } from 'undici';
 import { startBoth } from './kit/gateway.ts';
 import { raw, requestBytes } from './kit/raw.ts';
 
@@ -50,9 +51,26 @@ test('a body without end: its sender is told why, and is not read on', async () 
     flood(url, chunked, '1\r\nx\r\n'.repeat(1_000), `${ENDLESS.toString(16)}\r\n`),
   ]);
   for (const { answer, taken } of ends) {
-    expect(answer).toMatch(/^HTTP\/1\.1 404 .*"There is nothing here; GraphQL is at \/graphql\."/s);
+    expect(answer).toMatch(
+      /^HTTP\/1\.1 404 .*\r\nconnection: close\r\n.*"There is nothing here; GraphQL is at \/graphql\."/is,
+    );
     expect(taken).toBeLessThan(ENDLESS / 20);
   }
+});
+
+// Without the header `connection: close`, the client would reuse a connection that is not read.
+test('a client whose long body is refused sends its next request on another connection', async () => {
+  const pool = new Pool(both.gateway.url, { connections: 1, pipelining: 1 });
+  const body = 'x'.repeat(10 * LIMIT);
+  const statuses: number[] = [];
+  for (const path of ['/nope', '/graphql', '/nope']) {
+    const headers = { 'content-type': 'application/json' };
+    const response = await pool.request({ method: 'POST', path, headers, body });
+    await response.body.text();
+    statuses.push(response.statusCode);
+  }
+  await pool.close();
+  expect(statuses).toEqual([404, 413, 404]);
 });
 
 test('after a body within the limit the connection is used again', async () => {

@@ -7,7 +7,7 @@
  * of the address with the most bytes is aborted first. Node's `requestTimeout` bounds the time.
  */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { isExact } from '../graphql/input/text.ts';
 import { clientOf } from '../limits/address.ts';
@@ -22,11 +22,9 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const FIRST_BYTES = 4_096;
 /** The memory of all unfinished bodies of a process, in bytes. */
 const MAX_TOTAL_BYTES = 64 * 1_024 * 1_024;
-/** How many bytes of a refused body are discarded, so that the client can read the refusal. */
+/** A refused body up to this length is discarded, and its connection is used again. */
 const MAX_DISCARDED_BYTES = 32_768;
-/** What a chunk counts at least, since each costs time. */
-const MIN_CHUNK_BYTES = 32;
-/** How long the connection stays open when more is sent, in milliseconds. */
+/** How long a client has to finish such a body, or to read the refusal of a longer one, in milliseconds. */
 const LINGER_MS = 2_000;
 /** The longest list anywhere in a body. */
 const MAX_LIST_LENGTH = 500;
@@ -132,14 +130,11 @@ export class BodyReader {
   }
 }
 
-/**
- * Keeps Fastify from reading bodies; `BodyReader` reads them. The unread rest of a body is discarded after the response, up
- * to a limit.
- */
+/** Keeps Fastify from reading bodies; `BodyReader` reads them. */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  app.addHook('onSend', ({ raw }, _reply, payload, done) => {
-    if (!raw.complete && hasBody(raw)) discard(raw);
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (!raw.complete && hasBody(raw)) refuseBody(raw, reply);
     done(null, payload);
   });
 }
@@ -149,22 +144,23 @@ function hasBody({ headers }: FastifyRequest['raw']): boolean {
 }
 
 /**
- * Discards the rest of a body up to the limit, and then stops reading. The connection is closed later: at once, the client
- * could not read the refusal, and a hostile one would connect anew, which costs more than anything else that it can do.
- * Node's parser reads until `push` returns false, and again after `_read`.
+ * Discards a short body. A longer one is not read: its connection is closed, but not at once. At once, the client could not
+ * read the refusal, and a hostile one would connect anew, which costs more than anything else that it can do.
  */
-function discard(raw: FastifyRequest['raw']): void {
-  const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
-  raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
-  const push = raw.push.bind(raw);
-  let left = MAX_DISCARDED_BYTES - raw.readableLength;
-  raw.push = (chunk, encoding) => {
-    if (chunk === null) return push(chunk, encoding);
-    left -= Math.max(chunk.length, MIN_CHUNK_BYTES);
-    return left > 0;
-  };
-  if (left <= 0) raw._read = () => undefined;
-  raw.resume();
+function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
+  const { socket } = raw;
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  const isShort = Number(raw.headers['content-length']) <= MAX_DISCARDED_BYTES;
+  if (isShort) raw.once('end', () => clearTimeout(timer));
+  else {
+    void reply.header('connection', 'close');
+    // Node's server calls this after the response.
+    socket.destroySoon = () => undefined;
+    // Node's parser reads until `push` returns false, and again after `_read`.
+    raw.push = () => false;
+    raw._read = () => undefined;
+  }
+  raw.once('close', () => clearTimeout(timer)).resume();
 }
 
 /** A body that has arrived. Most have when they are read, and need no listeners: these take 3 µs. */
