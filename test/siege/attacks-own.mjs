@@ -109,3 +109,16 @@ export async function compressedBodies(target) {
   const send = client(target);
   await pace(20, () => send(bomb, { 'content-encoding': 'gzip' }));
 }
+
+/** Bodies that begin after their refusal and do not end, from nobody. */
+export const floodAfterRefusal = (target) =>
+  keepOpen({
+    target,
+    number: 5,
+    use(socket) {
+      const piece = Buffer.alloc(65_536, 'x');
+      const flood = () => socket.write(piece, (error) => error || flood());
+      socket.once('data', flood);
+      socket.write(head({ path: '/nope', headers: ['Content-Length: 10000000000'] }));
+    },
+  });

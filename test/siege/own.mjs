@@ -37,6 +37,7 @@ async function crowdedOut(upstream) {
 }
 
 export const OWN = [
+  { name: 'endless bodies after their refusal', attack: 'floodAfterRefusal', answers: NOBODY },
   { name: 'JSON of 20,000 keys with a valid token', attack: 'uniqueKeys', answers: CALLER },
   { name: 'documents of overlapping fields', attack: 'overlappingFields', answers: CALLER },
   { name: 'large responses that nobody reads', attack: 'unreadResponses', answers: CALLER },

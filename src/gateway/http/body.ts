@@ -144,23 +144,30 @@ function hasBody({ headers }: FastifyRequest['raw']): boolean {
 }
 
 /**
- * Discards a short body. A longer one is not read: its connection is closed, but not at once. At once, the client could not
- * read the refusal, and a hostile one would connect anew, which costs more than anything else that it can do.
+ * Discards a short body. A longer one is not read, and neither is anything after it: its connection is closed, but not at
+ * once. At once, the client could not read the refusal, and a hostile one would connect anew, which costs more than anything
+ * else that it can do. Earlier responses of the connection may still be pending, so the time begins after this one.
  */
 function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
   const { socket } = raw;
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  const isShort = Number(raw.headers['content-length']) <= MAX_DISCARDED_BYTES;
-  if (isShort) raw.once('end', () => clearTimeout(timer));
-  else {
+  const closeLater = () => {
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer));
+  };
+  if (Number(raw.headers['content-length']) <= MAX_DISCARDED_BYTES) {
+    reply.raw.once('finish', () => raw.readableEnded || closeLater());
+  } else {
     void reply.header('connection', 'close');
-    // Node's server calls this after the response.
-    socket.destroySoon = () => undefined;
     // Node's parser reads until `push` returns false, and again after `_read`.
     raw.push = () => false;
     raw._read = () => undefined;
+    // Node's server calls this after the response, to close the connection at once.
+    socket.destroySoon = () => {
+      socket.pause();
+      closeLater();
+    };
   }
-  raw.once('close', () => clearTimeout(timer)).resume();
+  raw.resume();
 }
 
 /** A body that has arrived. Most have when they are read, and need no listeners: these take 3 µs. */
