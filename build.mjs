@@ -2,7 +2,7 @@
  * Builds the programs into dist/: the gateway (main.js and the commands) and the reference service (reference/). Each
  * program and its imports are bundled into a few files; the two share no file. `--watch` builds again on every change.
  *
- * Why bundles: without them, most of the start time was spent on finding about a thousand files of 80 packages, and V8 kept
+ * Why bundles: without them, most of the start time was spent on finding the files of packages, and V8 kept
  * the text of each file in memory. A bundled gateway is ready in half the time and uses 20 MB less. Modules imported lazily
  * (`await import`) stay in files of their own. A CommonJS package that is imported lazily becomes a namespace with only
  * `default`: import it statically in a module that is imported lazily.

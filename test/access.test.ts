@@ -604,7 +604,7 @@ describe('a schema', () => {
     [
       'a rule on an interface',
       'interface Named { displayName: String @access(scope: "players:read") }',
-      'Named.displayName: @access stands on the fields of the implementing types.',
+      'Named.displayName: put @access on the fields of the implementing types.',
     ],
     [
       'an interface that is guarded in one type and open in another',

@@ -27,6 +27,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test('--help says how it is used', async () => {
+  expect(await mint(['--help'])).toMatch(/^npm run token -- --sub alice .*\nScopes: .* events:write:<name>$/s);
+});
+
 test("a player's token lets that player in, with the scopes asked for", async () => {
   const token = await mint(['--sub', 'p1', '--scopes', 'players:read coupons:read', '--minutes', '5'], env);
   const gateway = await startGateway(upstream.url, env);

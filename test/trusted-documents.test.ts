@@ -171,9 +171,9 @@ describe('a file that cannot be used is named, with what to do', () => {
       /an id must have 1 to 256 characters/,
     ],
     [
-      'an id that stands there twice',
+      'an id that is there twice',
       () => put(newFolder(), 'o.json', `{"a": ${JSON.stringify(READ)}, "a": ${JSON.stringify(MINE)}}`),
-      /o\.json: "a" stands there twice; remove one/,
+      /o\.json: "a" is there twice; remove one/,
     ],
     [
       'an id with two texts, with the prefix and without',

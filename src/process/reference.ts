@@ -10,6 +10,9 @@ export interface ReferenceProcess extends Stoppable {
   url: URL;
 }
 
+/** The reference service did not start. The message says what to do. */
+export class ReferenceFailed extends Error {}
+
 const READY = z.object({ ready: z.literal(true), url: z.string().transform((text) => new URL(text)) });
 
 /**
@@ -44,7 +47,10 @@ async function readinessOf(child: ChildProcess): Promise<z.infer<typeof READY>> 
 
 async function exitOf(child: ChildProcess): Promise<never> {
   const [code] = await once(child, 'exit');
-  throw new Error(`The reference service ended before it was ready (exit code ${code}); see the log above.`);
+  throw new ReferenceFailed(
+    `The reference service ended before it was ready (exit code ${code}); its reason is above. To use one that runs ` +
+      'already, set REST_BASE_URL, for example to http://127.0.0.1:4100.',
+  );
 }
 
 /** Sends SIGTERM and waits for the exit. When `hurry` aborts, the service is killed: acknowledged writes are stored. */

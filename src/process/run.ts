@@ -7,7 +7,7 @@ import { announce } from './announce.ts';
 import { createLifecycle, endOnSignal, endOnUncaught, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
-import { startReference } from './reference.ts';
+import { ReferenceFailed, startReference } from './reference.ts';
 import type { listenForSignals } from './signals.ts';
 import { runWorker } from './worker.ts';
 import { startWorkers } from './workers.ts';
@@ -36,7 +36,8 @@ export async function run(signals: ReturnType<typeof listenForSignals>): Promise
     }
   } catch (error) {
     if (log) await flushed(log);
-    console.error(error instanceof ConfigError ? error.message : (portInUse(error) ?? error));
+    const isExplained = error instanceof ConfigError || error instanceof ReferenceFailed;
+    console.error(isExplained ? error.message : (portInUse(error) ?? error));
     process.exit(1);
   }
 }

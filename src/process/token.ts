@@ -23,20 +23,21 @@ const USAGE = `
   npm run token -- --sub alice --scopes "players:read coupons:read" [--minutes 60]
       a token of the player alice, signed with JWT_SECRET for JWT_ISSUER and JWT_AUDIENCE
   npm run token -- --client shop --scopes "players:read any-player"
-      a new client token, and its entry for CLIENT_TOKENS_FILE
+      a new client token, and its entry for the JSON list in CLIENT_TOKENS_FILE
   npm run token -- --sub alice --recipe phone-app [--events "open_app,share_link"]
       the scopes of a recipe in place of --scopes: ${Object.keys(RECIPES).join(', ')}
 
-Scopes: ${SCOPES.join(' ')}`;
+Scopes: ${SCOPES.join(' ')} events:write:<name>`;
 
 /** The default of JWT_MAX_LIFETIME_S: a day. */
 const MAX_MINUTES = 60 * 24;
 
-/** The token that command-line arguments ask for. Throws UsageError. */
+/** The token that command-line arguments ask for, or the usage. Throws UsageError. */
 async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
   if (production)
     throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
-  const { sub, client, minutes = '60', ...wanted } = read(args);
+  const { help, sub, client, minutes = '60', ...wanted } = read(args);
+  if (help) return USAGE.trim();
   const scopes =
     wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);
   if (client !== undefined && sub === undefined) return clientToken(client, scopes);
@@ -63,7 +64,8 @@ async function mint(args: readonly string[], { production, auth }: Config): Prom
 function read(args: readonly string[]) {
   const text = { type: 'string' } as const;
   try {
-    const options = { sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
+    const help = { type: 'boolean', short: 'h' } as const;
+    const options = { help, sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw usage(`${error instanceof Error ? error.message : error}.`);

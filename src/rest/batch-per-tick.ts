@@ -10,7 +10,7 @@
  * runs several times in a row, and the writes follow each other. A turn of the event loop then is:
  *
  *     sockets are read:   requests and responses arrive
- *     setImmediate:       all requests are started       then  process.nextTick: all their calls are sent
+ *     setImmediate:       requests begin (begin.ts)      then  process.nextTick: all their calls are sent
  *     setImmediate:       all responses are received     then  process.nextTick: all results are sent, then all are logged
  *
  * A single request does not wait: the loop runs these steps as soon as it has read the request's socket.

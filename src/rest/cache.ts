@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 
 export interface ReadCacheOptions {
-  /** How long a result is fresh, in milliseconds. For the same time again, it can replace a failure. */
+  /** How long a result is fresh, in milliseconds. For as long again, it may be used in place of a failed read. */
   ttlMs: number;
   maxBytes: number;
 }

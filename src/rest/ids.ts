@@ -1,5 +1,3 @@
-import type { Endpoint } from './endpoints.ts';
-
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
 export const MAX_ID_BYTES = 1_024;
 
@@ -34,9 +32,4 @@ export function checkId(playerUniqueId: string): string {
   const problem = idProblem(playerUniqueId);
   if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
   return playerUniqueId;
-}
-
-/** The path of an endpoint for one player, encoded. Throws a `RangeError` for an id that cannot be sent. */
-export function pathOf({ before, after }: Endpoint, playerUniqueId: string): string {
-  return before + encodeURIComponent(checkId(playerUniqueId)) + after;
 }

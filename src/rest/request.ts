@@ -3,7 +3,7 @@ import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon-members.ts';
 import type { Endpoint } from './endpoints.ts';
-import { pathOf } from './ids.ts';
+import { checkId } from './ids.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -84,4 +84,9 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
 function checkLanguage(lang: string): string {
   if (LANGUAGE.test(lang)) return lang;
   throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');
+}
+
+/** The path of an endpoint for one player, encoded. Throws a `RangeError` for an id that cannot be sent. */
+function pathOf({ before, after }: Endpoint, playerUniqueId: string): string {
+  return before + encodeURIComponent(checkId(playerUniqueId)) + after;
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { authorization, startOurs, startUpstream } from './processes.mjs';
 
 /** What it is today; to be lowered with every file that leaves the path. */
-const MAX_FILES = 51;
+const MAX_FILES = 50;
 /** More requests than it takes to be compiled. */
 const WARM_REQUESTS = 200;
 const COVERAGE = new URL('./report-coverage.mjs', import.meta.url).href;

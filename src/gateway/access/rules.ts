@@ -57,7 +57,7 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
  */
 function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType): void {
   for (const { name, astNode } of Object.values(type.getFields())) {
-    if (hasRule(astNode)) throw new Error(`${type}.${name}: @access stands on the fields of the implementing types.`);
+    if (hasRule(astNode)) throw new Error(`${type}.${name}: put @access on the fields of the implementing types.`);
     const implementing = schema.getPossibleTypes(type);
     const open = implementing.filter((object) => !hasRule(object.getFields()[name]?.astNode));
     if (open.length > 0 && open.length < implementing.length) {

@@ -4,8 +4,8 @@
  * type. The fast path executes the operation directly.
  *
  * It is used only for an operation that is known and compiled, requested by POST with a JSON body, from a client that
- * accepts JSON, without a persisted query to register. The form of another website cannot send such a body: for the content
- * type JSON, browsers send a CORS preflight. Authentication, charges, limits and the coercion of variables happen before and
+ * accepts JSON, without a persisted query to register. An HTML form of another website cannot send this
+ * content type. A script can, but the browser sends a CORS preflight first. Authentication, charges, limits and the coercion of variables happen before and
  * are the same for both paths. The last step of the response is the same function. So both paths give equal responses.
  */
 import type { Context } from './context.ts';

@@ -2,8 +2,8 @@
  * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated.
  *
  * An operation claims the key before it sends anything, and records the outcome afterwards. Whoever finds the key claimed
- * waits. The lease of a claim ends a little after its operation's deadline; a claim without a record then counts as UNKNOWN,
- * for good: nobody but its owner, should the record arrive late, can change that. So whatever fails, nothing is sent twice.
+ * waits. The lease of a claim ends a little after its operation's deadline; a claim without a record then counts as
+ * UNKNOWN, unless its owner records the outcome late. So whatever fails, nothing is sent twice.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -82,7 +82,7 @@ async function claimInTime(
   }
 }
 
-/** A store that does not answer in time may have made the claim all the same: that is taken back. */
+/** A store that does not answer in time may have stored the claim, so the claim is released. */
 async function claimOnce(store: KeyStore, request: ClaimRequest): Promise<Claim> {
   try {
     return await store.claim(request);

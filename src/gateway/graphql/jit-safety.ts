@@ -6,7 +6,8 @@
  * - Only operations of up to 2,500 syntax nodes, which compile within about 20 ms.
  * - No string literals. graphql-jit 0.8 prints literals into its source and then replaces markers in it
  *   (`__MAGIC_DATE__…`), so a literal that holds such a marker runs as code. Documents that are sent often have variables.
- * - No variables inside object literals: graphql-jit drops them in custom scalars and does not apply defaults.
+ * - No object literal with a member that is not a boolean: graphql-jit drops variables in custom scalars and does not apply
+ *   defaults.
  * - No alias with `_`. graphql-jit stores the arguments of a resolver under a key: the names on its path, from the field up,
  *   joined by `_`. So `b` below `a_b` and `b_a` below `b` would have the same key, `b_a_b`.
  * - No alias `__proto__`, which sets the prototype of an object literal. The rule above excludes it. Aliases such as

@@ -12,7 +12,7 @@ export interface GraphQLRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** The ids of the listed operation that stands for a text, by the member that has it; undefined without one. */
+  /** The ids that the request has for a listed operation, by the name of their member; undefined without one. */
   readonly documentIds: Readonly<Record<string, unknown>> | undefined;
   /** Whether every member has the right type. */
   readonly wellFormed: boolean;

@@ -41,7 +41,7 @@ function format(error: GraphQLError): GraphQLFormattedError {
 export interface CompleteOptions {
   /** Whether messages may suggest names of the schema. */
   suggestions: boolean;
-  /** Whether `extensions` shows the cost of the operation and the REST calls it took. */
+  /** Whether `extensions` shows the REST calls of the operation. */
   showCalls: boolean;
 }
 

@@ -1,8 +1,8 @@
 /*
  * When requests begin. Requests that arrived together begin together (see batch-per-tick.ts), but only a limited number in
  * one turn of the event loop. Node accepts one connection in each turn. So during long turns new clients wait in the kernel,
- * where they cannot be answered or refused. Under load, requests also wait for a few turns while each of these turns accepts
- * a connection. Then more clients are accepted than served, and the others are refused soon.
+ * where they cannot be answered or refused. So under load, requests wait up to 4 ms while connections are accepted. Clients
+ * that cannot be served are then refused soon.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -52,7 +52,7 @@ export class Turns {
     });
   }
 
-  /** Whether a request waited too long. */
+  /** Whether a request waited too long, or came when too many waited. It is to be refused. */
   isLate(request: FastifyRequest): boolean {
     return this.#late.has(request);
   }

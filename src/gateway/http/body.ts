@@ -1,12 +1,12 @@
 /*
- * Reads the body of a request whose caller is authenticated. No part of a body is kept before that, so a refused request
- * costs no memory.
+ * Reads the body of a request whose caller is authenticated. The gateway keeps no part of a body before that.
  *
  * A body is collected into one growing buffer. Fastify's own parser keeps one Buffer for each chunk: a body of 256 KB in
  * chunks of one byte took 124 MB. The buffers of all unfinished bodies share one limit. When it is reached, the largest body
  * of the address with the most bytes is aborted first. Node's `requestTimeout` bounds the time.
  */
 import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { isExact } from '../graphql/input/text.ts';
@@ -130,6 +130,14 @@ export class BodyReader {
   }
 }
 
+/** Connections on which a refusal was sent and nothing else will be. */
+const closing = new WeakSet<Socket>();
+
+/** Whether nothing more is to be sent on a connection, not even an error. */
+export function isClosing(socket: Socket): boolean {
+  return closing.has(socket);
+}
+
 /** Keeps Fastify from reading bodies; `BodyReader` reads them. */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -164,6 +172,7 @@ function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
     // Node's server calls this after the response, to close the connection at once.
     socket.destroySoon = () => {
       socket.pause();
+      closing.add(socket);
       closeLater();
     };
   }

@@ -1,8 +1,9 @@
-/* Errors as HTTP responses. Every failure outside an executed operation is answered here, as a GraphQL response. */
+/* Errors as HTTP responses. Every failure that Apollo Server does not answer is answered here, as a GraphQL response. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
+import { isClosing } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
@@ -21,7 +22,7 @@ export function answerErrors(app: FastifyInstance): void {
 export const earlyErrors = {
   frameworkErrors: answerError,
   clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || isClosing(socket)) {
       socket.destroy();
       return;
     }

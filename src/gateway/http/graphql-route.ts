@@ -47,7 +47,7 @@ export interface GraphQLRoute {
   publishCost: boolean;
 }
 
-/** All steps of a request, in order. */
+/** The steps of a request from its caller to its response, in order. The hooks before are in app.ts. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.route({
     method: ['GET', 'POST'],

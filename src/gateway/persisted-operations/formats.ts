@@ -20,7 +20,7 @@ export interface ListedOperation {
   /** Without the prefix `sha256:`. */
   id: string;
   text: string;
-  /** Where it stands in its file, for messages. */
+  /** Where it is in its file, for messages. */
   place: string;
 }
 
@@ -77,7 +77,7 @@ function readApolloManifest(value: object): ListedOperations {
 
 function readById(value: Readonly<Record<string, unknown>>, repeated: readonly string[]): ListedOperations {
   const operations: ListedOperation[] = [];
-  const problems = repeated.map((id) => `"${shorten(id)}" stands there twice; remove one`);
+  const problems = repeated.map((id) => `"${shorten(id)}" is there twice; remove one`);
   for (const [id, entry] of Object.entries(value)) {
     const text = isJson(entry) ? entry['source'] : entry;
     const problem = problemOf(id, text);

@@ -5,7 +5,10 @@ import { SDL_PATH } from './sdl.ts';
 /** What a developer can open, by path. */
 function places(graphqlPath: string): [path: string, what: string][] {
   return [
-    [graphqlPath, 'GraphQL, by GET and POST; in a browser the Apollo Sandbox'],
+    [
+      graphqlPath,
+      'GraphQL, by POST; by GET with the header `apollo-require-preflight: true`; in a browser the Apollo Sandbox',
+    ],
     [GRAPHIQL_PATH, 'GraphiQL with the example operations; works offline'],
     [SDL_PATH, 'the schema for tools'],
   ];
@@ -38,7 +41,7 @@ ${hint === undefined ? '' : `<p>${toHtml(hint)}</p>`}
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A text as HTML; what stands between backticks is code. */
+/** A text as HTML; what is between backticks is code. */
 function toHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return escaped.replace(/`([^`]*)`/g, '<code>$1</code>');
