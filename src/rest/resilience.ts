@@ -20,11 +20,11 @@ import { NoResponse, type Response, type Transport } from './transport.ts';
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
 /** The longest random delay before the first retry, in milliseconds; doubled for the second. */
-const BASE_DELAY_MS = 100;
+const RETRY_DELAY_MS = 100;
 /** How much each call adds to the budget of retries: retries are at most this share of recent calls. */
-const SHARE = 0.2;
+const RETRY_SHARE = 0.2;
 /** The largest and the first value of the budget. Fifty calls fill it, so "recent" means the last fifty calls. */
-const MAX_BUDGET = 10;
+const MAX_RETRY_BUDGET = 10;
 
 export interface ResilienceOptions {
   transport: Transport;
@@ -157,7 +157,7 @@ interface Failure {
  */
 class Retries {
   readonly #random: () => number;
-  #budget = MAX_BUDGET;
+  #budget = MAX_RETRY_BUDGET;
 
   /** @param random A number from 0 up to 1. */
   constructor(random: () => number) {
@@ -166,7 +166,7 @@ class Retries {
 
   /** Adds to the budget of retries. Called once for every call. */
   earn(): void {
-    this.#budget = Math.min(this.#budget + SHARE, MAX_BUDGET);
+    this.#budget = Math.min(this.#budget + RETRY_SHARE, MAX_RETRY_BUDGET);
   }
 
   /** The delay before the next retry, in milliseconds, taken from the budget; undefined: the call is not sent again. */
@@ -175,7 +175,7 @@ class Retries {
     const retries = call.attempts - 1;
     if (retries >= MAX_RETRIES || call.cancelled || !error.retryable) return undefined;
     if (retry === 'never' || (retry === 'unsent' && sent)) return undefined;
-    const delayMs = (error.retryAfterMs ?? 0) + this.#random() * BASE_DELAY_MS * 2 ** retries;
+    const delayMs = (error.retryAfterMs ?? 0) + this.#random() * RETRY_DELAY_MS * 2 ** retries;
     const leftMs = Math.min(call.timeLeftMs, call.deadline - performance.now());
     if (delayMs >= leftMs || this.#budget < 1) return undefined;
     this.#budget -= 1;

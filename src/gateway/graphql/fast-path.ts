@@ -4,9 +4,10 @@
  * type. The fast path executes the operation directly.
  *
  * It is used only for an operation that is known and compiled, requested by POST with a JSON body, from a client that
- * accepts JSON, without a persisted query to register. An HTML form of another website cannot send this
- * content type. A script can, but the browser sends a CORS preflight first. Authentication, charges, limits and the coercion of variables happen before and
- * are the same for both paths. The last step of the response is the same function. So both paths give equal responses.
+ * accepts JSON, without a persisted query to register. An HTML form of another website cannot send this content type. A
+ * script can, but the browser sends a CORS preflight first. Authentication, charges, limits and the coercion of variables
+ * happen before and are the same for both paths. The last step of the response is the same function. So both paths give
+ * equal responses.
  */
 import type { Context } from './context.ts';
 import type { KnownOperation } from './operations.ts';

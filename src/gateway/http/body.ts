@@ -153,7 +153,7 @@ function hasBody({ headers }: FastifyRequest['raw']): boolean {
 
 /**
  * Discards a short body. A longer one is not read, and neither is anything after it: its connection is closed, but not at
- * once. At once, the client could not read the refusal, and a hostile one would connect anew, which costs more than anything
+ * once. At once, the client could not read the refusal, and a hostile one would connect again, which costs more than anything
  * else that it can do. Earlier responses of the connection may still be pending, so the time begins after this one.
  */
 function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {

@@ -104,8 +104,7 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   response.once('close', () => socket.off('close', close));
 }
 
-/** The address of the client. Throws for a connection that was reset: its address is undefined, although
- * its type says string. */
+/** The address of the client. Throws for a connection that was reset: it has none, although the type says string. */
 export function addressOf(request: FastifyRequest): string {
   const address: string | undefined = request.ip;
   if (address === undefined || request.raw.socket.destroyed) throw clientGone();
