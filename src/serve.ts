@@ -7,7 +7,7 @@ import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
-import type { Visible } from './process/management.ts';
+import type { StatusSource } from './process/management.ts';
 import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient } from './rest/client.ts';
 
@@ -15,7 +15,7 @@ import { createRestClient } from './rest/client.ts';
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 /** A gateway that listens. */
-export interface Serving extends Stoppable, Visible {
+export interface Serving extends Stoppable, StatusSource {
   url: string;
   registry: Registry;
 }

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { execute, type GraphQLSchema, parse } from 'graphql';
 import type { Scope } from '../src/config/scopes.ts';
 import { enforceAccess } from '../src/gateway/access/enforce.ts';
-import { Refusals } from '../src/gateway/access/rules.ts';
+import { Refusals } from '../src/gateway/access/gate.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*

@@ -67,7 +67,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
     'production with nothing set',
     { NODE_ENV: 'production' },
     [
-      'REST_BASE_URL: is needed in production; it is the host part of the REST service, for example https://rewards.example.com',
+      'REST_BASE_URL: is needed in production; it is the URL of the REST service without /api/v3.0, for example https://rewards.example.com',
       'REST_API_KEY: is needed in production (or REST_API_KEY_FILE)',
       'REST_SECRET_KEY: is needed in production (or REST_SECRET_KEY_FILE)',
       'JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET or CLIENT_TOKENS_FILE: one is needed in production',
@@ -268,9 +268,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
   [
     'a REST call that may take longer than its operation',
     { REST_TIMEOUT_MS: '10001' },
-    [
-      'REST_TIMEOUT_MS: must not be longer than OPERATION_TIMEOUT_MS (10000), which bounds the whole operation, not "10001"',
-    ],
+    ['REST_TIMEOUT_MS: must be at most OPERATION_TIMEOUT_MS (10000), the limit of the whole operation; it is 10001'],
   ],
   ['an operation that may not take as long as a REST call by default', { OPERATION_TIMEOUT_MS: '2000' }, []],
   ...['prod', 'PRODUCTION', 'staging'].map((name): [string, Env, string[]] => [
@@ -389,10 +387,10 @@ describe('names that are almost those of a setting', () => {
 describe('secrets', () => {
   test('cannot be printed with the configuration', () => {
     const config = loadConfig(production);
-    for (const text of [inspect(config, { depth: 9 }), JSON.stringify(config), String(config.rest.apiKey())]) {
+    for (const text of [inspect(config, { depth: 9 }), JSON.stringify(config), String(config.rest.apiKey.current)]) {
       for (const secret of [SECRET, 'the-api-key', 'the-secret-key']) expect(text).not.toContain(secret);
     }
-    expect(reveal(config.rest.secretKey())).toBe('the-secret-key');
+    expect(reveal(config.rest.secretKey.current)).toBe('the-secret-key');
   });
 
   test('in files lose their line break alone', () => {
@@ -401,6 +399,6 @@ describe('secrets', () => {
       REST_API_KEY: '',
       REST_API_KEY_FILE: file('api-key', 'from a file\r\n'),
     });
-    expect(reveal(config.rest.apiKey())).toBe('from a file');
+    expect(reveal(config.rest.apiKey.current)).toBe('from a file');
   });
 });

@@ -58,7 +58,7 @@ test('as long as the gateway starts it is healthy, but not ready', async () => {
   const statusOf = async (path: string) => (await fetch(management.url + path)).status;
   expect(await (await fetch(`${management.url}/readyz`)).text()).toBe('{"ready":false,"reasons":["starting"]}');
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 503]);
-  management.show({ status: async () => ({ reasons: [], conditions: [] }), metrics: async () => '' });
+  management.setSource({ status: async () => ({ reasons: [], conditions: [] }), metrics: async () => '' });
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 200]);
   lifecycle.run();
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 200, 200]);

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ConcurrencyLimiter } from '../src/gateway/http/overload.ts';
-import type { Permit } from '../src/rest/semaphore.ts';
+import { type Permit, Semaphore } from '../src/rest/semaphore.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
@@ -64,29 +63,27 @@ test('a request that waits is served when another one ends', async () => {
   ]);
 });
 
-describe('the limiter', () => {
+describe('the semaphore', () => {
   const NEVER = 2 ** 30;
-  function open(limit: () => number, { maxWaiting = 2, maxWaitMs = NEVER } = {}) {
+  function open(limit: number, { maxWaiting = 2, maxWaitMs = NEVER } = {}) {
     const told: string[] = [];
-    const limiter = new ConcurrencyLimiter(limit, maxWaiting, maxWaitMs);
+    const semaphore = new Semaphore({ limit, maxWaiting, maxWaitMs, order: 'lifo' });
     const held: Permit<undefined>[] = [];
     const release = () => {
       const permit = held.shift();
-      if (permit) limiter.release(permit);
+      if (permit) semaphore.release(permit);
     };
     const acquire = async (name: string) => {
-      try {
-        held.push(await limiter.acquire());
-        told.push(`${name} in`);
-      } catch {
-        told.push(`${name} refused`);
-      }
+      const permit = semaphore.acquire(undefined);
+      if (permit.state === 'waiting') await semaphore.wait(permit);
+      if (permit.state === 'held') held.push(permit);
+      told.push(permit.state === 'held' ? `${name} in` : `${name} refused`);
     };
-    return { told, limiter, acquire, release };
+    return { told, semaphore, acquire, release };
   }
 
   test('admits the newest first as permits are given back, and refuses when as many wait as may', async () => {
-    const { acquire, release, told } = open(() => 1);
+    const { acquire, release, told } = open(1);
     await acquire('a');
     const waiting = [acquire('b'), acquire('c')];
     await acquire('d');
@@ -99,27 +96,25 @@ describe('the limiter', () => {
   });
 
   test('a lower limit admits nobody until enough is given back, a higher one admits several at once', async () => {
-    let permits = 2;
-    const { acquire, limiter, release, told } = open(() => permits);
+    const { acquire, semaphore, release, told } = open(2);
     await Promise.all([acquire('a'), acquire('b')]);
     const waiting = [acquire('c'), acquire('d')];
-    permits = 1;
+    semaphore.setLimit(1);
     release();
-    expect(limiter.active).toBe(1);
-    permits = 3;
-    limiter.refresh();
+    expect(semaphore.active).toBe(1);
+    semaphore.setLimit(3);
     await Promise.all(waiting);
     expect(told).toEqual(['a in', 'b in', 'd in', 'c in']);
   });
 
   test('refuses what has waited too long', async () => {
-    const { acquire, told } = open(() => 0, { maxWaitMs: 1 });
+    const { acquire, told } = open(0, { maxWaitMs: 1 });
     await acquire('a');
     expect(told).toEqual(['a refused']);
   });
 
   test('refuses each one when its own time is over', async () => {
-    const { acquire, limiter, release, told } = open(() => 1, { maxWaiting: 3, maxWaitMs: 20 });
+    const { acquire, semaphore, release, told } = open(1, { maxWaiting: 3, maxWaitMs: 20 });
     await acquire('a');
     await acquire('b');
     expect(told).toEqual(['a in', 'b refused']);
@@ -127,7 +122,7 @@ describe('the limiter', () => {
     release();
     await Promise.all(waiting);
     expect(told).toEqual(['a in', 'b refused', 'd in', 'c refused']);
-    expect([limiter.active, limiter.waiting]).toEqual([1, 0]);
+    expect([semaphore.active, semaphore.waiting]).toEqual([1, 0]);
   });
 });
 

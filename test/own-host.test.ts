@@ -30,6 +30,14 @@ test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '
   },
 );
 
+test('behind a proxy, a forwarded host does not hide the host', async () => {
+  const proxied = await startBoth({ TRUST_PROXY: 'loopback' });
+  const headers = ['Host: evil.example', 'X-Forwarded-Host: localhost', 'Content-Type: application/json'];
+  const { status } = await raw(proxied.gateway.url, requestBytes({ headers, body: BODY }));
+  expect(status).toBe(421);
+  await proxied.close();
+});
+
 test('a gateway that asks for tokens answers to every name', async () => {
   expect((await ask(guarded.gateway.url, 'gateway.example')).status).toBe(401);
 });

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ApolloServer } from '@apollo/server';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { post, startBoth, startGateway } from './kit/gateway.ts';
 import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
 
@@ -189,6 +190,31 @@ describe('enforce', () => {
   });
 });
 
+describe('an operation that is requested by its id alone takes the fast path', () => {
+  const byApollo = jest.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  afterAll(() => byApollo.mockRestore());
+  const HASHED = '{ me { playerUniqueId } }';
+
+  test.each([
+    ['a listed documentId', { documentId: sha256(READ), variables }],
+    ["a listed id in Apollo's place", { ...apollo(sha256(READ)), variables }],
+    ['the hash of a registered query', apollo(sha256(HASHED))],
+  ])('%s', async (_name, body) => {
+    const both = await startBoth({
+      ...signer.env,
+      PERSISTED_OPERATIONS: 'log',
+      PERSISTED_OPERATIONS_FILE: write(manifest),
+    });
+    await post(both.gateway.url, { query: HASHED, ...apollo(sha256(HASHED)) }, app);
+    const { data } = await post(both.gateway.url, body, app);
+    for (let sent = 0; sent < 5; sent += 1) await post(both.gateway.url, body, app);
+    byApollo.mockClear();
+    expect(await post(both.gateway.url, body, app)).toMatchObject({ status: 200, data, errors: [] });
+    expect(byApollo).not.toHaveBeenCalled();
+    await both.close();
+  });
+});
+
 test('log runs everything and logs what enforce would refuse', async () => {
   const both = await startBoth({
     ...signer.env,
@@ -209,6 +235,9 @@ test('log runs everything and logs what enforce would refuse', async () => {
   expect(answer).toMatchObject({ status: 200, data: { me: { id: 'p1' } } });
   expect(would()).toHaveLength(1);
   expect(JSON.parse(would()[0] ?? '')).toMatchObject({ caller: 'p1', sha256: sha256(UNLISTED) });
+  const byEmail = { authorization: `Bearer ${token(signer, { sub: 'ann@example.com', scope: 'players:read' })}` };
+  await post(both.gateway.url, { query: UNLISTED }, byEmail);
+  expect(JSON.parse(would()[1] ?? '')).toMatchObject({ caller: expect.stringMatching(/^sha256:/) });
   await both.close();
 });
 

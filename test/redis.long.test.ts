@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
-import { Secret } from '../src/config/secret.ts';
+import { SecretSource } from '../src/config/secret-source.ts';
 import { createBuckets, type Limit } from '../src/gateway/limits/buckets.ts';
 import { createSharedBuckets } from '../src/gateway/limits/shared-buckets.ts';
 import { connectRedis, type SharedState } from '../src/process/redis.ts';
@@ -107,8 +107,8 @@ named('two gateways that keep reads', () => {
 
 named('shared buckets', () => {
   async function connect(): Promise<SharedState> {
-    const url = new Secret(redis.url);
-    const shared = await connectRedis(() => url, pino({ level: 'silent' }));
+    const url = new SecretSource(redis.url);
+    const shared = await connectRedis(url, pino({ level: 'silent' }));
     cleanUps.push(() => shared.close());
     return shared;
   }

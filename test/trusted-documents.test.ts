@@ -157,14 +157,14 @@ describe('a file that cannot be used is named, with what to do', () => {
     [
       'something else',
       () => put(newFolder(), 'o.json', [READ]),
-      /o\.json: it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; make it again/,
+      /o\.json: it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; generate it again/,
     ],
     [
       'an operation without a text',
       () => put(newFolder(), 'o.json', { a: { name: 'A' } }),
       /o\.json: "a": must be the text/,
     ],
-    ['texts that lead to ids', () => put(newFolder(), 'o.json', { [READ]: 'a' }), /must lead from ids to texts/],
+    ['texts that lead to ids', () => put(newFolder(), 'o.json', { [READ]: 'a' }), /must map ids to texts/],
     [
       'an endless id',
       () => put(newFolder(), 'o.json', { ['a'.repeat(300)]: READ }),
@@ -173,17 +173,17 @@ describe('a file that cannot be used is named, with what to do', () => {
     [
       'an id that is there twice',
       () => put(newFolder(), 'o.json', `{"a": ${JSON.stringify(READ)}, "a": ${JSON.stringify(MINE)}}`),
-      /o\.json: "a" is there twice; remove one/,
+      /o\.json: "a" occurs twice; remove one/,
     ],
     [
       'an id with two texts, with the prefix and without',
       () => put(newFolder(), 'o.json', { a: READ, 'sha256:a': MINE }),
-      /o\.json: "sha256:a": its id has another text at .*o\.json: "a"; make both files again/,
+      /o\.json: "sha256:a": its id has another text at .*o\.json: "a"; generate both files again/,
     ],
     [
       'an operation of another schema',
       () => put(newFolder(), 'o.json', { a: '{ nobody }' }),
-      /o\.json: "a": Cannot query field "nobody".*make the client again from the gateway's schema/,
+      /o\.json: "a": Cannot query field "nobody".*rebuild the client with the gateway's schema/,
     ],
   ];
   test.each(rows)('%s', async (_name, files, sentence) => {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
 import { reveal } from './secret.ts';
-import type { SecretSource } from './secret-file.ts';
+import type { SecretSource } from './secret-source.ts';
 import type { Settings } from './settings.ts';
 
 /** The key that verifies JWTs: exactly one of these kinds. */
@@ -48,11 +48,11 @@ function readKey({ jwksUrl, publicKey: pem, secret }: Settings['auth'], problems
   if (jwksUrl) keys.push({ kind: 'jwks', url: jwksUrl });
   if (pem) {
     keys.push({ kind: 'public-key', pem });
-    report('JWT_PUBLIC_KEY', () => readPublicKey(reveal(pem())), problems);
+    report('JWT_PUBLIC_KEY', () => readPublicKey(reveal(pem.current)), problems);
   }
   if (secret) {
     keys.push({ kind: 'secret', secret });
-    report('JWT_SECRET', () => readSharedSecret(reveal(secret())), problems);
+    report('JWT_SECRET', () => readSharedSecret(reveal(secret.current)), problems);
   }
   if (keys.length > 1) problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET: set exactly one of them');
   return keys[0];
@@ -85,7 +85,9 @@ const TOKENS_FILE = z
 
 export type ClientToken = z.output<typeof TOKENS_FILE>[number];
 
-/** Reads `CLIENT_TOKENS_FILE`. Throws for a file that cannot be used; the message is to follow the variable's name. */
+/**
+ * Reads `CLIENT_TOKENS_FILE`. Throws for a file that cannot be used; the caller puts the variable's name before the message.
+ */
 export function readTokensFile(path: string): ClientToken[] {
   const parsed = TOKENS_FILE.safeParse(readJson(path));
   if (parsed.success) return parsed.data;

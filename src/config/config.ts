@@ -1,8 +1,8 @@
 import { type AuthConfig, readAuth } from './auth.ts';
 import { conflictsOf, DEVELOPMENT_KEYS, productionProblems } from './conflicts.ts';
-import { ConfigError, constantSecret, readEnvironment } from './environment.ts';
+import { ConfigError, readEnvironment } from './environment.ts';
 import { misspelledNames } from './misspelled.ts';
-import type { SecretSource } from './secret-file.ts';
+import { SecretSource } from './secret-source.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
 /** The configuration of one gateway. */
@@ -34,14 +34,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rest: {
       ...rest,
       timeoutMs: Math.min(rest.timeoutMs, operationTimeoutMs),
-      apiKey: rest.apiKey ?? constantSecret(DEVELOPMENT_KEYS.REST_API_KEY),
-      secretKey: rest.secretKey ?? constantSecret(DEVELOPMENT_KEYS.REST_SECRET_KEY),
+      apiKey: rest.apiKey ?? new SecretSource(DEVELOPMENT_KEYS.REST_API_KEY),
+      secretKey: rest.secretKey ?? new SecretSource(DEVELOPMENT_KEYS.REST_SECRET_KEY),
     },
     warnings: misspelledNames(Object.keys(env), SETTINGS),
   });
 }
 
-/** Freezes plain objects and lists; URLs and secrets are left as they are. */
+/** Freezes objects and lists, but not URLs. A frozen `SecretSource` can still change: its fields are private. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null && !(member instanceof URL)) deepFreeze(member);

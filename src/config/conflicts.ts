@@ -1,7 +1,7 @@
 import type { AuthConfig } from './auth.ts';
 import { LOOPBACK } from './loopback.ts';
 import { reveal } from './secret.ts';
-import type { SecretSource } from './secret-file.ts';
+import type { SecretSource } from './secret-source.ts';
 import type { Settings } from './settings.ts';
 
 /** The default keys in development; the reference service has the same. Not allowed in production. */
@@ -14,7 +14,7 @@ export function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, a
   const problems: string[] = [];
   if (!rest.baseUrl) {
     problems.push(
-      'REST_BASE_URL: is needed in production; it is the host part of the REST service, for example https://rewards.example.com',
+      'REST_BASE_URL: is needed in production; it is the URL of the REST service without /api/v3.0, for example https://rewards.example.com',
     );
   } else if (isPlainHttp(rest.baseUrl)) {
     problems.push('REST_BASE_URL: must begin with https:// in production, because every call carries the keys');
@@ -42,7 +42,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
   }
   if (given.has('REST_TIMEOUT_MS') && rest.timeoutMs > operationTimeoutMs) {
     problems.push(
-      `REST_TIMEOUT_MS: must not be longer than OPERATION_TIMEOUT_MS (${operationTimeoutMs}), which bounds the whole operation, not "${rest.timeoutMs}"`,
+      `REST_TIMEOUT_MS: must be at most OPERATION_TIMEOUT_MS (${operationTimeoutMs}), the limit of the whole operation; it is ${rest.timeoutMs}`,
     );
   }
   if (persistedOperations.mode !== 'off' && persistedOperations.files.length === 0) {
@@ -53,7 +53,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
       'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
     );
   }
-  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl()))) {
+  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl.current))) {
     problems.push('REDIS_URL: must be a URL that begins with redis:// or rediss://');
   }
   return problems;
@@ -64,5 +64,5 @@ function isPlainHttp({ protocol, hostname }: URL): boolean {
 }
 
 function isDevelopmentKey(key: SecretSource): boolean {
-  return Object.values(DEVELOPMENT_KEYS).includes(reveal(key()));
+  return Object.values(DEVELOPMENT_KEYS).includes(reveal(key.current));
 }

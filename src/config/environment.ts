@@ -1,6 +1,5 @@
 import type * as z from 'zod';
-import { Secret } from './secret.ts';
-import { type SecretSource, secretFromFile } from './secret-file.ts';
+import { SecretSource, secretFromFile } from './secret-source.ts';
 import { type Group, type Setting, settingsOf } from './setting.ts';
 
 /** A configuration that cannot be used. Its message has one line for each variable. */
@@ -56,7 +55,7 @@ function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, p
 function readSecret(name: string, given: ReadonlyMap<string, string>, problems: string[]): SecretSource | undefined {
   const [value, path] = [given.get(name), given.get(`${name}_FILE`)];
   if (value && path) problems.push(`${name}, ${name}_FILE: set one of them, not both`);
-  if (value) return constantSecret(value);
+  if (value) return new SecretSource(value);
   if (!path) return undefined;
   try {
     return secretFromFile(path);
@@ -66,12 +65,6 @@ function readSecret(name: string, given: ReadonlyMap<string, string>, problems: 
   }
 }
 
-/** A secret that never changes. */
-export function constantSecret(value: string): SecretSource {
-  const secret = new Secret(value);
-  return () => secret;
-}
-
 function put(tree: Tree, path: readonly string[], value: string | SecretSource | undefined): void {
   const [key = '', ...rest] = path;
   if (rest.length === 0) {
@@ -79,7 +72,7 @@ function put(tree: Tree, path: readonly string[], value: string | SecretSource |
     return;
   }
   const below = tree[key];
-  const group = typeof below === 'object' ? below : {};
+  const group = typeof below === 'object' && !(below instanceof SecretSource) ? below : {};
   tree[key] = group;
   put(group, rest, value);
 }

@@ -20,7 +20,7 @@ const CURVES: Partial<Record<string, string>> = { prime256v1: 'ES256', secp384r1
 const MIN_SECRET_BYTES = 32;
 const MIN_RSA_BITS = 2_048;
 
-/** Reads `JWT_SECRET`. Throws for a secret that is too short; the message is to follow the variable's name. */
+/** Reads `JWT_SECRET`. Throws for a secret that is too short; the caller puts the variable's name before the message. */
 export function readSharedSecret(text: string): LocalKey {
   if (Buffer.byteLength(text) < MIN_SECRET_BYTES) throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes`);
   return { key: createSecretKey(Buffer.from(text)), algorithms: SIGNATURES.secret };

@@ -17,7 +17,10 @@ export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
 
 const ONE_EVENT = /^events:write:(?:[\w.!~*'()-]|%[0-9A-Fa-f]{2}){1,1024}$/;
 
-/** Whether a text from a token or a file is a scope of this gateway. Others are ignored: they allow nothing. */
+/**
+ * Whether a text from a token or a file is a scope of this gateway. A JWT may have others: they allow nothing.
+ * `CLIENT_TOKENS_FILE` must not.
+ */
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text) || ONE_EVENT.test(text);
 }

@@ -28,7 +28,7 @@ export class Secret {
   }
 }
 
-/** The value of a secret. Call this only where the value is used, and never log or store the result. */
+/** The value of a secret. Call this only where the value is used. Never log it or store it in an object. */
 export function reveal(secret: Secret): string {
   const value = values.get(secret);
   if (value === undefined) throw new TypeError('Only a Secret made by this program can be revealed.');

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { SecretSource } from './secret-file.ts';
+import { SecretSource } from './secret-source.ts';
 
 /** The declaration of a setting, without its form and default: these are in its zod type. */
 export interface Declaration {
@@ -23,7 +23,7 @@ export function setting<Form extends z.ZodType>(name: string, form: Form, about:
 
 /** Declares a secret setting, a `SecretSource`: from the variable `name`, or from the file whose path is in `name_FILE`. */
 export function secret(name: string, about: string) {
-  const form = z.custom<SecretSource>((value) => typeof value === 'function').optional();
+  const form = z.instanceof(SecretSource).optional();
   declarations.add(form, { name, about, isSecret: true });
   return form;
 }

@@ -42,7 +42,7 @@ export const SETTINGS = z.object({
     baseUrl: setting(
       'REST_BASE_URL',
       httpUrl.optional(),
-      'host part of the REST service, before `/api/v3.0`; in production `https://`, except on loopback. Without it, the reference service is started (not in production)',
+      'URL of the REST service without `/api/v3.0`; in production `https://`, except on loopback. Without it, the reference service is started (not in production)',
     ),
     apiKey: secret('REST_API_KEY', 'the API key of the REST service; needed in production'),
     secretKey: secret('REST_SECRET_KEY', 'its secret key; needed in production'),
@@ -74,7 +74,7 @@ export const SETTINGS = z.object({
     maxLifetimeSeconds: setting(
       'JWT_MAX_LIFETIME_S',
       whole(0, 315_360_000).default(86_400),
-      'the longest lifetime of a JWT that is accepted (`exp` − `iat`, else `exp` − now); 0 accepts any',
+      'the longest lifetime of a JWT that is accepted (`exp` − `iat`, or, without `iat`, `exp` − now); 0 accepts any',
     ),
     type: setting(
       'JWT_TYP',

@@ -13,7 +13,7 @@ export interface Lifecycle {
   /** Aborts when the process begins to drain. */
   readonly draining: AbortSignal;
   /** Stops this before the process ends. Several are stopped in reverse order. */
-  own<Owned extends Stoppable>(owned: Owned): Owned;
+  stopAtEnd<Owned extends Stoppable>(owned: Owned): Owned;
   /** Marks the end of the start. */
   run(): void;
   /** Drains and then ends the process. The first exit code other than 0 is kept. */
@@ -59,7 +59,7 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
       return phase;
     },
     draining: draining.signal,
-    own(one) {
+    stopAtEnd(one) {
       owned.push(one);
       return one;
     },

@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * Lines are written together, at this many bytes or at the next periodic flush: a write wakes a thread, which costs more than
- * many lines.
+ * Lines are collected and written when they have this many bytes, or every `FLUSH_EVERY_MS`: each write wakes a thread,
+ * which costs more than many lines. The value is below the capacity of a pipe, 65,536 bytes.
  */
-const MIN_WRITE_BYTES = 32_000;
+const MIN_WRITE_BYTES = 64_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;

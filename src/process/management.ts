@@ -17,7 +17,7 @@ export interface Status {
 }
 
 /** The status and metrics of a gateway, which is one process or several. */
-export interface Visible {
+export interface StatusSource {
   status(): Promise<Status>;
   /** The metrics in Prometheus' text format. */
   metrics(): Promise<string>;
@@ -25,8 +25,8 @@ export interface Visible {
 
 export interface Management extends Stoppable {
   url: string;
-  /** From now on, answers with the status and metrics of `visible`. */
-  show(visible: Visible): void;
+  /** From now on, answers with the status and metrics of `source`. */
+  setSource(source: StatusSource): void;
 }
 
 /** The content type of Prometheus' text format, which prom-client writes. */
@@ -47,13 +47,13 @@ export async function startManagement(
     logController: new fastify.LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  let shown: Visible | undefined;
+  let source: StatusSource | undefined;
 
   async function status(): Promise<Status> {
-    if (lifecycle.phase !== 'running' || !shown) {
+    if (lifecycle.phase !== 'running' || !source) {
       return { reasons: [lifecycle.phase === 'draining' ? 'draining' : 'starting'], conditions: [] };
     }
-    return await shown.status();
+    return await source.status();
   }
 
   app.get('/healthz', () => ({ status: 'ok' }));
@@ -67,19 +67,19 @@ export async function startManagement(
     });
   });
   app.get('/metrics', async (_request, reply) => {
-    if (!shown)
+    if (!source)
       return reply
         .code(503)
         .header('retry-after', '1')
         .send(await status());
-    return reply.type(PROMETHEUS).send(await shown.metrics());
+    return reply.type(PROMETHEUS).send(await source.metrics());
   });
 
   const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });
   return {
     url,
-    show(visible) {
-      shown = visible;
+    setSource(given) {
+      source = given;
     },
     stop: () => app.close(),
   };

@@ -31,7 +31,10 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
   });
 }
 
-/** Gauges of prom-client whose names end like a counter's, which `promtool check metrics` refuses. Others sum up to them. */
+/**
+ * Gauges of prom-client whose names end in `_total`, which `promtool check metrics` refuses. They are the sums of the gauges
+ * without `_total`.
+ */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 function collectNodeMetrics(registry: Registry): void {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal } from '../config/secret.ts';
-import type { SecretSource } from '../config/secret-file.ts';
+import type { SecretSource } from '../config/secret-source.ts';
 import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
 
 /** State that replicas and workers share. The gateway also works while Redis is not available. */
@@ -92,7 +92,7 @@ export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): P
 }
 
 function connect(url: SecretSource): Redis {
-  const redis = new Redis(reveal(url()), {
+  const redis = new Redis(reveal(url.current), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
@@ -100,7 +100,7 @@ function connect(url: SecretSource): Redis {
     socketTimeout: GIVE_UP_MS,
     disconnectTimeout: DISCONNECT_WITHIN_MS,
     retryStrategy(attempt) {
-      Object.assign(redis.options, credentials(reveal(url())));
+      Object.assign(redis.options, credentials(reveal(url.current)));
       return Math.min(100 * attempt, MAX_RETRY_MS);
     },
   });
@@ -197,8 +197,8 @@ function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
 
   return {
     publish: (playerUniqueId) => publish(WRITTEN, playerUniqueId),
-    subscribe(toBeTold) {
-      listener = toBeTold;
+    subscribe(newListener) {
+      listener = newListener;
       if (heard) listener.connected(true);
     },
     async close() {

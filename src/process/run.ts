@@ -48,14 +48,14 @@ export async function run(signals: ReturnType<typeof listenForSignals>): Promise
  */
 async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: DestinationStream): Promise<void> {
   for (const warning of config.warnings) log.warn(warning);
-  const reference = config.rest.baseUrl ? undefined : lifecycle.own(await startReference(lifecycle, log));
+  const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
-  const management = lifecycle.own(await startManagement(config.management, lifecycle, log));
+  const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
   const serving =
     config.workers === 1
       ? await serve(config, restUrl, log, { draining: lifecycle.draining })
       : await startWorkers(config.workers, restUrl, log, stdout);
-  management.show(lifecycle.own(serving));
+  management.setSource(lifecycle.stopAtEnd(serving));
   lifecycle.run();
   log.info({ url: serving.url, management: management.url }, 'ready');
   if (config.production) return;

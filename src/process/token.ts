@@ -58,7 +58,7 @@ async function mint(args: readonly string[], { production, auth }: Config): Prom
     .setSubject(sub)
     .setIssuedAt()
     .setExpirationTime(`${minutes}m`)
-    .sign(Buffer.from(reveal(jwt.key.secret())));
+    .sign(Buffer.from(reveal(jwt.key.secret.current)));
 }
 
 function read(args: readonly string[]) {

@@ -65,7 +65,8 @@ export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>)
     };
     const timer = setTimeout(finish, ANSWER_WITHIN_MS);
     worker.on('message', onMessage).on('exit', onExit);
-    if (worker.isConnected()) worker.send({ question, about });
+    // Without the callback, a worker that has just died would end the primary: `error` without a listener.
+    if (worker.isConnected()) worker.send({ question, about }, (error) => error && finish());
     else finish();
   });
 }

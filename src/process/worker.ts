@@ -8,7 +8,7 @@ import { answerPrimary } from './worker-messages.ts';
 /** Runs one of several gateways on this machine, started by the primary. When the primary ends, node:cluster ends it. */
 export async function runWorker(config: Config, lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<void> {
   const restUrl = (config.rest.baseUrl ?? '').toString();
-  const serving = lifecycle.own(await serve(config, restUrl, log, { draining: lifecycle.draining }));
+  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining }));
   lifecycle.run();
   const status = async (): Promise<Status> =>
     lifecycle.phase === 'running' ? await serving.status() : { reasons: [lifecycle.phase], conditions: [] };

@@ -9,7 +9,7 @@ import type { DestinationStream } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import type { Stoppable } from './lifecycle.ts';
 import { forwardLines } from './log.ts';
-import type { Status, Visible } from './management.ts';
+import type { Status, StatusSource } from './management.ts';
 import { registerProcessMetrics } from './metrics.ts';
 import { ask, listening, STATUS } from './worker-messages.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
@@ -26,7 +26,7 @@ const MAX_SILENT = 2;
 /** At the end of the grace time, workers stop their remaining work. One that still runs this much later is killed. */
 const CUT_MS = 500;
 
-export interface Workers extends Stoppable, Visible {
+export interface Workers extends Stoppable, StatusSource {
   url: string;
 }
 

@@ -11,10 +11,13 @@ import type { Service } from './service.ts';
 import { deleteExpiredContacts } from './store/contacts.ts';
 import { saveGroup } from './store/coupons.ts';
 
-/** The largest body, in bytes. The largest honest bodies are event maps of some ten kilobytes. */
+/** The largest body, in bytes. The largest bodies of normal clients are event maps of about ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
 
-/** The longest path parameter. Node limits the request line and headers to 16 KB; an id may take all of it. */
+/**
+ * The longest path parameter. As long as the request line can be (16 KB), so that a player id that is too long gets the
+ * error of `playerIdProblem` and not 404.
+ */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** How long a client may take to send a request. */
@@ -27,7 +30,7 @@ export interface AppOptions {
   /** Its store remains the caller's: closing the app does not close it. */
   service: Service;
   landingLimits: LandingLimits;
-  /** Proxies whose `X-Forwarded-For` is believed, as addresses or networks. Default none. */
+  /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
   /** Default: no log. */
   log?: FastifyBaseLogger | undefined;

@@ -49,9 +49,9 @@ const whole = (from: number, to: number, problem: string) =>
     .transform(Number)
     .pipe(z.number().min(from, problem).max(to, problem));
 const PORT = whole(0, 65_535, 'must be a port, 0 to 65535');
-const MILLISECONDS = whole(1, 600_000, 'must be milliseconds, 1 to 600000');
-const MILLISECONDS_OR_0 = whole(0, 600_000, 'must be milliseconds, 0 to 600000');
-const FORMS = whole(0, 1_000_000, 'must be forms in a minute, 0 (no limit) to 1000000');
+const MILLISECONDS = whole(1, 600_000, 'must be a number of milliseconds from 1 to 600000');
+const MILLISECONDS_OR_0 = whole(0, 600_000, 'must be a number of milliseconds from 0 to 600000');
+const FORMS = whole(0, 1_000_000, 'must be a number of forms per minute from 0 (no limit) to 1000000');
 
 const SETTINGS = z.object({
   REFERENCE_HOST: z.string().default('127.0.0.1'),
@@ -72,7 +72,7 @@ const SETTINGS = z.object({
     /^postgres(ql)?$/,
     'must be an address like postgres://user:password@host:5432/database',
   ).optional(),
-  REFERENCE_DATABASE_POOL: whole(1, 1_000, 'must be connections, 1 to 1000').default(10),
+  REFERENCE_DATABASE_POOL: whole(1, 1_000, 'must be a number of connections from 1 to 1000').default(10),
   REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS: MILLISECONDS.default(10_000),
   REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: MILLISECONDS.default(5_000),
   REFERENCE_DATABASE_HEALTH_TIMEOUT_MS: MILLISECONDS.default(2_000),

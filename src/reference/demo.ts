@@ -41,8 +41,8 @@ const ATTRIBUTES = {
 };
 
 /**
- * Fills an empty store with a player, friends and coupons. Players and events are sent through the REST interface. If
- * the process ends before all is there, the next start continues; a store with other players is left alone.
+ * Fills an empty store with a player, friends and coupons. Players and events are sent through the REST interface. If the
+ * process ends before all is there, the next start continues; a store with other players is not changed.
  */
 export async function seedDemo(app: FastifyInstance, service: Service): Promise<void> {
   if (!(await begin(service))) return;

@@ -20,7 +20,9 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
 
 function apiErrorOf(error: unknown): ApiError {
   if (error instanceof StoreUnavailable) {
-    const stored = error.nothingStored ? 'nothing of this request was stored' : 'this request was stored or not';
+    const stored = error.nothingStored
+      ? 'nothing of this request was stored'
+      : 'it is not known whether this request was stored';
     return new ApiError(503, `The database cannot be reached; ${stored}`);
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;

@@ -96,7 +96,7 @@ async function listen(
   variable: string,
 ): Promise<string> {
   try {
-    return await app.listen({ host, port, listenTextResolver: (address) => `${variable} listens at ${address}` });
+    return await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address} (${variable})` });
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     throw isTaken ? new ConfigError(`Port ${port} of ${host} is taken; set ${variable} to another.`) : error;
@@ -110,7 +110,7 @@ function announce(
   print: (line: string) => void,
   at: { url: string; managementUrl: string; store: string },
 ): void {
-  // A parent process says so itself.
+  // A gateway that starts this service has the same keys.
   if (config.hasDevelopmentKeys && !process.send) {
     log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
   }

@@ -5,8 +5,7 @@
  * disconnects. The call continues while it has a subscriber, and is cancelled when the last one unsubscribes. So the end of
  * one operation does not affect the others, and no call continues that no operation needs.
  */
-import type { CallContext, CallRecord } from './call-context.ts';
-import type { Cancellable } from './cancellation.ts';
+import type { CallContext, CallRecord, Cancellable } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, timedOut, UpstreamError } from './errors.ts';
 import type { Observer } from './observer.ts';
@@ -18,7 +17,7 @@ import type { Exchange, Response } from './transport.ts';
  * A call that ends at an operation's deadline counts as the service's failure only if it was in flight for at least this share
  * of `timeoutMs`. Example: with a timeout of 3 s, a call in flight for 1 s is not a failure, one in flight for 2 s is.
  */
-const FAIR_CHANCE = 1 / 2;
+const MIN_SHARE_IN_FLIGHT = 1 / 2;
 
 /** The request and its state. */
 export class Call {
@@ -88,17 +87,17 @@ export class Call {
     this.current?.abort(reason);
   }
 
-  /** Ends the call when no operation needs the result. A timeout is the service's failure only after `FAIR_CHANCE`. */
+  /** Ends the call when no operation needs the result. A timeout is the service's failure only after `MIN_SHARE_IN_FLIGHT`. */
   abandon(isTimeout: boolean): void {
-    const hadChance = this.#exchange && performance.now() - this.#sentAt >= this.#timeoutMs * FAIR_CHANCE;
-    this.cancel(isTimeout && hadChance ? timedOut(this.endpoint) : cancelled(this.endpoint));
+    const wasLongEnough = this.#exchange && performance.now() - this.#sentAt >= this.#timeoutMs * MIN_SHARE_IN_FLIGHT;
+    this.cancel(isTimeout && wasLongEnough ? timedOut(this.endpoint) : cancelled(this.endpoint));
   }
 
   /**
    * The error for an operation. The error of a write has its outcome. It is retryable only if the write was certainly not done.
    * An event is retryable only if it was not even sent: an event that counts twice cannot be undone.
    */
-  describe(error: UpstreamError): UpstreamError {
+  withOutcome(error: UpstreamError): UpstreamError {
     if (this.endpoint.method === 'GET') return error;
     const isRefused = this.status !== undefined && this.status >= 400 && this.status < 500;
     const maybeSent = this.maybeDone || (this.#exchange?.sent ?? false) || this.status !== undefined;
@@ -115,13 +114,13 @@ export interface CallOptions {
 }
 
 /** A call and the operations that need its result. */
-export class SharedCall<Result> extends Call {
+export class SubscribedCall<Result> extends Call {
   readonly #subscribers: Subscriber<Result>[] = [];
 
   /**
    * Resolves to the call's result, or rejects with an `UpstreamError` when it fails or the operation ends before it.
    *
-   * @param fallback A result to use in place of a failure that may pass; undefined when there is none.
+   * @param fallback A result to use in place of a temporary failure; undefined when there is none.
    */
   subscribe(context: CallContext, observer: Observer, fallback?: () => Result | undefined): Promise<Result> {
     this.deadline = Math.max(this.deadline, context.deadline);
@@ -143,7 +142,12 @@ export class SharedCall<Result> extends Call {
   /** Adds the service's own reason, for the log. */
   #explain(error: UpstreamError): UpstreamError {
     if (error.excerpt === undefined) return error;
-    return error.withRefusal(refusalIn(error.excerpt, this.request, this.playerUniqueId));
+    try {
+      return error.withRefusal(refusalIn(error.excerpt, this.request, this.playerUniqueId));
+    } catch {
+      // The reason is for the log only. The subscribers must get the error in any case.
+      return error;
+    }
   }
 
   /** Removes a subscriber. The call ends when it was the last one. */
@@ -158,7 +162,7 @@ export class SharedCall<Result> extends Call {
 /** One operation that needs the result of a call. */
 class Subscriber<Result> implements Cancellable {
   readonly result: Promise<Result>;
-  readonly #call: SharedCall<Result>;
+  readonly #call: SubscribedCall<Result>;
   readonly #context: CallContext;
   readonly #observer: Observer;
   readonly #fallback: (() => Result | undefined) | undefined;
@@ -168,7 +172,7 @@ class Subscriber<Result> implements Cancellable {
   #reject: (error: UpstreamError) => void = () => {};
 
   constructor(
-    call: SharedCall<Result>,
+    call: SubscribedCall<Result>,
     context: CallContext,
     observer: Observer,
     fallback: (() => Result | undefined) | undefined,
@@ -192,7 +196,7 @@ class Subscriber<Result> implements Cancellable {
 
   fail(error: UpstreamError): void {
     const instead = error.retryable ? this.#fallback?.() : undefined;
-    if (instead === undefined) this.#reject(this.#call.describe(error));
+    if (instead === undefined) this.#reject(this.#call.withOutcome(error));
     else this.#resolve(instead);
     this.#finish(error, instead !== undefined);
   }

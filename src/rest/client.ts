@@ -1,4 +1,4 @@
-import type { Secret } from '../config/secret.ts';
+import type { SecretSource } from '../config/secret-source.ts';
 import { ReadCache } from './cache.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
@@ -9,9 +9,9 @@ import { getPlayer, listCoupons, listReferrals } from './endpoints.ts';
 import type { Invalidation } from './invalidation.ts';
 import { Languages } from './language.ts';
 import type { Health, Observer } from './observer.ts';
+import { Reads, type ReadsOptions } from './reads.ts';
 import { createRequests } from './request.ts';
 import { Resilience } from './resilience.ts';
-import { Reads, type ReadsOptions } from './single-flight.ts';
 import { createTransport } from './transport.ts';
 import type { Coupon, Player, ReferralPage } from './wire.ts';
 import { createWrites, type Writes } from './writes.ts';
@@ -21,9 +21,9 @@ const MEGABYTE = 1024 * 1024;
 export interface RestClientOptions {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
-  /** The current keys. Called for every request, so that a changed key takes effect at once. */
-  apiKey: () => Secret;
-  secretKey: () => Secret;
+  /** The keys of the account. A change takes effect with the next request. */
+  apiKey: SecretSource;
+  secretKey: SecretSource;
   /** The wire name of `serviceId`. Default `serviceId`. */
   serviceIdField?: string;
   /** How long a call may take once it has a connection, retries included, in milliseconds. Default 3,000. */
@@ -85,7 +85,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
   invalidation?.subscribe({ written: reads.invalidate, connected: reads.enableCache });
 
   return {
-    async getPlayer(playerUniqueId, lang, context) {
+    getPlayer(playerUniqueId, lang, context) {
       const read = (tag: string | undefined) => reads.players.read({ playerUniqueId, lang: tag }, context);
       return lang === undefined ? read(undefined) : languages.read(lang, context, read);
     },

@@ -42,7 +42,7 @@ export class ConnectionQueue {
     this.#options = options;
     const { connections } = options;
     this.#semaphore = new Semaphore({
-      limit: () => connections,
+      limit: connections,
       maxWaiting: MAX_WAITING,
       maxWaitMs: options.queueMs,
       laneOf: ({ endpoint }) => endpoint.name,
@@ -54,7 +54,7 @@ export class ConnectionQueue {
   }
 
   get active(): number {
-    return this.#semaphore.held;
+    return this.#semaphore.active;
   }
 
   get waiting(): number {

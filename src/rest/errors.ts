@@ -4,7 +4,10 @@ import type { Endpoint } from './endpoints.ts';
 export type UpstreamErrorCode =
   /** No response within the time of the call or its operation. */
   | 'UPSTREAM_TIMEOUT'
-  /** No connection, a response of 5xx or 429, an open breaker. */
+  /**
+   * No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), an open breaker, or a pause after a
+   * 429.
+   */
   | 'UPSTREAM_UNAVAILABLE'
   /** A response of 4xx: the service refuses the request. */
   | 'UPSTREAM_REJECTED'

@@ -27,11 +27,13 @@ function unescaped(text: string): string {
 }
 
 function withoutValues(text: string, all: Iterable<string>): string {
-  const values = [...all].filter(({ length }) => length >= MIN_VALUE_LENGTH);
+  // A longer value than the text cannot be in it.
+  const values = [...all].filter(({ length }) => length >= MIN_VALUE_LENGTH && length <= text.length);
   // The longest first: a value can contain another one.
   values.sort((a, b) => b.length - a.length);
   const literals = values.map((value) => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  const known = literals.length > 0 ? text.replace(new RegExp(literals.join('|'), 'gi'), '…') : text;
+  // One by one: V8 refuses a regular expression of all values when it is longer than about 32 KB.
+  const known = literals.reduce((rest, literal) => rest.replace(new RegExp(literal, 'gi'), '…'), text);
   return known.replace(PERSONAL, '…');
 }
 
@@ -42,7 +44,7 @@ function valuesOf({ keys, headers, body }: IdentifiedRequest, playerUniqueId: st
   const values = new Set([playerUniqueId, ...keys(), ...sent]);
   const open: unknown[] = body === null ? [] : [JSON.parse(body)];
   for (let value = open.pop(); value !== undefined && values.size < MAX_VALUES; value = open.pop()) {
-    if (typeof value === 'object' && value !== null) open.push(...Object.values(value));
+    if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) open.push(member);
     else values.add(String(value));
   }
   return values;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { reveal, type Secret } from '../config/secret.ts';
+import { reveal } from '../config/secret.ts';
+import type { SecretSource } from '../config/secret-source.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon-members.ts';
 import type { Endpoint } from './endpoints.ts';
-import { checkId } from './ids.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -11,8 +11,8 @@ const LANGUAGE = /^[\w-]{1,64}$/;
 export interface RequestOptions {
   /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
   baseUrl: URL;
-  apiKey: () => Secret;
-  secretKey: () => Secret;
+  apiKey: SecretSource;
+  secretKey: SecretSource;
 }
 
 /** The content of one request. */
@@ -42,26 +42,22 @@ export type CreateRequest = (endpoint: Endpoint, content: RequestContent, contex
 /** Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. */
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-  let hashedKey: Secret | undefined;
+  let key = '';
+  /** Identifies the account without its key. */
   let account = '';
-
-  /** Identifies the account without its key. Hashed again only when the key changes. */
-  function accountOf(key: Secret): string {
-    if (key !== hashedKey) {
-      hashedKey = key;
-      account = JSON.stringify([baseUrl.href, createHash('sha256').update(reveal(key)).digest('base64')]);
-    }
-    return account;
-  }
-
-  const keys = () => [reveal(apiKey()), reveal(secretKey())];
+  const readKey = () => {
+    key = reveal(apiKey.current);
+    account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
+  };
+  readKey();
+  apiKey.onChange(readKey);
+  const keys = () => [key, reveal(secretKey.current)];
 
   return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
-    const key = apiKey();
-    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(key)];
-    if (endpoint.secret) headers.push('secretKey', reveal(secretKey()));
+    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
+    if (endpoint.secret) headers.push('secretKey', reveal(secretKey.current));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', requestId);
@@ -75,7 +71,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
       keys,
       couponMembers,
       // Neither a language nor an encoded path contains a space.
-      identity: `${accountOf(key)} ${lang ?? ''} ${path} ${couponMembers?.key ?? ''}`,
+      identity: `${account} ${lang ?? ''} ${path} ${couponMembers?.key ?? ''}`,
     };
   };
 }
@@ -89,4 +85,40 @@ function checkLanguage(lang: string): string {
 /** The path of an endpoint for one player, encoded. Throws a `RangeError` for an id that cannot be sent. */
 function pathOf({ before, after }: Endpoint, playerUniqueId: string): string {
   return before + encodeURIComponent(checkId(playerUniqueId)) + after;
+}
+
+/** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
+export const MAX_ID_BYTES = 1_024;
+
+/** Control characters, and the invisible ones that change the direction of text. */
+const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
+
+/** Why an id cannot be sent: a code of the schema's `UserErrorCode`, and the end of a sentence about the id. */
+export interface IdProblem {
+  code: 'INVALID' | 'REQUIRED' | 'TOO_LONG';
+  message: string;
+}
+
+/**
+ * Why a `playerUniqueId` cannot be sent, or undefined when it can. Percent-encoding does not change `.` and `..`, which would
+ * address another resource. Half of a surrogate pair cannot be encoded in UTF-8.
+ */
+export function idProblem(playerUniqueId: string): IdProblem | undefined {
+  if (playerUniqueId.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
+  if (playerUniqueId === '.' || playerUniqueId === '..') {
+    return { code: 'INVALID', message: 'must not be "." or ".."' };
+  }
+  if (playerUniqueId.length > MAX_ID_BYTES || Buffer.byteLength(playerUniqueId) > MAX_ID_BYTES) {
+    return { code: 'TOO_LONG', message: `must have at most ${MAX_ID_BYTES} bytes of UTF-8` };
+  }
+  if (CONTROL.test(playerUniqueId)) return { code: 'INVALID', message: 'must not contain control characters' };
+  if (!playerUniqueId.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
+  return undefined;
+}
+
+/** The id itself. Throws a `RangeError` for one that cannot be sent. */
+export function checkId(playerUniqueId: string): string {
+  const problem = idProblem(playerUniqueId);
+  if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
+  return playerUniqueId;
 }

@@ -7,14 +7,13 @@
  * - a call that waits for the end of a pause holds no connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Breaker } from './breaker.ts';
+import { Breaker, Throttle } from './breaker.ts';
 import type { Call } from './call.ts';
 import { ConnectionQueue } from './connection-queue.ts';
 import type { Json } from './decode/members.ts';
 import { timedOut, type UpstreamError } from './errors.ts';
 import type { Health, Observer } from './observer.ts';
-import { isPassing, noResponseError, passingError, readResponse, retryAfterMs } from './response.ts';
-import { Throttle } from './throttle.ts';
+import { isTransient, noResponseError, readResponse, retryAfterMs, transientError } from './response.ts';
 import { NoResponse, type Response, type Transport } from './transport.ts';
 
 /** How often a call is sent again at most. */
@@ -74,7 +73,7 @@ export class Resilience {
       for (;;) {
         if (throttle.leftMs > 0) await throttle.wait(Math.min(call.deadline, performance.now() + this.#queueMs));
         const response = await this.#attempt(call);
-        if (!(response instanceof Error) && !isPassing(response)) {
+        if (!(response instanceof Error) && !isTransient(response)) {
           throttle.reset();
           const result = decode(readResponse(response, call.endpoint), call);
           permit.succeed();
@@ -127,10 +126,10 @@ export class Resilience {
   #refusal({ endpoint }: Call, response: Response): Failure {
     if (response.status !== 429) {
       this.#throttle.reset();
-      return { error: passingError(endpoint, response), sent: true };
+      return { error: transientError(endpoint, response), sent: true };
     }
     this.#throttle.pause(retryAfterMs(response));
-    return { error: passingError(endpoint, response, this.#throttle.leftMs), sent: true };
+    return { error: transientError(endpoint, response, this.#throttle.leftMs), sent: true };
   }
 }
 

@@ -22,7 +22,7 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 /**
  * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
  * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
- * `isPassing`.
+ * `isTransient`.
  */
 export function readResponse(response: Response, endpoint: Endpoint): Json | null {
   const { status, body } = response;
@@ -53,12 +53,12 @@ function acknowledgement(text: string, response: Response, endpoint: Endpoint): 
 }
 
 /** Whether the service says that it cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
-export function isPassing({ status, body }: Response): boolean {
+export function isTransient({ status, body }: Response): boolean {
   return status >= 500 || status === 429 || (status === 422 && codeIn(parse(body.toString())) === BUSY_PLAYER);
 }
 
-/** The error of a response that is `isPassing`. `pauseMs` replaces a missing `Retry-After`. */
-export function passingError(endpoint: Endpoint, response: Response, pauseMs?: number): UpstreamError {
+/** The error of a response that is `isTransient`. `pauseMs` replaces a missing `Retry-After`. */
+export function transientError(endpoint: Endpoint, response: Response, pauseMs?: number): UpstreamError {
   const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? pauseMs };
   return failure('UPSTREAM_UNAVAILABLE', endpoint, response, options);
 }

@@ -1,6 +1,6 @@
 export interface SemaphoreOptions<Owner> {
-  /** How many permits may be held at this moment. */
-  limit: () => number;
+  /** How many permits may be held at the same time, until `setLimit`. */
+  limit: number;
   /** How many may wait; the next one is refused at once. */
   maxWaiting: number;
   /** How long an owner may wait, in milliseconds; then its permit is refused. */
@@ -47,31 +47,44 @@ export class Semaphore<Owner = undefined> {
   readonly #options: SemaphoreOptions<Owner>;
   /** The waiting permits of each lane, in order. */
   readonly #lanes = new Map<string, Permit<Owner>[]>();
-  #held = 0;
+  #limit: number;
+  #active = 0;
   #waiting = 0;
   #requested = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SemaphoreOptions<Owner>) {
     this.#options = options;
+    this.#limit = options.limit;
   }
 
-  get held(): number {
-    return this.#held;
+  /** How many permits are held. */
+  get active(): number {
+    return this.#active;
   }
 
   get waiting(): number {
     return this.#waiting;
   }
 
+  /** Whether the queue is full: the next owner that cannot have a permit at once is refused. */
+  get isFull(): boolean {
+    return this.#waiting >= this.#options.maxWaiting;
+  }
+
+  /** Changes how many permits may be held. More than that stay held after a lower limit, until they are released. */
+  setLimit(limit: number): void {
+    this.#limit = limit;
+    this.#grantWaiting();
+  }
+
   /** A permit that is `held`, or `waiting` in the queue, or `refused` because the queue is full. */
   acquire(owner: Owner): Permit<Owner> {
-    const { limit, maxWaiting } = this.#options;
     this.#requested += 1;
     const permit = new Permit(owner, this.#requested);
-    if (this.#held < limit() && (this.#waiting === 0 || this.#mayPass(permit))) this.#grant(permit);
-    else if (this.#waiting < maxWaiting) this.#enqueue(permit);
-    else permit.state = 'refused';
+    if (this.#active < this.#limit && (this.#waiting === 0 || this.#mayPass(permit))) this.#grant(permit);
+    else if (this.isFull) permit.state = 'refused';
+    else this.#enqueue(permit);
     return permit;
   }
 
@@ -87,13 +100,13 @@ export class Semaphore<Owner = undefined> {
     if (permit.state === 'waiting') this.#leaveQueue(permit, 'released');
     if (permit.state !== 'held') return;
     permit.state = 'released';
-    this.#held -= 1;
-    this.refresh();
+    this.#active -= 1;
+    this.#grantWaiting();
   }
 
-  /** Grants permits to waiting owners, up to the limit. Call it when the limit may have increased. */
-  refresh(): void {
-    while (this.#waiting > 0 && this.#held < this.#options.limit()) {
+  /** Grants permits to waiting owners, up to the limit. */
+  #grantWaiting(): void {
+    while (this.#waiting > 0 && this.#active < this.#limit) {
       const next = this.#takeNext();
       if (!next) return;
       this.#grant(next);
@@ -173,7 +186,7 @@ export class Semaphore<Owner = undefined> {
   }
 
   #grant(permit: Permit<Owner>): void {
-    this.#held += 1;
+    this.#active += 1;
     permit.state = 'held';
     this.#options.onGrant?.(permit.owner);
     permit.settle?.();

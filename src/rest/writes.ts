@@ -1,11 +1,10 @@
-import { assertActive, SharedCall } from './call.ts';
+import { assertActive, SubscribedCall } from './call.ts';
 import type { CallContext } from './call-context.ts';
 import type { Json, Warn } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
-import { checkId } from './ids.ts';
 import type { Observer } from './observer.ts';
-import type { CreateRequest, RequestContent } from './request.ts';
+import { type CreateRequest, checkId, type RequestContent } from './request.ts';
 import type { Decode, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
 
@@ -38,21 +37,24 @@ export function createWrites(options: WritesOptions): Writes {
     playerUniqueId: string,
     content: RequestContent,
     context: CallContext,
-    decode: Decode<Result, SharedCall<Result>>,
+    decode: Decode<Result, SubscribedCall<Result>>,
   ): Promise<Result> {
-    const ofCall = context.beginCall?.() ?? context;
+    const ofCall = context.beginCall ? { ...context, ...context.beginCall() } : context;
     const request = createRequest(endpoint, content, ofCall);
     const { callerKey } = context;
-    const call = new SharedCall<Result>(endpoint, request, checkId(playerUniqueId), { timeoutMs, callerKey });
+    const call = new SubscribedCall<Result>(endpoint, request, checkId(playerUniqueId), { timeoutMs, callerKey });
     assertActive(context, endpoint);
     onSend(playerUniqueId);
     const result = call.subscribe(ofCall, observer);
     void send(call, decode);
-    return result;
+    return await result;
   }
 
   /** Never rejects: errors go to the subscriber. */
-  async function send<Result>(call: SharedCall<Result>, decode: Decode<Result, SharedCall<Result>>): Promise<void> {
+  async function send<Result>(
+    call: SubscribedCall<Result>,
+    decode: Decode<Result, SubscribedCall<Result>>,
+  ): Promise<void> {
     try {
       const result = await resilience.send(call, decode);
       onWritten(call.playerUniqueId);

@@ -9,7 +9,7 @@ import { BodyReader, leaveBodiesUnread } from '../../src/gateway/http/body.ts';
 import { answerErrors } from '../../src/gateway/http/errors.ts';
 import { type GraphQLRoute, routeGraphQL } from '../../src/gateway/http/graphql-route.ts';
 import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
-import { Cancellation } from '../../src/rest/cancellation.ts';
+import { Semaphore } from '../../src/rest/semaphore.ts';
 
 /*
  * Apollo's own tests of an integration with a web framework, run against ours: the route, the reading of bodies and the
@@ -28,10 +28,6 @@ async function createServer(
   leaveBodiesUnread(app);
   answerErrors(app);
   app.addHook('onSend', async (_request, _reply, payload) => withoutRequestId(payload));
-  const begin = () => ({
-    call: { cancellation: new Cancellation(), deadline: Number.POSITIVE_INFINITY, requestId: 'r1' },
-    record: createOperationRecord(),
-  });
   const executeHTTPGraphQLRequest: ApolloServer['executeHTTPGraphQLRequest'] = ({ httpGraphQLRequest }) =>
     server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
   const route = {
@@ -40,8 +36,8 @@ async function createServer(
     bodies: new BodyReader(),
     maxBodyBytes: 1_000_000,
     admission: { resolve: async () => ({ text: undefined, trusted: false, textOfId: undefined }) },
-    concurrency: { acquire() {}, release() {} },
-    observation: { begin },
+    concurrency: new Semaphore({ limit: 1_000, maxWaiting: 0, maxWaitMs: 0 }),
+    observation: { begin: createOperationRecord },
     operationTimeoutMs: 60_000,
     context: {},
     apollo: { executeHTTPGraphQLRequest },

@@ -1,14 +1,13 @@
 /*
  * Prints how many files and functions of src/ one warm `{ player { id } }` runs through: what an engineer has to open to
- * follow one query. `npm run check` prints it, and fails when it grows. The aim is 40 files.
+ * follow one query. `npm run check` prints it, and fails for more than 40 files.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { authorization, startOurs, startUpstream } from './processes.mjs';
 
-/** What it is today; to be lowered with every file that leaves the path. */
-const MAX_FILES = 50;
+const MAX_FILES = 40;
 /** More requests than it takes to be compiled. */
 const WARM_REQUESTS = 200;
 const COVERAGE = new URL('./report-coverage.mjs', import.meta.url).href;

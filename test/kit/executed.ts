@@ -9,7 +9,7 @@ import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts
 import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
 import { formatResult } from '../../src/gateway/graphql/response.ts';
 import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
-import { Cancellation } from '../../src/rest/cancellation.ts';
+import { Cancellation } from '../../src/rest/call-context.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
 
@@ -91,14 +91,17 @@ async function run(
   const rates = {
     takeCouponRead: async () => couponReads,
   };
-  const call = {
+  const operation = {
+    caller,
+    known: undefined,
+    record: createOperationRecord(),
     requestId: 'r1',
     cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
   const idempotency = new Idempotency(createMemoryKeys());
   const options = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined };
-  const context = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
+  const context = createContext(options, operation);
   const reported: string[] = [];
   const result = await executeWith(context);
   // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.

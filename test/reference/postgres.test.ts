@@ -85,6 +85,21 @@ for (const { name, place } of POSTGRES) {
       expect(rows).toEqual([{ handle: 'first of run 2' }, { handle: 'second of run 2' }]);
     });
 
+    test('it opens while other sessions create and drop their tables', async () => {
+      await start({});
+      let over = false;
+      const schema = `${at.databaseUrl?.match(/test_\w+/)?.[0]}_other`;
+      const dropping = (async () => {
+        while (!over) {
+          await other.query(`create schema ${schema}; create table ${schema}.numbers (number serial)`);
+          await other.query(`drop schema ${schema} cascade`);
+        }
+      })();
+      for (let opened = 0; opened < 20; opened += 1) await (await openPostgres(at.databaseUrl ?? '')).close();
+      over = true;
+      await dropping;
+    });
+
     test('connections that are ended while they are idle are replaced', async () => {
       await start({});
       await client.upsert('one');

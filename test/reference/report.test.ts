@@ -57,13 +57,13 @@ onEachStore(
         'no contact',
         '01',
         (id) => service().client.upsert(id, { city: 'Bonn', email: 'no address' }),
-        `not counted ${at('01')}: they had neither an e-mail address nor a mobile number`,
+        `not counted ${at('01')}: the attributes had neither an e-mail address nor a mobile number`,
       ],
       [
         'a contact left nowhere',
         '02',
         (id, email) => service().client.upsert(id, { email }),
-        `not counted ${at('02')}: ${contact} was left at no link before`,
+        `not counted ${at('02')}: ${contact} had not been left at any link`,
       ],
       [
         'a contact left at the own link',

@@ -7,7 +7,7 @@ import { boolean, identifier, int, number, oneOf, text, texts, url } from '../..
 import { decodePlayer, decodeUpsert } from '../../src/rest/decode/player.ts';
 import { decodeReferrals } from '../../src/rest/decode/referral.ts';
 import { trackEvents } from '../../src/rest/endpoints.ts';
-import { idProblem } from '../../src/rest/ids.ts';
+import { idProblem } from '../../src/rest/request.ts';
 import { readResponse, retryAfterMs } from '../../src/rest/response.ts';
 
 const ignore = () => {};

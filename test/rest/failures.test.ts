@@ -235,6 +235,22 @@ test('why the service refused is kept for the log, without the values of the req
   });
 });
 
+test.each([
+  ['one long value', { firstName: 'x'.repeat(100_000) }],
+  [
+    'many values',
+    Object.fromEntries(Array.from({ length: 150 }, (_, number) => [`m${number}`, `${number}`.repeat(60)])),
+  ],
+])('a refused write with %s fails as any other', async (_name, custom) => {
+  const { upstream, rest } = await start();
+  upstream.on('POST /player', { status: 400, raw: '{"code":203,"message":"no firstName"}' });
+  const playerAttributes = { firstName: 'Ann', custom };
+  const error = await rest
+    .upsertPlayer({ playerUniqueId: 'p-1', playerAttributes }, operation())
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'UPSTREAM_REJECTED', refusal: { code: '203', message: 'no firstName' } });
+});
+
 test('a refusal without words of its own has none in the log', async () => {
   const { upstream, rest } = await start();
   upstream.on('GET /coupon', { status: 400, raw: '<html>no</html>' });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
+import { SecretSource } from '../../src/config/secret-source.ts';
 import { ReadCache } from '../../src/rest/cache.ts';
 import { API_KEY } from '../kit/upstream.ts';
 import { failure, operation, start } from './setup.ts';
@@ -67,8 +67,8 @@ test('players and referrals are kept, coupons never', async () => {
 
 test('what selects the answer keeps answers apart', async () => {
   const { upstream, another } = await start({ readCacheTtlMs: TTL });
-  let key = API_KEY;
-  const rest = another({ apiKey: () => new Secret(key) });
+  const apiKey = new SecretSource(API_KEY);
+  const rest = another({ apiKey });
   for (const lang of [undefined, 'en', 'fr', 'en']) await rest.getPlayer('p1', lang, operation());
   for (const [page, limit] of [
     [1, 50],
@@ -78,7 +78,7 @@ test('what selects the answer keeps answers apart', async () => {
   ] as const)
     await rest.listReferrals('p1', page, limit, operation());
   expect(upstream.calls()).toHaveLength(6);
-  key = 'another key';
+  apiKey.change('another key');
   await failure(rest.getPlayer('p1', undefined, operation()));
   expect(upstream.calls()).toHaveLength(7);
 });

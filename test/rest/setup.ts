@@ -1,7 +1,6 @@
 import { afterEach } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
-import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
-import { Cancellation } from '../../src/rest/cancellation.ts';
+import { SecretSource } from '../../src/config/secret-source.ts';
+import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
 
@@ -39,8 +38,8 @@ export async function start(
   const another = (more: Partial<RestClientOptions> = {}) => {
     const rest = createRestClient({
       baseUrl: upstream.url,
-      apiKey: () => new Secret(API_KEY),
-      secretKey: () => new Secret(SECRET_KEY),
+      apiKey: new SecretSource(API_KEY),
+      secretKey: new SecretSource(SECRET_KEY),
       random: () => 0,
       ...options,
       ...more,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Secret } from '../../src/config/secret.ts';
+import { SecretSource } from '../../src/config/secret-source.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { CouponMembers } from '../../src/rest/decode/coupon-members.ts';
 import { API_KEY, type EndpointName } from '../kit/upstream.ts';
@@ -44,8 +44,8 @@ describe.each(reads)('%s in flight', (endpoint, read) => {
 
 test('what selects the answer keeps reads apart: language, page, size, player and key', async () => {
   const { upstream, another } = await start();
-  let key = API_KEY;
-  const rest = another({ apiKey: () => new Secret(key) });
+  const apiKey = new SecretSource(API_KEY);
+  const rest = another({ apiKey });
   const op = operation();
   const answers = [
     rest.getPlayer('p1', undefined, op),
@@ -56,7 +56,7 @@ test('what selects the answer keeps reads apart: language, page, size, player an
     rest.listReferrals('p1', 2, 50, op),
     rest.listReferrals('p1', 1, 51, op),
   ];
-  key = 'another key';
+  apiKey.change('another key');
   answers.push(rest.getPlayer('p1', undefined, op));
   await Promise.allSettled(answers);
   expect(upstream.calls()).toHaveLength(8);

@@ -7,14 +7,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { SecretSource } from '../../src/config/secret-source.ts';
 import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
 import { createContext } from '../../src/gateway/graphql/context.ts';
 import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
 import { formatResult } from '../../src/gateway/graphql/response.ts';
 import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
-import { Cancellation } from '../../src/rest/cancellation.ts';
+import { Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient } from '../../src/rest/client.ts';
 import { compile, rules, schema } from '../kit/executed.ts';
 import { type GeneratedOperation, generateOperations } from '../kit/generate.ts';
@@ -86,8 +86,8 @@ beforeAll(async () => {
   });
   rest = createRestClient({
     baseUrl: upstream.url,
-    apiKey: () => new Secret(API_KEY),
-    secretKey: () => new Secret(SECRET_KEY),
+    apiKey: new SecretSource(API_KEY),
+    secretKey: new SecretSource(SECRET_KEY),
   });
 }, 30_000);
 
@@ -126,11 +126,18 @@ async function ask({ source, variables }: GeneratedOperation, caller: Caller): P
 
 /** By graphql-js in this process. */
 async function expected({ source, variables }: GeneratedOperation, caller: Caller): Promise<Response> {
-  const call = { requestId: 'oracle', cancellation: new Cancellation(), deadline: performance.now() + 10_000 };
+  const operation = {
+    caller,
+    known: undefined,
+    record: createOperationRecord(),
+    requestId: 'oracle',
+    cancellation: new Cancellation(),
+    deadline: performance.now() + 10_000,
+  };
   const rates = { takeCouponRead: async () => 0 };
   const idempotency = new Idempotency(createMemoryKeys());
   const options = { rest, rules, rates, idempotency, maxUpstreamCalls: 100, onBatch: () => undefined };
-  const contextValue = createContext(options, { caller, known: undefined, call, record: createOperationRecord() });
+  const contextValue = createContext(options, operation);
   const result = await execute({ schema, document: parse(source), variableValues: variables, contextValue });
   if (result.data === undefined) return {};
   return JSON.parse(JSON.stringify(formatResult(result, contextValue, () => undefined)));

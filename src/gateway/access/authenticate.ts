@@ -10,15 +10,15 @@ import { KeysUnavailable } from './keys.ts';
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
 
 /** Limits invalid tokens per address. Known tokens are not affected. */
-export interface GuessLimit {
+export interface FailureLimit {
   /** Throws RATE_LIMITED for an address with too many failures. */
-  refuseGuesser(address: string): void;
+  refuseAfterFailures(address: string): void;
   countFailure(address: string): Promise<void>;
 }
 
 export interface Authentication {
   authenticate: Authenticate;
-  /** Whether tokens can be verified: false until the first key is available. */
+  /** False while no token can be verified: there are no client tokens, and no key was available yet. */
   isReady(): boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Authentication {
 export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenFailure;
 
 export interface AuthenticationOptions {
-  limit: GuessLimit;
+  limit: FailureLimit;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;
   failed(reason: AuthenticationFailure): void;
@@ -56,14 +56,15 @@ function createTokenAuthentication(
 ): Authenticate {
   const verifiedTokens = new VerifiedTokens();
   return async (authorization, address) => {
-    const token = tokenOf(authorization);
-    if (token === undefined) return await refuse(address, authorization === undefined ? 'missing' : 'malformed');
-    const digest = hash('sha256', token, 'base64');
+    if (authorization === undefined) return await refuse(address, 'missing');
+    const digest = hash('sha256', authorization, 'base64');
     const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
     if (known) return known;
-    const client = clientTokens?.find(Buffer.from(digest, 'base64'));
+    const token = tokenOf(authorization);
+    if (token === undefined) return await refuse(address, 'malformed');
+    const client = clientTokens?.find(hash('sha256', token, 'buffer'));
     if (client) return client;
-    limit.refuseGuesser(address);
+    limit.refuseAfterFailures(address);
     const generation = jwt?.keys.generation;
     const verified = (await jwt?.verify(token).catch(refuseForNow)) ?? 'unknown';
     if (typeof verified === 'string') return await refuse(address, verified);
@@ -73,12 +74,12 @@ function createTokenAuthentication(
 
   async function refuse(address: string, reason: AuthenticationFailure): Promise<never> {
     failed(reason);
-    limit.refuseGuesser(address);
+    limit.refuseAfterFailures(address);
     await limit.countFailure(address);
     throw unauthenticated();
   }
 
-  /** Without keys, a token is not the caller's mistake. */
+  /** Without keys, no token can be verified; this is not the caller's mistake. */
   function refuseForNow(error: unknown): never {
     if (!(error instanceof KeysUnavailable)) throw error;
     failed('no-keys');
@@ -90,7 +91,7 @@ function createTokenAuthentication(
 }
 
 /** The token behind the scheme; undefined for another scheme or for what cannot be a token. */
-function tokenOf(authorization = ''): string | undefined {
+function tokenOf(authorization: string): string | undefined {
   if (authorization.length > MAX_TOKEN_LENGTH) return undefined;
   const [scheme] = SCHEME.exec(authorization) ?? [];
   const token = scheme && authorization.slice(scheme.length);
@@ -112,8 +113,8 @@ const MAX_TOKENS = 10_000;
 
 /**
  * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The map key
- * is a hash of the whole token, signature included. `generation` identifies the verification keys; when it changes, all
- * entries are invalid.
+ * is a hash of the whole `Authorization` header, the signature included. `generation` identifies the verification keys; when
+ * it changes, all entries are invalid.
  */
 export class VerifiedTokens {
   readonly #entries = new Map<string, Entry>();

@@ -17,7 +17,7 @@ export function createCaller(name: string, scopes: Iterable<Scope>, isPlayer: bo
   return isPlayer ? { ...caller, sub: name } : caller;
 }
 
-/** Somebody without a token, where a health check is let through: no scope, so nothing but `__typename`. */
+/** The caller of a health check without a token. It has no scope and can select only `__typename`. */
 export const ANONYMOUS_CALLER: Caller = createCaller('anonymous', [], false);
 
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */

@@ -1,10 +1,10 @@
 /*
- * Access is decided in one place, when a field is about to be resolved, so that no alias, fragment or nested edge leads
- * around it. Three kinds of fields can have an `@access` rule:
+ * Access is checked in one place, before a field is resolved, so that no alias, fragment or nested field can bypass it.
+ * Three kinds of fields can have an `@access` rule:
  *
- * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or says whom it is about. Its resolver is wrapped: a
- *   caller whom the rule refuses gets null, and nothing is fetched. A list that must not be null is refused by its entries
- *   (entries.ts).
+ * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or has an argument that names the player. Its resolver
+ *   is wrapped: a caller whom the rule refuses gets null, and nothing is fetched. A list that must not be null is refused by
+ *   its entries (gate.ts).
  * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at each friend of a list would cost
  *   more than all the rest, so members are removed where their object enters the response: the field that returns the
  *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list. Where
@@ -16,30 +16,24 @@
  * operation is not allowed, none of the operation's events is sent.
  */
 import {
-  defaultFieldResolver,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
-  getArgumentValues,
   getNamedType,
   isAbstractType,
   isInputObjectType,
   isLeafType,
   isObjectType,
-  responsePathAsArray,
 } from 'graphql';
 import type { Context } from '../graphql/context.ts';
-import { selectedFields } from '../graphql/selection.ts';
-import type { Caller } from './caller.ts';
-import { entriesArgument, gateEntriesAt } from './entries.ts';
+import { type GuardedInput, gateAt } from './gate.ts';
 import { type MembersByType, removeMembersAt } from './members.ts';
-import { type AccessRule, type AccessRules, readAccessRules, refusal } from './rules.ts';
+import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';
 
 type Field = GraphQLField<unknown, Context>;
 
-/** Types about one person: whatever leads to them must say who may ask. */
+/** Types about one person: each field that returns them must have a rule. */
 const GATED: ReadonlySet<string> = new Set(['Player']);
 
 /** Wraps the resolvers of a schema so that its `@access` rules hold. Throws when a field that needs a rule has none. */
@@ -78,7 +72,7 @@ function typesEnteringAt(field: Field, schema: GraphQLSchema): readonly GraphQLO
   return isObjectType(type) ? [type] : [];
 }
 
-/** The guarded members of the types a field can return, less those that the field's own rule answers for. */
+/** The guarded members of the types a field can return, without those that need the same scope as the field itself. */
 function membersOf(
   types: readonly GraphQLObjectType[],
   rule: AccessRule | undefined,
@@ -94,12 +88,6 @@ function membersOf(
   return new Map(members.filter(([, ofType]) => ofType.length > 0));
 }
 
-/** A guarded field of an input type, and where the arguments of a field have it. */
-interface GuardedInput {
-  path: readonly string[];
-  scope: AccessRule['scope'];
-}
-
 function guardedInputs(field: Field, rules: AccessRules): GuardedInput[] {
   return field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
 }
@@ -113,48 +101,4 @@ function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: Acc
     const inner = [...path, field.name];
     return [...(rule ? [{ path: inner, scope: rule.scope }] : []), ...inputsBelow(field.type, inner, rules)];
   });
-}
-
-function gateAt(field: Field, rule: AccessRule, inputs: readonly GuardedInput[], rules: AccessRules): void {
-  const resolve = field.resolve ?? defaultFieldResolver;
-  const argument = entriesArgument(field, rule);
-  if (argument !== undefined) {
-    gateEntriesAt(field, rule, argument, resolve);
-    return;
-  }
-  field.resolve = (parent, args, context, info) => {
-    const { caller, refusals } = context;
-    const reason =
-      refusal(rule, caller, parent, args) ??
-      refusedInput(inputs, caller, args) ??
-      (rule.names && refusedBeside(caller, info, rules));
-    if (reason === undefined) return resolve(parent, args, context, info);
-    refusals.add(info.fieldNodes, responsePathAsArray(info.path), reason);
-    return null;
-  };
-}
-
-/** Why a caller may not send these arguments. */
-function refusedInput(inputs: readonly GuardedInput[], caller: Caller, args: unknown): string | undefined {
-  const refused = inputs.find(({ path, scope }) => !caller.scopes.has(scope) && has(args, path));
-  return refused && `The input "${refused.path.join('.')}" needs the scope "${refused.scope}".`;
-}
-
-/** Whether a path leads to a member, null included. */
-function has(value: unknown, path: readonly string[]): boolean {
-  const [key, ...rest] = path;
-  if (Array.isArray(value)) return value.some((member) => has(member, path));
-  if (key === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
-  return rest.length === 0 || has(Reflect.get(value, key), rest);
-}
-
-/** Top-level mutations run one by one, so all events of an operation are checked before the first is sent. */
-function refusedBeside(caller: Caller, info: GraphQLResolveInfo, rules: AccessRules): string | undefined {
-  const { operation, parentType, variableValues } = info;
-  const refused = selectedFields([operation], parentType.name, info).some((node) => {
-    const field = parentType.getFields()[node.name.value];
-    const rule = rules.get(parentType.name)?.get(node.name.value);
-    return field && rule?.names && refusal(rule, caller, undefined, getArgumentValues(field, node, variableValues));
-  });
-  return refused ? 'Another event of this operation is not allowed, so none is sent.' : undefined;
 }

@@ -1,7 +1,7 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { LocalKey } from '../../config/jwt-keys.ts';
 import { reveal } from '../../config/secret.ts';
-import type { SecretSource } from '../../config/secret-file.ts';
+import type { SecretSource } from '../../config/secret-source.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
@@ -29,35 +29,22 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** One key from the configuration, read again whenever its source has another value. */
+/** One key from the configuration, read again whenever its source changes. */
 export class LocalKeys implements Keys {
   readonly isReady = true;
   readonly trustedUntil = Number.POSITIVE_INFINITY;
-  readonly #source: SecretSource;
-  readonly #read: (text: string) => LocalKey;
-  readonly #warn: (message: string) => void;
-  #seen: ReturnType<SecretSource>;
-  #current: LocalKey;
+  generation: LocalKey;
 
   constructor(source: SecretSource, read: (text: string) => LocalKey, warn: (message: string) => void) {
-    this.#source = source;
-    this.#read = read;
-    this.#warn = warn;
-    this.#seen = source();
-    this.#current = read(reveal(this.#seen));
-  }
-
-  get generation(): LocalKey {
-    const now = this.#source();
-    if (now === this.#seen) return this.#current;
-    this.#seen = now;
-    try {
-      this.#current = this.#read(reveal(now));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#warn(`the earlier key for tokens stays in force: ${reason}`);
-    }
-    return this.#current;
+    this.generation = read(reveal(source.current));
+    source.onChange(() => {
+      try {
+        this.generation = read(reveal(source.current));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        warn(`the earlier key for tokens stays in force: ${reason}`);
+      }
+    });
   }
 
   async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {

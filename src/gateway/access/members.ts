@@ -15,7 +15,8 @@ import {
 } from 'graphql';
 import type { Context } from '../graphql/context.ts';
 import { selectedFields } from '../graphql/selection.ts';
-import type { AccessRule, Path } from './rules.ts';
+import type { Path } from './gate.ts';
+import type { AccessRule } from './rules.ts';
 
 type Members = readonly [name: string, rule: AccessRule][];
 

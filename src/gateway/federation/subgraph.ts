@@ -54,7 +54,7 @@ function subgraphSdl(sdl: string): string {
   return service['sdl'];
 }
 
-/** A representation is null where the caller may not read the player; see access/entries.ts. */
+/** A representation is null where the caller may not read the player; see access/gate.ts. */
 function readEntities(
   _parent: unknown,
   { representations }: { representations: readonly unknown[] },

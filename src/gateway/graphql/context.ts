@@ -1,12 +1,22 @@
-import type { CallContext } from '../../rest/call-context.ts';
+import type { CallContext, CallRecord } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import { type AccessRules, Refusals } from '../access/rules.ts';
+import { Refusals } from '../access/gate.ts';
+import type { AccessRules } from '../access/rules.ts';
 import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
+import type { OperationTrace } from '../observe/trace.ts';
 import type { Idempotency } from './idempotency.ts';
-import { CallBudget } from './loaders/call.ts';
-import { Loaders } from './loaders/loaders.ts';
+import {
+  CallBudget,
+  type CouponLoader,
+  createCouponLoader,
+  createPlayerLoader,
+  type LoaderDependencies,
+  type PlayerLoader,
+} from './loaders/call.ts';
+import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
+import { Writes } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -20,7 +30,7 @@ export interface Context {
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
-  /** The allowance for reading coupons. */
+  /** Counts coupon reads against the rate limit. */
   couponReads: CouponReads;
   /** The refusals of access rules so far. */
   refusals: Refusals;
@@ -29,6 +39,46 @@ export interface Context {
   record: OperationRecord;
   /** `extensions` of the response. */
   extensions: Record<string, unknown>;
+}
+
+/** The loaders and writes of one operation, each created at its first use and never shared with another operation. */
+class Loaders {
+  readonly #dependencies: LoaderDependencies;
+  #players: PlayerLoader | undefined;
+  #coupons: CouponLoader | undefined;
+  #referrals: ReferralLoader | undefined;
+  #writes: Writes | undefined;
+
+  constructor(dependencies: LoaderDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get players(): PlayerLoader {
+    this.#players ??= createPlayerLoader(this.#dependencies);
+    return this.#players;
+  }
+
+  get coupons(): CouponLoader {
+    this.#coupons ??= createCouponLoader(this.#dependencies);
+    return this.#coupons;
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= createReferralLoader(this.#dependencies);
+    return this.#referrals;
+  }
+
+  get writes(): Writes {
+    this.#writes ??= new Writes(this.#dependencies, () => this.clearAll());
+    return this.#writes;
+  }
+
+  /** Clears the caches of all loaders. */
+  clearAll(): void {
+    this.#players?.clearAll();
+    this.#coupons?.clearAll();
+    this.#referrals?.clearAll();
+  }
 }
 
 /** The part of the context that all operations of a gateway share. */
@@ -43,20 +93,50 @@ export interface ContextOptions {
   onBatch: (loader: string, keys: number) => void;
 }
 
-/** The part of the context that is given for each operation. */
-export type OperationContext = Pick<Context, 'caller' | 'known' | 'call' | 'record'>;
+/** What is known of an operation when its execution begins. */
+export interface OperationContext
+  extends Pick<Context, 'caller' | 'known' | 'record'>,
+    Pick<CallContext, 'requestId' | 'cancellation' | 'deadline'> {}
 
 /** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
 export function createContext(
   { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
-  { caller, known, call, record }: OperationContext,
+  operation: OperationContext,
 ): Context {
+  const { requestId, caller, known, record } = operation;
   const budget = new CallBudget(maxUpstreamCalls);
-  call.takeCall = () => budget.take(1);
-  const reading = { rest, call, budget, onBatch };
-  const loaders = new Loaders(reading);
+  const call = createCallContext(operation, budget);
+  const loaders = new Loaders({ rest, call, budget, onBatch });
   const couponReads = new CouponReads(rates, caller);
   const refusals = new Refusals();
-  const extensions = { requestId: call.requestId };
+  const extensions = { requestId };
   return { caller, known, call, loaders, idempotency, couponReads, refusals, rules, record, extensions };
+}
+
+function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {
+  const { requestId, cancellation, deadline, caller, known, record } = operation;
+  const { trace } = record;
+  const call: CallContext = {
+    requestId,
+    cancellation,
+    deadline,
+    // A server has many users. A single player must not use all connections.
+    callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
+    couponMembers: known?.couponMembers,
+    trace: record.traceHeaders,
+    takeCall: () => budget.take(1),
+    beginCall: trace && (() => beginTraced(call, trace)),
+    onCall: (ended) => record.calls.push(ended),
+  };
+  return call;
+}
+
+/** What is different for one call: its span, which ends with it. */
+function beginTraced(operation: CallContext, trace: OperationTrace): Pick<CallContext, 'trace' | 'onCall'> {
+  const { headers, end } = trace.beginCall();
+  const onCall = (record: CallRecord) => {
+    operation.onCall?.(record);
+    end(record);
+  };
+  return { trace: headers, onCall };
 }

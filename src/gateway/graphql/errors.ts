@@ -140,10 +140,14 @@ function describeClientError({ message, extensions }: GraphQLFormattedError) {
     : { message: short, extensions: shown };
 }
 
+/** More characters of a message than are shown, and than a suggestion has. */
+const MAX_SUGGESTING_LENGTH = 1_500;
+
 /** The suggestion that graphql-js adds to a message about a misspelled name. */
 const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
 
 /** The message without suggested names of the schema. */
 export function withoutSuggestion(message: string): string {
-  return message.replace(SUGGESTION, '');
+  // Only the beginning of a message is shown, and the time of the expression grows with the square of the length.
+  return message.slice(0, MAX_SUGGESTING_LENGTH).replace(SUGGESTION, '');
 }

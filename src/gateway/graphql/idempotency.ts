@@ -1,8 +1,8 @@
 /*
  * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated.
  *
- * An operation claims the key before it sends anything, and records the outcome afterwards. Whoever finds the key claimed
- * waits. The lease of a claim ends a little after its operation's deadline; a claim without a record then counts as
+ * An operation claims the key before it sends anything, and records the outcome afterwards. An operation that finds the key
+ * claimed waits. The lease of a claim ends a little after its operation's deadline; a claim without a record then counts as
  * UNKNOWN, unless its owner records the outcome late. So whatever fails, nothing is sent twice.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -26,7 +26,9 @@ export interface KeyedEvents {
 
 /** How long a lease goes on after the deadline of its operation, in milliseconds: time to record the outcome. */
 const RECORD_WITHIN_MS = 100;
-/** How long a repetition waits before it looks at the key again, in milliseconds: at first, doubled each time, at most. */
+/**
+ * The wait before a repetition checks the key again, in milliseconds: the first wait, and the longest; doubled each time.
+ */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;
 /** What a client is told to wait when the store does not answer, in milliseconds. */
@@ -46,8 +48,8 @@ export class Idempotency {
    *
    * Throws what `send` throws; `InputError` for a key that had another input; and, each without sending anything,
    * UPSTREAM_TIMEOUT with outcome UNKNOWN when the outcome of the earlier operation is unknown, OVERLOADED when the store
-   * does not answer, OPERATION_NOT_ALLOWED when there is no store. Going on without the store would look harmless and
-   * double a purchase whenever Redis is away at the wrong time, so such events are refused.
+   * does not answer, OPERATION_NOT_ALLOWED when there is no store. Without the store, events could be sent twice, so they
+   * are refused.
    */
   async once(events: KeyedEvents, send: () => Promise<void>): Promise<void> {
     const store = this.#store;

@@ -3,14 +3,14 @@
  * the resolvers would wait for the player before they start the other reads. So a read of a player also starts the reads
  * that the selection below it needs. The resolvers find these reads in the loaders. All calls take the time of one.
  *
- * Where nothing but the player's identifiers is selected beside them, these reads are all there is: whether the player exists
- * is known from them, and the player is not read.
+ * If only the player's identifiers are selected beside these fields, the player itself is not read. The other reads show
+ * whether it exists.
  *
  * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
  * to the resolver, which fails in the same way under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
-import { refusal } from '../access/rules.ts';
+import { refusal } from '../access/gate.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
 import type { RowRange } from './loaders/pages.ts';
@@ -28,7 +28,7 @@ const RELATED = new Map<string, Start>([
   ['referralLink', startLink],
 ]);
 
-/** Known without a call: whoever asks for a player names it. */
+/** Known without a call: they are in the request. */
 const IDENTIFIERS: ReadonlySet<string> = new Set(['id', 'playerUniqueId', '__typename']);
 
 /** Whether the operation selects something of a player that only the player's own read brings. */
@@ -59,13 +59,16 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
   return started;
 }
 
-/** The allowance is taken here and the resolver finds it taken; without one nothing is sent. */
+/**
+ * Counts the read against the rate limit now; the resolver does not count it again. If the limit is reached, nothing is
+ * sent.
+ */
 async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, couponReads }: Context) {
   if ((await couponReads.takeAhead(id, (alias ?? name).value)) > 0) throw new Error('No read of coupons is left.');
   return await loaders.coupons.load(id);
 }
 
-/** Rows that cannot be read, for a bad argument, are not. */
+/** Starts nothing if an argument is invalid. */
 function startRows(playerUniqueId: string, rowsOf: () => RowRange, { loaders }: Context) {
   try {
     const { from, to } = rowsOf();

@@ -1,6 +1,6 @@
 /**
  * The `id` of something that has no identifier of its own in the REST service: opaque, and made of its type, the player it
- * belongs to and its name there. So a client's cache never takes the things of two players, or of two types, for one.
+ * belongs to and its name there. So a client's cache never merges objects of two players or of two types.
  */
 export function nodeId(type: 'Coupon' | 'ReferredFriend', owner: string, name: string): string {
   return Buffer.from(JSON.stringify([type, owner, name])).toString('base64url');

@@ -14,7 +14,7 @@ export interface GraphQLRequest {
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
   /** The ids that the request has for a listed operation, by the name of their member; undefined without one. */
   readonly documentIds: Readonly<Record<string, unknown>> | undefined;
-  /** Whether every member has the right type. */
+  /** Whether the members of the request have the right types. */
   readonly wellFormed: boolean;
   /** Whether the text is sent with a hash, to be registered as a persisted query. */
   readonly registers: boolean;
@@ -44,7 +44,7 @@ export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: 
     extensions: isJson(extensions) ? extensions : undefined,
     documentIds: documentIdsOf(members),
     wellFormed:
-      typeof query === 'string' &&
+      (query == null || typeof query === 'string') &&
       (operationName == null || typeof operationName === 'string') &&
       (variables == null || isJson(variables)) &&
       (extensions == null || isJson(extensions)),

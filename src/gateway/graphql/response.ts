@@ -22,8 +22,8 @@ export function formatResult(
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
   const formatted = all.map(format);
   const isMutation = known?.operation.operation === 'mutation';
-  const told = isMutation ? formatted.map((error) => loaders.writes.outcomes.judge(error)) : formatted;
-  return { errors: told, ...(data === undefined ? {} : { data }) };
+  const reported = isMutation ? formatted.map((error) => loaders.writes.outcomes.withOutcome(error)) : formatted;
+  return { errors: reported, ...(data === undefined ? {} : { data }) };
 }
 
 /** An error of graphql-jit has no extensions of its own unless its cause has them. */
@@ -53,8 +53,8 @@ export function completeResponse(
 ): void {
   if (response.errors) {
     // In a response with data, each error explains a null, so all errors stay.
-    const told = response.data == null ? mergeRepeated(response.errors) : response.errors;
-    const shortened = told.map((error) => shorten(error, suggestions));
+    const reported = response.data == null ? mergeRepeated(response.errors) : response.errors;
+    const shortened = reported.map((error) => shorten(error, suggestions));
     response.errors = response.data == null ? withinBytes(shortened) : shortened;
     record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
   }

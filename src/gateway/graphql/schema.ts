@@ -59,7 +59,7 @@ export function createSchema(directory: URL, addition?: Addition): ExecutableSch
   return { schema, rules };
 }
 
-/** Gives scalars back what the SDL says of them; their implementations replaced it. */
+/** Restores the description and `specifiedByURL` of scalars, which their implementations replaced. */
 function restoreScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isScalarType(type) || !type.astNode) continue;

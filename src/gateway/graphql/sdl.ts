@@ -1,7 +1,7 @@
 import { GraphQLSchema, isInputObjectType, isObjectType, isSpecifiedDirective, printSchema } from 'graphql';
 import type { AccessRule, AccessRules } from '../access/rules.ts';
 
-/** Says in the description of each field which scope it needs: the directives that say so are not part of what clients see. */
+/** Adds the needed scope to the description of each field, because clients do not see the `@access` directives. */
 export function describeScopes(schema: GraphQLSchema, rules: AccessRules): void {
   for (const [typeName, ofType] of rules) {
     const type = schema.getType(typeName);

@@ -15,9 +15,9 @@ import {
 } from 'graphql';
 
 /** What is needed to read a selection: the schema, an operation's fragments and the values of its variables. */
-export type Selecting = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+export type SelectionContext = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
-/** What has a selection, or may have one. */
+/** A node that can have a selection set. */
 export type Selected = Pick<FieldNode, 'selectionSet'>;
 
 /**
@@ -60,7 +60,7 @@ const flattened = new Map<string, MemoizeLast<SelectionSetNode, readonly FieldNo
 export function selectedFields(
   nodes: readonly Selected[],
   typeName: string,
-  selecting: Selecting,
+  selecting: SelectionContext,
 ): readonly FieldNode[] {
   const [first] = nodes;
   if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, typeName, selecting) : [];
@@ -72,12 +72,12 @@ export function selectsAny(
   nodes: readonly Selected[],
   typeName: string,
   names: ReadonlySet<string>,
-  selecting: Selecting,
+  selecting: SelectionContext,
 ): boolean {
   return selectedFields(nodes, typeName, selecting).some((field) => names.has(field.name.value));
 }
 
-function fieldsOf(set: SelectionSetNode, typeName: string, selecting: Selecting): readonly FieldNode[] {
+function fieldsOf(set: SelectionSetNode, typeName: string, selecting: SelectionContext): readonly FieldNode[] {
   const ofType = flattened.get(typeName) ?? new MemoizeLast();
   flattened.set(typeName, ofType);
   const known = ofType.get(set, selecting.variableValues);
@@ -91,7 +91,7 @@ function fieldsOf(set: SelectionSetNode, typeName: string, selecting: Selecting)
 
 interface Collecting {
   typeName: string;
-  selecting: Selecting;
+  selecting: SelectionContext;
   /** The fields found. */
   into: FieldNode[];
   /** The variables that directives decided by. */
@@ -126,7 +126,7 @@ function fragmentOf(
 }
 
 /** Whether a fragment with this condition is for objects of a type. */
-function applies(condition: NamedTypeNode | undefined, typeName: string, { schema }: Selecting): boolean {
+function applies(condition: NamedTypeNode | undefined, typeName: string, { schema }: SelectionContext): boolean {
   if (!condition || condition.name.value === typeName) return true;
   const [wanted, type] = [schema.getType(condition.name.value), schema.getType(typeName)];
   return isAbstractType(wanted) && isObjectType(type) && schema.isSubType(wanted, type);

@@ -65,9 +65,9 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
 function executionPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { schema, report } = options;
   const listener: GraphQLRequestListener<Context> = {
-    async didResolveOperation({ document, operation, contextValue: { known } }) {
-      // An operation that was not measured and charged is never executed.
-      if (operation && known?.document !== document) throw new Error('Apollo Server resolved another document.');
+    async didResolveOperation({ queryHash, operation, contextValue: { known } }) {
+      // An operation that was not measured and charged is never executed. The same text can have been parsed twice.
+      if (operation && known?.hash !== queryHash) throw new Error('Apollo Server resolved another document.');
     },
     async responseForOperation({ document, operation, request, contextValue }): Promise<GraphQLResponse | null> {
       // Without an operation, Apollo Server returns the error: the name is not in the document.

@@ -7,7 +7,7 @@ export class WriteOutcomes {
   #byField: Map<string | number, WriteOutcome> | undefined;
   #repeatable = true;
 
-  /** @param isKeyed Whether an idempotency key keeps the write, once it is done, from being done again. */
+  /** @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice. */
   record(field: string | number, outcome: WriteOutcome, isKeyed: boolean): void {
     this.#byField ??= new Map();
     this.#byField.set(field, outcome);
@@ -22,7 +22,7 @@ export class WriteOutcomes {
    * with an idempotency key, and none has an unknown outcome. With a key, repeating an unknown outcome is safe too, but the
    * response would always be the same, so a client that retries by itself is not asked to.
    */
-  judge(error: GraphQLFormattedError): GraphQLFormattedError {
+  withOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
     const field = error.path?.[0];
     if (field === undefined) return error;
     const outcome = this.#byField?.get(field) ?? 'NOT_DONE';

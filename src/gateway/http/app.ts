@@ -1,10 +1,7 @@
-import fastifyCompress from '@fastify/compress';
-import fastifyCors from '@fastify/cors';
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
-import { withoutSchemas } from '../../process/without-schemas.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
 import { tokenHint } from '../access/token-hint.ts';
@@ -16,25 +13,22 @@ import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
 import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
+import { reportTo } from '../observe/error-log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Observation } from '../observe/observe.ts';
-import { reportTo } from '../observe/operation-log.ts';
 import type { Tracing } from '../observe/trace.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
-import { Turns } from './begin.ts';
-import { BodyReader, leaveBodiesUnread } from './body.ts';
-import { limitChunks } from './chunks.ts';
-import { keepConnections, serverOptions } from './connections.ts';
-import { answerErrors, earlyErrors } from './errors.ts';
+import { BodyReader } from './body.ts';
+import { createApp } from './connections.ts';
+import { earlyErrors } from './errors.ts';
 import { GRAPHQL_PATH, type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
-import { refuseAmbiguousHeaders, refuseForeignHosts, requestIdOf, setHeaders } from './headers.ts';
+import { addHooks } from './hooks.ts';
 import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { serveSdl } from './ide/sdl.ts';
 import { serveStartPage } from './ide/start-page.ts';
-import { limitOverload, overloaded } from './overload.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -75,10 +69,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const execution = await createExecution(options, schema, examples);
 
-  const app = createApp(config, log);
+  const app = createApp(config, log, earlyErrors);
   app.addHook('onClose', () => execution.apollo.stop());
-  const observation = new Observation(app, GRAPHQL_PATH, { metrics, log, tracing, slowOperationMs });
-  const concurrency = await addHooks(app, config, options.draining);
+  const observation = new Observation({ metrics, log, tracing, slowOperationMs });
+  const concurrency = await addHooks(app, { config, observation, draining: options.draining });
   metrics.showConcurrency(concurrency);
   routeGraphQL(app, {
     ...execution,
@@ -157,67 +151,6 @@ async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
 function createIdempotency(shared: SharedState | undefined, workers: number): Idempotency {
   if (shared) return new Idempotency(createSharedKeys(shared));
   return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
-}
-
-function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
-  return fastify({
-    loggerInstance: log,
-    // A logger for each request costs more than the one line that it writes. The lines contain the request id.
-    childLoggerFactory: (logger) => logger,
-    logController: new fastify.LogController({ disableRequestLogging: true }),
-    schemaController: withoutSchemas,
-    trustProxy: config.trustProxy,
-    genReqId: requestIdOf,
-    ...earlyErrors,
-    ...serverOptions(config.connections, config.operationTimeoutMs),
-  });
-}
-
-/** All hooks before the route, in order. Returns the concurrency limiter. */
-async function addHooks(app: FastifyInstance, config: Config, draining: AbortSignal | undefined) {
-  const turns = new Turns(app, config.overload.eventLoopDelayMs / 2);
-  keepConnections(app, config.connections, draining);
-  limitChunks(app.server);
-  setHeaders(app);
-  refuseAmbiguousHeaders(app);
-  if (config.auth.kind === 'open') refuseForeignHosts(app);
-  // Before the plugins, whose routes would otherwise send errors in another format.
-  answerErrors(app);
-  await admitWebsites(app, config);
-  await app.register(fastifyCompress, {
-    threshold: COMPRESS_FROM_BYTES,
-    encodings: ['gzip', 'identity'],
-    globalDecompression: false,
-  });
-  leaveBodiesUnread(app);
-  // After CORS, so that a website can read the refusal.
-  const concurrency = await limitOverload(app, config.overload);
-  app.addHook('onRequest', (request, _reply, done) => {
-    // Refused before authentication while the waiting queue is full.
-    if (turns.isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull))
-      return done(overloaded());
-    done();
-  });
-  return concurrency;
-}
-
-/** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
-const COMPRESS_FROM_BYTES = 2_048;
-
-/** CORS. Registered only if websites may call: its hook runs on every request. */
-async function admitWebsites(app: FastifyInstance, config: Config): Promise<void> {
-  const origin = originsOf(config);
-  if (!origin) return;
-  const exposedHeaders = ['x-request-id', 'retry-after'];
-  // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
-  await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
-}
-
-/** In development also Apollo's hosted Sandbox and every website on this machine. */
-function originsOf({ production, corsOrigins }: Config): (string | RegExp)[] | boolean {
-  if (corsOrigins.includes('*')) return true;
-  if (production) return corsOrigins.length > 0 ? corsOrigins : false;
-  return [...corsOrigins, 'https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
 }
 
 /** Compiles the operations of the manifest, one at a time, after the process is ready. */

@@ -1,8 +1,8 @@
 /*
- * When requests begin. Requests that arrived together begin together (see batch-per-tick.ts), but only a limited number in
- * one turn of the event loop. Node accepts one connection in each turn. So during long turns new clients wait in the kernel,
- * where they cannot be answered or refused. So under load, requests wait up to 4 ms while connections are accepted. Clients
- * that cannot be served are then refused soon.
+ * Decides when requests begin. Requests that arrive together begin together (see batch-per-tick.ts), at most a limited
+ * number in each turn of the event loop. Node accepts one connection in each turn, so long turns delay new connections, and
+ * the gateway cannot refuse a connection that it has not accepted. Therefore, under load, requests wait up to 4 ms while
+ * connections are accepted.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 

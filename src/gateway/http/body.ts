@@ -152,9 +152,9 @@ function hasBody({ headers }: FastifyRequest['raw']): boolean {
 }
 
 /**
- * Discards a short body. A longer one is not read, and neither is anything after it: its connection is closed, but not at
- * once. At once, the client could not read the refusal, and a hostile one would connect again, which costs more than anything
- * else that it can do. Earlier responses of the connection may still be pending, so the time begins after this one.
+ * Discards a short body. A longer one is not read, nor is anything after it, and the connection is closed after `LINGER_MS`.
+ * If it were closed at once, the client could not read the response, and an attacker would open the next connection, which
+ * costs the most. The time starts after this response, because earlier responses may still be pending.
  */
 function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
   const { socket } = raw;
@@ -179,7 +179,7 @@ function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
   raw.resume();
 }
 
-/** A body that has arrived. Most have when they are read, and need no listeners: these take 3 µs. */
+/** A body that has arrived completely. This is the usual case. It needs no listeners, which would take 3 µs. */
 function whole(raw: FastifyRequest['raw']): Buffer {
   return raw.read() ?? EMPTY;
 }

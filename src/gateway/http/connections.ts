@@ -1,8 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
-import { Cancellation } from '../../rest/cancellation.ts';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { withoutSchemas } from '../../process/without-schemas.ts';
+import { Cancellation } from '../../rest/call-context.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
+import { requestIdOf } from './headers.ts';
 
 export interface ConnectionLimits {
   /** How long the head of a request may take to arrive, from the start of the connection or the end of the last response. */
@@ -11,32 +20,37 @@ export interface ConnectionLimits {
   requestTimeoutMs: number;
   /** How long a connection may stay open between two requests. */
   keepAliveTimeoutMs: number;
-  /** How many connections are open at most; the next one is closed at once. */
+  /**
+   * How many connections are open at most. One more closes the oldest connection without a request, or, if there is none, is
+   * closed itself.
+   */
   max: number;
 }
 
-type ServerOptions = Pick<
-  FastifyHttpOptions<RawServerDefault>,
-  'requestTimeout' | 'keepAliveTimeout' | 'connectionTimeout' | 'return503OnClosing' | 'http'
->;
+/** What answers failures before routing. */
+type EarlyErrors = Pick<FastifyServerOptions, 'frameworkErrors' | 'clientErrorHandler'>;
 
 /** How often the server checks for timeouts, in milliseconds. */
 const CHECK_MS = 500;
 /** The largest head of a request, in bytes: more than any browser or balancer sends. */
 const MAX_HEADER_BYTES = 16_384;
 
-/**
- * The server's limits against clients that are slow, idle or hostile.
- * @param workMs How long a response may take. The limit for idle connections is this plus the request timeout.
- */
-export function serverOptions(
-  { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs }: ConnectionLimits,
-  workMs: number,
-): ServerOptions {
-  return {
+/** The application of the gateway, without hooks and routes. Its limits end requests of slow, idle or hostile clients. */
+export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: EarlyErrors): FastifyInstance {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = config.connections;
+  return fastify({
+    loggerInstance: log,
+    // A logger for each request costs more than the one line that it writes. The lines contain the request id.
+    childLoggerFactory: (logger) => logger,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
+    schemaController: withoutSchemas,
+    trustProxy: config.trustProxy,
+    genReqId: requestIdOf,
+    ...earlyErrors,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    connectionTimeout: workMs + requestTimeoutMs,
+    // The time without traffic after which a connection is closed. One request and its response never need longer.
+    connectionTimeout: config.operationTimeoutMs + requestTimeoutMs,
     // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
     http: {
@@ -44,7 +58,7 @@ export function serverOptions(
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: CHECK_MS,
     },
-  };
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ApolloServer, HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { batchPerTick } from '../../rest/batch-per-tick.ts';
+import type { Permit, Semaphore } from '../../rest/semaphore.ts';
 import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
 import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
@@ -16,7 +17,7 @@ import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
 import { addressOf, cancellationOf, clientGone } from './connections.ts';
 import { JSON_TYPE } from './headers.ts';
-import type { ConcurrencyLimiter } from './overload.ts';
+import { overloaded } from './overload.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -35,7 +36,8 @@ export interface GraphQLRoute {
   admission: Admission;
   operations: Operations;
   limiter: OperationLimiter;
-  concurrency: ConcurrencyLimiter;
+  /** Limits the operations that are executed at once. */
+  concurrency: Semaphore;
   observation: Observation;
   operationTimeoutMs: number;
   context: ContextOptions;
@@ -47,7 +49,7 @@ export interface GraphQLRoute {
   publishCost: boolean;
 }
 
-/** The steps of a request from its caller to its response, in order. The hooks before are in app.ts. */
+/** The steps of a request from its caller to its response, in order. The hooks that run before it are in hooks.ts. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.route({
     method: ['GET', 'POST'],
@@ -55,7 +57,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     async handler(request, reply) {
       if (route.landingPage && prefersHtml(request)) return await answerWithPage(route, request, reply);
       const cancellation = cancellationOf(reply);
-      const caller = await authenticate(route, request);
+      const caller = await callerOf(route, request);
+      if (request.record) request.record.caller = caller;
       route.rates.refuseDebtor(caller);
       const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
       const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
@@ -66,15 +69,16 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
       await route.rates.charge(caller, measured?.cost ?? 1);
       if (known && measured) check(route, known, measured, graphql, caller);
-      const permit = await route.concurrency.acquire();
+      const permit = await acquire(route.concurrency);
       let response = '';
       try {
         if (cancellation.cancelled) throw clientGone();
         const deadline = performance.now() + route.operationTimeoutMs;
-        const observed = route.observation.begin(request, known, caller, { cancellation, deadline });
-        const context = createContext(route.context, { caller, known, ...observed });
+        const record = route.observation.begin(request, known, caller);
+        const operation = { requestId: request.id, caller, known, record, cancellation, deadline };
+        const context = createContext(route.context, operation);
         if (route.publishCost && measured) context.extensions['cost'] = costOf(measured);
-        response = await execute(route, request, reply, { graphql, body, resolved, context });
+        response = await respond(route, request, reply, { graphql, body, resolved, context });
       } finally {
         route.concurrency.release(permit);
         route.rates.settle(caller, request.record?.calls.length ?? 0, response.length);
@@ -84,13 +88,13 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   });
 }
 
-/** Returns the caller and stores it for the log. */
-async function authenticate({ authenticate, anonymousTypename }: GraphQLRoute, request: FastifyRequest) {
+function callerOf(
+  { authenticate, anonymousTypename }: GraphQLRoute,
+  request: FastifyRequest,
+): Caller | Promise<Caller> {
   const { authorization } = request.headers;
-  const anonymous = anonymousTypename && authorization === undefined;
-  const caller = anonymous ? ANONYMOUS_CALLER : await authenticate(authorization, addressOf(request));
-  if (request.record) request.record.caller = caller;
-  return caller;
+  if (anonymousTypename && authorization === undefined) return ANONYMOUS_CALLER;
+  return authenticate(authorization, addressOf(request));
 }
 
 function maxBodyBytes({ maxBodyBytes }: GraphQLRoute, caller: Caller): number {
@@ -127,6 +131,16 @@ function check(
   checkVariables(schema, operation, variables, responses.suggestions);
 }
 
+/** Returns a permit, now or within the maximum wait; throws or rejects with OVERLOADED. */
+function acquire(concurrency: Semaphore): Permit<undefined> | Promise<Permit<undefined>> {
+  const permit = concurrency.acquire(undefined);
+  const held = () => {
+    if (permit.state !== 'held') throw overloaded();
+    return permit;
+  };
+  return permit.state === 'waiting' ? concurrency.wait(permit).then(held) : held();
+}
+
 interface Execution {
   graphql: GraphQLRequest;
   body: unknown;
@@ -134,7 +148,8 @@ interface Execution {
   context: Context;
 }
 
-async function execute(
+/** Executes the operation; returns the body of the response. */
+async function respond(
   { responses, apollo }: GraphQLRoute,
   request: FastifyRequest,
   reply: FastifyReply,

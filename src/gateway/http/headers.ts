@@ -62,8 +62,10 @@ function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | unde
  * has that domain.
  */
 export function refuseForeignHosts(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ hostname }, _reply, done) => {
-    if (LOOPBACK.test(hostname)) return done();
+  app.addHook('onRequest', ({ hostname, raw }, _reply, done) => {
+    // `hostname` can come from `X-Forwarded-Host`, which a website can send too.
+    const host = raw.headers.host?.replace(/:\d+$/, '') ?? '';
+    if (LOOPBACK.test(hostname) && LOOPBACK.test(host)) return done();
     const message = 'Without a token setting this gateway answers to localhost and 127.0.0.1 only.';
     return done(requestError('BAD_REQUEST', 421, message));
   });

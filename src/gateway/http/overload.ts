@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
-import { type Permit, Semaphore } from '../../rest/semaphore.ts';
+import { Semaphore } from '../../rest/semaphore.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 
 export interface OverloadLimits {
@@ -32,58 +32,16 @@ const MAX_WAIT_MS = 500;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Limits the operations that are executed at once. An operation without a permit waits for a short time: a refusal costs
- * almost as much as the work, and clients retry at once. The newest is served first: under lasting overload, the oldest
- * first would make every response late.
- */
-export class ConcurrencyLimiter {
-  readonly #semaphore: Semaphore;
-  readonly #maxWaiting: number;
-
-  constructor(limit: () => number, maxWaiting: number, maxWaitMs = MAX_WAIT_MS) {
-    this.#semaphore = new Semaphore({ limit, maxWaiting, maxWaitMs, order: 'lifo' });
-    this.#maxWaiting = maxWaiting;
-  }
-
-  get active(): number {
-    return this.#semaphore.held;
-  }
-
-  get waiting(): number {
-    return this.#semaphore.waiting;
-  }
-
-  /** Whether the next operation would be refused at once. */
-  get isFull(): boolean {
-    return this.#semaphore.waiting >= this.#maxWaiting;
-  }
-
-  /** Returns a permit, now or within the maximum wait; throws OVERLOADED. */
-  async acquire(): Promise<Permit<undefined>> {
-    const permit = this.#semaphore.acquire(undefined);
-    if (permit.state === 'waiting') await this.#semaphore.wait(permit);
-    if (permit.state !== 'held') throw overloaded();
-    return permit;
-  }
-
-  release(permit: Permit<undefined>): void {
-    this.#semaphore.release(permit);
-  }
-
-  /** Gives permits to waiting operations. Call it when the limit may have increased. */
-  refresh(): void {
-    this.#semaphore.refresh();
-  }
-}
-
-/**
- * Limits the operations that are executed at once, and answers 503 before the process is overloaded.
+ * Answers 503 before the process is overloaded. Returns the limit of operations that are executed at once.
+ *
+ * An operation without a permit waits for a short time: a refusal costs almost as much as the work, and clients retry at
+ * once. The newest is served first: under lasting overload, the oldest first would make every response late.
  *
  * The limit is high, because operations that wait for a slow REST service cost nothing. It is a hundred while the event loop
  * is overloaded. The delay of the event loop and the heap are also limited: they cover load that the number of operations
  * does not show. When one of them is too high, all requests are refused for a second.
  */
-export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<ConcurrencyLimiter> {
+export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<Semaphore> {
   await app.register(underPressure, {
     sampleInterval: PRESSURE_SAMPLE_MS,
     maxEventLoopDelay: limits.eventLoopDelayMs,
@@ -94,24 +52,24 @@ export async function limitOverload(app: FastifyInstance, limits: OverloadLimits
   });
   const { concurrentOperations } = limits;
   const whenSaturated = Math.min(SATURATED_OPERATIONS, concurrentOperations);
-  let saturated = false;
-  const limiter = new ConcurrencyLimiter(
-    () => (saturated ? whenSaturated : concurrentOperations),
-    concurrentOperations,
-  );
+  const operations = new Semaphore({
+    limit: concurrentOperations,
+    maxWaiting: concurrentOperations,
+    maxWaitMs: MAX_WAIT_MS,
+    order: 'lifo',
+  });
   let last = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    saturated = performance.eventLoopUtilization(now, last).utilization > SATURATED;
+    const saturated = performance.eventLoopUtilization(now, last).utilization > SATURATED;
     last = now;
-    // The limit may have increased.
-    limiter.refresh();
+    operations.setLimit(saturated ? whenSaturated : concurrentOperations);
   }, SATURATION_SAMPLE_MS).unref();
   app.addHook('onClose', (_app, done) => {
     clearInterval(timer);
     done();
   });
-  return limiter;
+  return operations;
 }
 
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';

@@ -32,7 +32,7 @@ import {
 } from 'graphql';
 import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 
-/** The fields that tell the schema; `_service` is there for federation. Who may have them, operation-limits.ts decides. */
+/** The fields that return the schema; `_service` belongs to federation. operation-limits.ts decides who may select them. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
 /** The size of an operation, its fragments spread. */
@@ -191,7 +191,7 @@ function listSize(field: GraphQLField<unknown, unknown>, node: FieldNode, measur
   const given = node.arguments?.find(({ name }) => name.value === rule['argument'])?.value;
   const argument = field.args.find(({ name }) => name === rule['argument']);
   const requested = requestedLength(given && givenValue(given, measuring), argument?.type);
-  // The resolver refuses sizes outside 1 to 200. Here they are only bounded, so that the sum stays correct.
+  // The resolver refuses sizes that are out of range. Here they are limited to 1 to 200, so that the sum stays correct.
   const members = Math.min(Math.max(requested ?? assumed, 1), MAX_PAGE_SIZE);
   return { members, variables: given?.kind === Kind.VARIABLE ? [given.name.value] : [] };
 }

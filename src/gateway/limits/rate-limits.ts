@@ -73,7 +73,7 @@ export class RateLimits {
   }
 
   /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
-  refuseGuesser(address: string): void {
+  refuseAfterFailures(address: string): void {
     const wait = this.#failures.wait(clientOf(address));
     if (wait > 0) throw tooMany('Too many operations without a valid token came from this address.', wait);
   }
@@ -89,8 +89,9 @@ export class RateLimits {
   }
 
   /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too few tokens. */
-  async charge(caller: Caller, cost: number): Promise<void> {
-    refuseFor(await this.#operationsOf(caller).take(caller.key, cost));
+  charge(caller: Caller, cost: number): void | Promise<void> {
+    const wait = this.#operationsOf(caller).take(caller.key, cost);
+    return typeof wait === 'number' ? refuseFor(wait) : wait.then(refuseFor);
   }
 
   /** Charges the REST calls and the response of an operation afterwards, as a debt for the next one. */
@@ -165,7 +166,7 @@ export class CouponReads {
     this.#caller = caller;
   }
 
-  /** Takes the rate limit for a field that is resolved later, once for each player and response key. */
+  /** Counts a coupon read for a field that is resolved later, once for each player and response key. */
   takeAhead(playerUniqueId: string, responseKey: string): Wait {
     const key = fieldKey(playerUniqueId, responseKey);
     this.#ahead ??= new Map();
@@ -174,7 +175,7 @@ export class CouponReads {
     return wait;
   }
 
-  /** Takes the rate limit for a field unless `takeAhead` did. Throws RATE_LIMITED when the limit is reached. */
+  /** Counts a coupon read for a field unless `takeAhead` did. Throws RATE_LIMITED when the limit is reached. */
   async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
     const key = fieldKey(playerUniqueId, responseKey);
     const ahead = this.#ahead?.get(key);

@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { batchPerTick } from '../../rest/batch-per-tick.ts';
-import type { CallContext, CallRecord } from '../../rest/call-context.ts';
+import { newTraceParent, readTraceParent, writeTraceParent } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
 import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
-import { logDeletions, logOperation } from './operation-log.ts';
 import type { OperationRecord } from './operation-record.ts';
-import { newTraceParent, type OperationTrace, readTraceParent, type Tracing, writeTraceParent } from './trace.ts';
+import type { Tracing } from './trace.ts';
 
 export interface ObservationOptions {
   metrics: Metrics;
@@ -17,15 +17,19 @@ export interface ObservationOptions {
   slowOperationMs: number;
 }
 
-/**
- * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the metrics,
- * and ends the trace.
- */
+/** Records operations. */
 export class Observation {
   readonly #options: ObservationOptions;
 
-  constructor(app: FastifyInstance, path: string, options: ObservationOptions) {
+  constructor(options: ObservationOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
+   * metrics, and ends the trace.
+   */
+  observe(app: FastifyInstance, path: string): void {
     app.decorateRequest('record', null);
     app.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.url === path) request.record = createOperationRecord();
@@ -38,13 +42,8 @@ export class Observation {
     });
   }
 
-  /** Begins to record the execution of an operation and its REST calls. */
-  begin(
-    request: FastifyRequest,
-    known: KnownOperation | undefined,
-    caller: Caller,
-    { cancellation, deadline }: Pick<CallContext, 'cancellation' | 'deadline'>,
-  ): { call: CallContext; record: OperationRecord } {
+  /** Begins to record an operation. */
+  begin(request: FastifyRequest, known: KnownOperation | undefined, caller: Caller): OperationRecord {
     const parent = readTraceParent(request.headers);
     const record = request.record ?? createOperationRecord();
     record.caller = caller;
@@ -55,19 +54,8 @@ export class Observation {
     record.trace = this.#options.tracing?.begin(parent);
     const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
     record.traceId = record.trace?.traceId ?? passedOn?.traceId;
-    const call: CallContext = {
-      cancellation,
-      deadline,
-      requestId: request.id,
-      // A server has many users. A single player must not use all connections.
-      callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
-      couponMembers: known?.couponMembers,
-      trace: passedOn && writeTraceParent(passedOn),
-      onCall: (ended: CallRecord) => record.calls.push(ended),
-    };
-    const { trace } = record;
-    if (trace) call.beginCall = () => beginTraced(call, trace);
-    return { call, record };
+    record.traceHeaders = passedOn && writeTraceParent(passedOn);
+    return record;
   }
 
   #finish({ record, reply, payload, ended }: Finished): void {
@@ -83,16 +71,6 @@ export class Observation {
     logDeletions(log, record, reply.request.id);
     record.trace?.end(record);
   }
-}
-
-/** The context of one call, whose span ends with it. */
-function beginTraced(operation: CallContext, trace: OperationTrace): CallContext {
-  const { headers, end } = trace.beginCall();
-  const onCall = (record: CallRecord) => {
-    operation.onCall?.(record);
-    end(record);
-  };
-  return { ...operation, trace: headers, onCall };
 }
 
 /** A response that is being sent. */
@@ -129,10 +107,11 @@ export function createOperationRecord(): OperationRecord {
     userErrors: [],
     deletions: [],
     trace: undefined,
+    traceHeaders: undefined,
   };
 }
 
-/** What an application says of itself is shortened and without anything that is not a name. */
+/** The form of a client's name and version. Other values are not recorded. */
 const CLIENT = /^[\w .,:@/+-]{1,64}$/;
 
 /** Name and version of the client, from the headers that Apollo's clients send. */
@@ -140,4 +119,74 @@ function clientOf({ headers }: FastifyRequest): string | undefined {
   const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
   const known = parts.filter((part): part is string => typeof part === 'string' && CLIENT.test(part));
   return known.length > 0 ? known.join('@') : undefined;
+}
+
+/** Longer names of operations are cut, in characters. */
+const MAX_NAME_LENGTH = 100;
+
+/** What is known of a response when it is sent. */
+interface Sent {
+  requestId: string;
+  status: number;
+  bytes: number;
+  ms: number;
+  /** Whether the operation took so long that its REST calls are logged too. */
+  slow: boolean;
+}
+
+/** Logs one line for each operation. A refusal for overload is logged at debug only. */
+function logOperation(log: FastifyBaseLogger, record: OperationRecord, sent: Sent): void {
+  const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
+  const { requestId, status, bytes, ms, slow } = sent;
+  const line = {
+    requestId,
+    traceId,
+    operation: name?.slice(0, MAX_NAME_LENGTH),
+    type,
+    hash: hash?.slice(0, 16),
+    caller: caller && pseudonym(caller.name),
+    client,
+    ms: rounded(ms),
+    upstreamCalls: calls.length,
+    ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
+    bytes,
+    status,
+    outcome: codes.length > 0 ? codes : 'OK',
+    ...(userErrors.length > 0 ? { userErrors } : {}),
+  };
+  if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
+  else log.info(line, 'operation');
+}
+
+/** The audit: one line for each `deletePlayer`, with who asked for it and whom it was about. */
+function logDeletions(log: FastifyBaseLogger, { deletions, caller }: OperationRecord, requestId: string): void {
+  for (const { playerUniqueId, outcome } of deletions) {
+    const audit = 'deletePlayer';
+    log.info({
+      audit,
+      requestId,
+      caller: caller && pseudonym(caller.name),
+      player: pseudonym(playerUniqueId),
+      outcome,
+    });
+  }
+}
+
+/** How many REST calls of a slow operation are logged. */
+const MAX_CALLS = 100;
+
+function describeCall({ method, template, status, ms, queueMs, error }: OperationRecord['calls'][number]) {
+  return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** A player's id can be an e-mail address or a telephone number. The log then has a hash of it, which is always the same. */
+const PERSONAL = /@|^\+\d/;
+
+/** A name for the log. */
+export function pseudonym(name: string): string {
+  return PERSONAL.test(name) ? `sha256:${createHash('sha256').update(name).digest('hex').slice(0, 16)}` : name;
 }

@@ -1,8 +1,8 @@
-import type { CallRecord } from '../../rest/call-context.ts';
+import type { CallRecord, TraceHeaders } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
 import type { OperationTrace } from './trace.ts';
 
-/** A `deletePlayer` and what became of it. */
+/** A `deletePlayer` and its outcome. */
 export interface Deletion {
   playerUniqueId: string;
   outcome: 'DELETED' | 'NOT_FOUND' | 'REFUSED' | 'FAILED';
@@ -22,7 +22,7 @@ export interface OperationRecord {
   traceId: string | undefined;
   /** Name and version of the client application, as it says. */
   client: string | undefined;
-  /** Undefined for somebody without a valid token. */
+  /** Undefined without a valid token. */
   caller: Caller | undefined;
   /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
@@ -32,12 +32,15 @@ export interface OperationRecord {
   userErrors: readonly string[];
   /** The deletions of players, for the audit. */
   readonly deletions: Deletion[];
+  /** With a collector: the operation's trace. */
   trace: OperationTrace | undefined;
+  /** Without a collector: what the REST calls pass on, so that the REST service continues the client's trace. */
+  traceHeaders: TraceHeaders | undefined;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on routes for other requests than operations. */
+    /** Null on routes other than the GraphQL route. */
     record: OperationRecord | null;
   }
 }

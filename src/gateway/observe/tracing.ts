@@ -21,15 +21,8 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { TraceHeaders } from '../../rest/call-context.ts';
-import {
-  type CallTrace,
-  type OperationOutcome,
-  type OperationTrace,
-  type TraceParent,
-  type Tracing,
-  writeTraceParent,
-} from './trace.ts';
+import { type TraceHeaders, type TraceParent, writeTraceParent } from '../../rest/call-context.ts';
+import type { CallTrace, OperationOutcome, OperationTrace, Tracing } from './trace.ts';
 
 /** `service.name`, unless the environment has another one. */
 const SERVICE_NAME = 'referral-gateway';

@@ -6,6 +6,7 @@ import type { Caller } from '../access/caller.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import type { GraphQLRequest } from '../graphql/request.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { pseudonym } from '../observe/observe.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
 import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
@@ -72,7 +73,7 @@ export class Admission {
   async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
     const { query: text } = request;
     const manifest = this.#manifest?.();
-    const { id, isApollos } = readId(request, (id) => manifest?.textOf(id) !== undefined);
+    const { id, isApolloForm } = readId(request, (id) => manifest?.textOf(id) !== undefined);
     const byId = id === undefined ? undefined : manifest?.textOf(id);
     if (text !== undefined && id !== undefined && byId !== text && sha256(text) !== id) {
       throw badRequest('The query does not match its hash or id.');
@@ -84,7 +85,7 @@ export class Admission {
     }
     this.#refuseUnlisted(caller, text, id);
     if (id === undefined) return { text, trusted: false, textOfId: undefined };
-    if (!isApollos) {
+    if (!isApolloForm) {
       if (text === undefined) throw badRequest(UNKNOWN_ID);
       return { text, trusted: false, textOfId: undefined };
     }
@@ -104,7 +105,10 @@ export class Admission {
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: sha256(text) };
-    this.#log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
+    this.#log.warn(
+      { caller: pseudonym(caller.name), ...operation },
+      'PERSISTED_OPERATIONS=enforce would refuse this operation',
+    );
   }
 }
 
@@ -117,31 +121,32 @@ interface RequestId {
   /** Without the prefix `sha256:`; undefined for a request with a text alone. */
   id: string | undefined;
   /** Whether it is in `extensions.persistedQuery`, where clients also register queries. */
-  isApollos: boolean;
+  isApolloForm: boolean;
 }
 
-const NO_ID: RequestId = { id: undefined, isApollos: false };
+const NO_ID: RequestId = { id: undefined, isApolloForm: false };
 
 /**
  * Reads the id from `extensions.persistedQuery` (Apollo's form, `version` 1 and `sha256Hash`), `documentId` (the persisted
- * documents appendix to GraphQL over HTTP), `id` or `doc_id`. Beside a text, an `id` or `doc_id` that is not listed is some
- * other program's number and does not count. Throws BAD_REQUEST for an id of another form, and for two different ids.
+ * documents appendix to GraphQL over HTTP), `id` or `doc_id`. If the request also has a text, an `id` or `doc_id` that is
+ * not listed is ignored: other programs use these names for other values. Throws BAD_REQUEST for an id of another form, and
+ * for two different ids.
  */
 function readId(request: GraphQLRequest, isListed: (id: string) => boolean): RequestId {
   if (request.documentIds === undefined && request.extensions === undefined) return NO_ID;
   const ids = new Set<string>();
   for (const [member, value] of Object.entries(request.documentIds ?? {})) {
     const id = isId(value) ? withoutPrefix(value) : undefined;
-    const foreign = request.query !== undefined && member !== 'documentId';
-    if (foreign && (id === undefined || !isListed(id))) continue;
+    const mayIgnore = request.query !== undefined && member !== 'documentId';
+    if (mayIgnore && (id === undefined || !isListed(id))) continue;
     if (id === undefined) throw badRequest(`${member} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
     ids.add(id);
   }
-  const apollos = readPersistedQuery(request.extensions?.['persistedQuery']);
-  if (apollos !== undefined) ids.add(apollos);
+  const apolloId = readPersistedQuery(request.extensions?.['persistedQuery']);
+  if (apolloId !== undefined) ids.add(apolloId);
   if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
   const [id] = ids;
-  return { id, isApollos: apollos !== undefined };
+  return { id, isApolloForm: apolloId !== undefined };
 }
 
 function readPersistedQuery(given: unknown): string | undefined {

@@ -29,11 +29,11 @@ export function readListFile(path: string): string {
 }
 
 /** How many mistakes are reported at once. */
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 
 /** The error for mistakes in the files, one sentence each, which begins with the file. */
 export function unusable(problems: readonly string[]): ConfigError {
-  const more = problems.length - MAX_TOLD;
-  const told = more > 0 ? [...problems.slice(0, MAX_TOLD), `and ${more} more`] : problems;
-  return new ConfigError(told.map((problem) => `PERSISTED_OPERATIONS_FILE: ${problem}`));
+  const more = problems.length - MAX_REPORTED;
+  const reported = more > 0 ? [...problems.slice(0, MAX_REPORTED), `and ${more} more`] : problems;
+  return new ConfigError(reported.map((problem) => `PERSISTED_OPERATIONS_FILE: ${problem}`));
 }

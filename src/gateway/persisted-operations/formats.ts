@@ -39,7 +39,7 @@ const APOLLO_MANIFEST = z.object({
 });
 
 const KNOWN_FORMATS =
-  'it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; make it again with the tool of the client';
+  'it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; generate it again with the tool of the client';
 
 /** Reads the content of a file. Members that no format has are ignored. */
 export function readOperations(content: string): ListedOperations {
@@ -48,7 +48,7 @@ export function readOperations(content: string): ListedOperations {
     value = JSON.parse(content);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { operations: [], problems: [`it cannot be read as JSON (${reason}); make it again`] };
+    return { operations: [], problems: [`it cannot be read as JSON (${reason}); generate it again`] };
   }
   if (!isJson(value)) return { operations: [], problems: [KNOWN_FORMATS] };
   return 'format' in value || Array.isArray(value['operations'])
@@ -77,7 +77,7 @@ function readApolloManifest(value: object): ListedOperations {
 
 function readById(value: Readonly<Record<string, unknown>>, repeated: readonly string[]): ListedOperations {
   const operations: ListedOperation[] = [];
-  const problems = repeated.map((id) => `"${shorten(id)}" is there twice; remove one`);
+  const problems = repeated.map((id) => `"${shorten(id)}" occurs twice; remove one`);
   for (const [id, entry] of Object.entries(value)) {
     const text = isJson(entry) ? entry['source'] : entry;
     const problem = problemOf(id, text);
@@ -88,8 +88,7 @@ function readById(value: Readonly<Record<string, unknown>>, repeated: readonly s
 }
 
 function problemOf(id: string, text: unknown): string | undefined {
-  if (id.includes('{'))
-    return 'is the text of an operation; the file must lead from ids to texts, not from texts to ids';
+  if (id.includes('{')) return 'is the text of an operation; the file must map ids to texts, not texts to ids';
   if (id === '' || id.length > MAX_ID_LENGTH) return `an id must have 1 to ${MAX_ID_LENGTH} characters`;
   if (typeof text === 'string' && text !== '') return undefined;
   return `must be the text of an operation, or { "name", "source" }; ${KNOWN_FORMATS}`;

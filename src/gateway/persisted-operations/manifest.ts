@@ -40,7 +40,7 @@ export function readManifest(paths: readonly string[], check: ManifestCheck): Ma
       const from = `${file}: ${operation.place}`;
       const known = byId.get(operation.id);
       if (known?.text === operation.text) continue;
-      const problem = known ? `its id has another text at ${known.from}; make both files again` : undefined;
+      const problem = known ? `its id has another text at ${known.from}; generate both files again` : undefined;
       const found = problem ?? addNames(operation, check, names);
       if (found) problems.push(`${from}: ${found}`);
       byId.set(operation.id, { text: operation.text, from });
@@ -79,7 +79,7 @@ export function watchManifest(
   return () => manifest;
 }
 
-/** Adds the names of the operations in a text. Returns why the text could never run, and how to mend that. */
+/** Adds the names of the operations in a text. Returns why the text could never run, and how to correct that. */
 function addNames(
   { text }: ListedOperation,
   { schema, maxTokens }: ManifestCheck,
@@ -92,7 +92,7 @@ function addNames(
     return error instanceof Error ? error.message : String(error);
   }
   const [error] = validate(schema, document, undefined, { maxErrors: 1 });
-  if (error) return `${error.message} Take it out of the file, or make the client again from the gateway's schema.`;
+  if (error) return `${error.message} Remove it from the file, or rebuild the client with the gateway's schema.`;
   for (const part of document.definitions) {
     if (part.kind === Kind.OPERATION_DEFINITION && part.name) names.add(part.name.value);
   }

@@ -77,9 +77,9 @@ function whyReferred(player: PlayerRow, referral: ReportedReferral | undefined, 
     case 'counted':
       return `counted (${at}), and the referrer was deleted later`;
     case 'no-contact':
-      return `not counted (${at}): they had neither an e-mail address nor a mobile number`;
+      return `not counted (${at}): the attributes had neither an e-mail address nor a mobile number`;
     case 'not-left':
-      return `not counted (${at}): ${contact} was left at no link before`;
+      return `not counted (${at}): ${contact} had not been left at any link`;
     case 'own-link':
       return `not counted (${at}): ${contact} was left only at the player's own link`;
     case 'expired':

@@ -5,7 +5,7 @@ export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
 export type LeftContact = Pick<ContactsTable, 'kind' | 'value' | 'referrer_id' | 'given_at'>;
 
-/** Stores a contact left at a referrer's link. Left there again, it keeps its place in the order. */
+/** Stores a contact left at a referrer's link. A contact that was left there before keeps its place in the order. */
 export async function addContact(
   queries: Queries,
   referrerId: number,
@@ -63,7 +63,7 @@ export async function findCounted(queries: Queries, hashes: readonly string[]): 
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Remembers hashes for ever; false if one of them has counted before, perhaps in a transaction at the same time. */
+/** Stores hashes permanently; false if one of them has counted before, perhaps in a transaction at the same time. */
 export async function addCounted(queries: Queries, hashes: readonly string[], now: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await queries
     .insertInto('counted_contacts')

@@ -60,7 +60,7 @@ export async function updatePlayer(
   await queries.updateTable('players').set(changes).where('id', '=', id).execute();
 }
 
-/** Deletes a player with all rows that reference it. The totals of its referrer are the caller's. */
+/** Deletes a player with all rows that reference it. The caller must update the totals of the referrer. */
 export async function deletePlayer(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('contacts').where('counted_for', '=', id).execute();
   await queries.deleteFrom('players').where('id', '=', id).execute();

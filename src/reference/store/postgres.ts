@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import {
+  type DatabaseIntrospector,
+  Kysely,
+  PostgresDialect,
+  PostgresIntrospector,
+  sql,
+  type TableMetadata,
+} from 'kysely';
 import pg from 'pg';
 import { migrate } from './migrate.ts';
 import { type Queries, reasonOf, type Store, StoreError, StoreUnavailable } from './store.ts';
@@ -32,7 +39,7 @@ const RETRY_PAUSE_MS = 20;
 /** Opens a database that any number of processes can share. Throws a StoreError if it cannot be reached. */
 export async function openPostgres(url: string, settings: PostgresSettings = {}): Promise<Store> {
   const pool = createPool(url, settings);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new OneSchemaDialect({ pool }) });
   try {
     await migrate(db, await schemaOf(db));
   } catch (error) {
@@ -78,6 +85,33 @@ function createPool(
   pool.on('error', onConnectionError);
   pool.on('connect', (client) => client.on('error', onConnectionError));
   return pool;
+}
+
+/**
+ * For migrations, Kysely would look at the tables of all schemas, and fail when another session drops one of them at that
+ * moment. Here it sees the tables of the current schema.
+ */
+class OneSchemaDialect extends PostgresDialect {
+  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new OneSchemaIntrospector(db);
+  }
+}
+
+class OneSchemaIntrospector extends PostgresIntrospector {
+  readonly #db: Kysely<unknown>;
+
+  constructor(db: Kysely<unknown>) {
+    super(db);
+    this.#db = db;
+  }
+
+  /** The columns are left out: no migration needs them. */
+  override async getTables(): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ name: string; schema: string }>`
+      select tablename as name, schemaname as schema from pg_catalog.pg_tables where schemaname = current_schema()
+    `.execute(this.#db);
+    return rows.map(({ name, schema }) => ({ name, schema, isView: false, columns: [] }));
+  }
 }
 
 /** The first schema of the search path, where tables without a schema name are. */

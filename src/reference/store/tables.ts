@@ -51,7 +51,7 @@ export interface ContactsTable {
   counted_for: number | null;
 }
 
-/** The keyed hashes of all contacts that have ever counted. They outlive players and are never deleted. */
+/** The keyed hashes of all contacts that have ever counted. They are never deleted, not even with the player. */
 export interface CountedContactsTable {
   hash: string;
   counted_at: number;

@@ -59,7 +59,7 @@ function inspect(text: string): void {
   });
 }
 
-/** `__proto__` is never an honest name, and is dangerous for every program that copies members. */
+/** `__proto__` is never the name of a real member, and is dangerous for every program that copies members. */
 function memberProblem(name: string): string | undefined {
   return name === '__proto__' ? 'is not allowed' : textProblem(name);
 }

@@ -11,8 +11,8 @@ import type { Warn } from './members.ts';
 const CANONICAL_LENGTH = '2025-05-01T00:00:00.000Z'.length;
 const CANONICAL =
   /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-/** A day that every month has, so that the calendar need not be checked. */
 const DAY_LENGTH = '2025-05-01'.length;
+/** A day that every month has, so that the calendar need not be checked. */
 const USUAL_DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 
 /** More characters than any form has. */

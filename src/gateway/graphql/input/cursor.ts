@@ -12,7 +12,7 @@ export interface Cursor {
 
 /** Longer identifiers are left out of cursors, which travel in URLs too. */
 const MAX_FRIEND_LENGTH = 1_024;
-/** Of a cursor with the longest identifier, every character of it escaped. */
+/** The longest cursor: the longest identifier, with every character escaped. */
 const MAX_LENGTH = 10_000;
 const MAX_ROW = 999_999_999;
 /** A row alone, as earlier versions wrote it. */

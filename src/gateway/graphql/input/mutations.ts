@@ -22,7 +22,7 @@ export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError
   return at(['playerUniqueId'], playerIdProblem(playerUniqueId));
 }
 
-/** What a client can mend in the input of `trackEvents`. */
+/** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   const seen = new Set<string>();
   const problems = at(['playerUniqueId'], playerIdProblem(playerUniqueId));

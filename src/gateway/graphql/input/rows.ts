@@ -1,9 +1,9 @@
 import type { RowRange } from '../loaders/pages.ts';
-import { type Selected, type Selecting, selectsAny } from '../selection.ts';
+import { type Selected, type SelectionContext, selectsAny } from '../selection.ts';
 import { checkPage, checkSize } from './arguments.ts';
 import { type Cursor, readCursor } from './cursor.ts';
 
-/** Null takes the default, as an argument that is left out does. */
+/** Null and an absent argument mean the default. */
 export interface PageArguments {
   page?: number | null | undefined;
   limit?: number | null | undefined;
@@ -32,8 +32,8 @@ const DEFAULT_SIZE = 50;
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
-/** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for a page that cannot be. */
-export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], selecting: Selecting): PageRows {
+/** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for an invalid page. */
+export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], selecting: SelectionContext): PageRows {
   const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
   checkPage(page, limit);
   const from = (page - 1) * limit;
@@ -45,7 +45,7 @@ export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], sele
 export function rowsOfConnection(
   args: ConnectionArguments,
   nodes: readonly Selected[],
-  selecting: Selecting,
+  selecting: SelectionContext,
 ): ConnectionRows {
   const first = args.first ?? DEFAULT_SIZE;
   checkSize('first', first, 0);

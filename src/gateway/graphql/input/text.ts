@@ -1,4 +1,4 @@
-import { idProblem } from '../../../rest/ids.ts';
+import { idProblem } from '../../../rest/request.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;

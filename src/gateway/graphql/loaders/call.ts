@@ -1,10 +1,11 @@
 import DataLoader from 'dataloader';
 import type { CallContext } from '../../../rest/call-context.ts';
 import type { RestClient } from '../../../rest/client.ts';
+import type { Coupon, Player } from '../../../rest/wire.ts';
 import { ClientError } from '../errors.ts';
 
 /** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
-export interface Reading {
+export interface LoaderDependencies {
   rest: RestClient;
   call: CallContext;
   budget: CallBudget;
@@ -35,13 +36,40 @@ export class CallBudget {
   }
 }
 
+export interface PlayerKey {
+  playerUniqueId: string;
+  lang: string | undefined;
+}
+
+/** Players, each read once per operation and language. */
+export type PlayerLoader = DataLoader<PlayerKey, Player | null, string>;
+
+/** Players' coupons, each player's read once per operation. Null for a player that does not exist. */
+export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
+
+export function createPlayerLoader(dependencies: LoaderDependencies): PlayerLoader {
+  const { rest, call } = dependencies;
+  const read = ({ playerUniqueId, lang }: PlayerKey) => rest.getPlayer(playerUniqueId, lang, call);
+  return createCallLoader('players', dependencies, read, keyOf);
+}
+
+/** An id has no line break, so the key is unambiguous. */
+function keyOf({ playerUniqueId, lang }: PlayerKey): string {
+  return lang === undefined ? playerUniqueId : `${lang}\n${playerUniqueId}`;
+}
+
+export function createCouponLoader(dependencies: LoaderDependencies): CouponLoader {
+  const { rest, call } = dependencies;
+  return createCallLoader('coupons', dependencies, (playerUniqueId) => rest.listCoupons(playerUniqueId, call));
+}
+
 /**
  * A loader with one REST call for each key. The calls for the keys of a tick all start together; the REST client limits how
  * many are in flight. Keys with equal `cacheKeyFn` results are one key.
  */
-export function createCallLoader<Key, Result, Same = Key>(
+function createCallLoader<Key, Result, Same = Key>(
   name: string,
-  { budget, onBatch }: Reading,
+  { budget, onBatch }: LoaderDependencies,
   read: (key: Key) => Promise<Result>,
   cacheKeyFn?: (key: Key) => Same,
 ): DataLoader<Key, Result, Same> {

@@ -9,30 +9,30 @@ export interface FoundRange extends Referrals {
 }
 
 /**
- * Reads the rows of a connection. Where they follow a cursor that knows its friend, the cursor's own row was requested with
- * them: nearly always that friend still stands there. Otherwise friends were deleted, and the rows are read again from
- * where the cursor points now.
+ * Reads the rows of a connection. With a cursor that contains a friend, `from` is the cursor's own row. Usually the first
+ * row read is still that friend. If not, friends were deleted: the new row of the cursor is determined, and the rows after
+ * it are read again.
  */
-export async function readAfter(
+export async function readConnection(
   referrals: ReferralLoader,
   playerUniqueId: string,
   { from, to, first, after }: ConnectionRows,
 ): Promise<FoundRange | null> {
   const found = await referrals.load({ playerUniqueId, from, to });
   if (!found || after?.friend === undefined || from === to) return found && { ...found, from };
-  const [stood, ...rows] = found.rows;
-  if (stood?.playerUniqueId === after.friend) return { ...found, rows, from: from + 1 };
-  const start = await rowAfterMoved(referrals, playerUniqueId, after, found.total);
+  const [rowOfCursor, ...rows] = found.rows;
+  if (rowOfCursor?.playerUniqueId === after.friend) return { ...found, rows, from: from + 1 };
+  const start = await rowAfterDeletions(referrals, playerUniqueId, after, found.total);
   const again = await referrals.load({ playerUniqueId, from: start, to: start + first });
   return again && { ...again, from: start };
 }
 
 /**
- * The row after a cursor whose friend no longer stands in its row. The friend is looked for among the 200 rows before. When
- * it is gone itself, as many rows as the list became shorter, at least its own, may have been lost before it: beginning so
- * much earlier leaves nobody out and can bring friends twice.
+ * The row after a cursor whose friend is no longer in its row. Searches the 200 rows before for the friend. If the friend
+ * was deleted too, at most as many earlier rows were deleted as the list became shorter (at least one). Starting that much
+ * earlier skips no friend, but can return friends twice.
  */
-async function rowAfterMoved(
+async function rowAfterDeletions(
   referrals: ReferralLoader,
   playerUniqueId: string,
   { row, friend, total }: Cursor,

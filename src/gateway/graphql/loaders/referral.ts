@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../../rest/wire.ts';
-import { asError, type Reading } from './call.ts';
+import { asError, type LoaderDependencies } from './call.ts';
 import { type Page, planPages, type RowRange } from './pages.ts';
 
 /** Rows of one player's list of referred friends. An empty range requests only the totals. */
@@ -21,7 +21,7 @@ type Fetched = Page & { result: ReferralPage | null | Error };
  * Reads ranges of players' lists of referred friends. All ranges that one operation needs of one player in one tick (pages
  * under several aliases, a connection, only totals) are read with as few REST calls as possible; see pages.ts.
  */
-export function createReferralLoader({ rest, call, budget, onBatch }: Reading): ReferralLoader {
+export function createReferralLoader({ rest, call, budget, onBatch }: LoaderDependencies): ReferralLoader {
   return new DataLoader(
     async (keys) => {
       onBatch('referrals', keys.length);

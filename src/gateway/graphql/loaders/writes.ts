@@ -1,50 +1,50 @@
-import { Cancellation } from '../../../rest/cancellation.ts';
+import { Cancellation } from '../../../rest/call-context.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from '../../../rest/wire.ts';
 import { WriteOutcomes } from '../write-outcomes.ts';
-import type { Reading } from './call.ts';
+import type { LoaderDependencies } from './call.ts';
 
 /**
  * The three writes, for one operation. After a write, successful or not, the caches of the operation's loaders are cleared: a
  * write to one player can also change others (a friend's order makes a referral active).
  */
 export class Writes {
-  /** What became of the writes so far. */
+  /** The outcomes of the writes so far. */
   readonly outcomes = new WriteOutcomes();
-  readonly #reading: Reading;
+  readonly #dependencies: LoaderDependencies;
   readonly #forget: () => void;
 
   /** @param forget Clears the caches of the operation's loaders. */
-  constructor(reading: Reading, forget: () => void) {
-    this.#reading = reading;
+  constructor(dependencies: LoaderDependencies, forget: () => void) {
+    this.#dependencies = dependencies;
     this.#forget = forget;
   }
 
   upsertPlayer(body: PlayerUpsertRequest): Promise<PlayerUpsertResponse> {
-    const { rest, call } = this.#reading;
+    const { rest, call } = this.#dependencies;
     return this.#write(() => rest.upsertPlayer(body, call));
   }
 
   deletePlayer(playerUniqueId: string): Promise<'deleted' | 'unknown'> {
-    const { rest, call } = this.#reading;
+    const { rest, call } = this.#dependencies;
     return this.#write(() => rest.deletePlayer(playerUniqueId, call));
   }
 
   trackEvents(body: TrackEventsRequest): Promise<void> {
-    const { rest, call } = this.#reading;
+    const { rest, call } = this.#dependencies;
     return this.#write(() => rest.trackEvents(body, call));
   }
 
   /**
-   * The same, until there is an outcome or the deadline passes, even when the client disconnects: a client that knows the
-   * events by a key comes back and asks for that outcome.
+   * Sends events that have an idempotency key. Not cancelled when the client disconnects, only at the deadline, because the
+   * client can ask for the outcome again with the key.
    */
-  completeEvents(body: TrackEventsRequest): Promise<void> {
-    const { rest, call } = this.#reading;
+  trackKeyedEvents(body: TrackEventsRequest): Promise<void> {
+    const { rest, call } = this.#dependencies;
     return this.#write(() => rest.trackEvents(body, { ...call, cancellation: new Cancellation() }));
   }
 
   async #write<Result>(call: () => Promise<Result>): Promise<Result> {
-    this.#reading.budget.take(1);
+    this.#dependencies.budget.take(1);
     try {
       return await call();
     } finally {

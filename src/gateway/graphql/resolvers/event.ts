@@ -17,10 +17,13 @@ function sendEvents(input: TrackEventsInput, { loaders, idempotency, caller, cal
   const { idempotencyKey, playerUniqueId, events } = input;
   if (idempotencyKey == null) return loaders.writes.trackEvents(eventBody(input));
   const keyed = { caller, playerUniqueId, idempotencyKey, events, call };
-  return idempotency.once(keyed, () => loaders.writes.completeEvents(eventBody(input)));
+  return idempotency.once(keyed, () => loaders.writes.trackKeyedEvents(eventBody(input)));
 }
 
-/** Events travel as a map from name to metadata; a map without prototype, so that any name is only a name. */
+/**
+ * Events travel as a map from name to metadata; a map without a prototype, so that names such as `__proto__` are ordinary
+ * names.
+ */
 function eventBody({ playerUniqueId, events }: TrackEventsInput): TrackEventsRequest {
   const byName: TrackEventsRequest['events'] = Object.create(null);
   for (const { name, metadata } of events) byName[name] = metadata ?? {};

@@ -19,19 +19,19 @@ export function readPlayer(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
-  // First in line for the calls the operation may cause: without the player the rest is of no use.
+  // Takes its call from the budget first: without the player, the other reads are useless.
   const player = needsPlayer(info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
   const related = startRelated(playerUniqueId, context, info);
   if (player) return player;
-  return related.length > 0 ? playerBehind(playerUniqueId, related) : loadPlayer(playerUniqueId, lang, context);
+  return related.length > 0 ? playerFromRelated(playerUniqueId, related) : loadPlayer(playerUniqueId, lang, context);
 }
 
 function loadPlayer(playerUniqueId: string, lang: Lang, { loaders }: Context): Promise<Player | null> {
   return loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
 }
 
-/** A player of which nothing but its identifiers is needed, by reads of what belongs to it. A failed read says nothing. */
-async function playerBehind(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
+/** A player without its own read. Null if the related reads show that it does not exist; a failed read shows nothing. */
+async function playerFromRelated(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
   const finds = related.map(async (read) => {
     if ((await read) === null) throw UNKNOWN_PLAYER;
   });

@@ -9,7 +9,7 @@ import type { ReferredFriend } from '../../../rest/wire.ts';
 import { writeCursor } from '../input/cursor.ts';
 import { rowsOfConnection, rowsOfPage } from '../input/rows.ts';
 import { playerIdProblem } from '../input/text.ts';
-import { readAfter } from '../loaders/connection.ts';
+import { readConnection } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { nodeId } from '../node-id.ts';
 import { type Selected, selectedFields, selectsAny } from '../selection.ts';
@@ -26,7 +26,7 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
     const range = rowsOfConnection(args, info.fieldNodes, info);
-    const found = await readAfter(loaders.referrals, playerUniqueId, range);
+    const found = await readConnection(loaders.referrals, playerUniqueId, range);
     return found && { owner: playerUniqueId, ...found, first: range.first };
   },
 };
@@ -89,7 +89,7 @@ function cursorOf({ from, rows, total }: ReferralConnectionParent, index: number
   return writeCursor({ row: from + index, friend: rows[index]?.playerUniqueId, total });
 }
 
-/** Whether the list goes on after `row`. Where the service gives no total, a full page is taken for a sign that it does. */
+/** Whether the list continues after `row`. If the service gives no total, a full page means that it does. */
 function reachesBeyond(row: number, asked: number, { total, rows }: Referrals): boolean {
   return total === undefined ? asked > 0 && rows.length === asked : total > row;
 }

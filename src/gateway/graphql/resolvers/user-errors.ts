@@ -28,12 +28,12 @@ export interface WriteField {
   isKeyed?: boolean;
 }
 
-/** The HTTP statuses by which a service says that the content of a request is at fault. */
+/** HTTP statuses that mean that the service refuses the input. */
 const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /**
- * Writes when nothing is wrong with the input, and records the outcome. When something is, nothing is sent; when the service
- * itself refuses the input, that becomes a user error too. Every other failure is thrown.
+ * Performs a write and records its outcome. If `problems` is not empty, nothing is sent, and the problems are returned. If
+ * the service refuses the input, a user error is returned. Any other failure is thrown.
  */
 export async function performWrite<Result>(
   { info, outcomes, isKeyed = false }: WriteField,

@@ -33,7 +33,7 @@ interface Page {
 }
 
 const MISSING_TOKEN =
-  'The gateway wants a token; without one there is no schema and no data. Put it behind "Bearer" in the Headers pane, once for all tabs, then press "Re-fetch GraphQL schema" at the bottom left.';
+  'This gateway needs a token to show the schema and data. Write it after "Bearer" in the Headers pane of any tab; all tabs then use it. Then press "Re-fetch GraphQL schema" at the bottom left.';
 
 /** What the Headers pane of each tab begins with. */
 const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, undefined, 2);

@@ -27,22 +27,22 @@ export function sandbox([first]: readonly Example[]): ApolloServerPlugin {
       if (!page) throw new Error('Apollo Server has no landing page any more.');
       const html = async () => {
         const text = typeof page.html === 'string' ? page.html : await page.html();
-        return withWayOut(text);
+        return withFallback(text);
       };
       return { renderLandingPage: async () => ({ html }) };
     },
   };
 }
 
-function withWayOut(page: string): string {
+function withFallback(page: string): string {
   const nonce = /nonce="(\w+)"/.exec(page)?.[1];
   if (nonce === undefined || !page.includes(START)) throw new Error("Apollo's landing page has another form now.");
   // Before anything is loaded: a style sheet that does not arrive delays the scripts after it.
-  const wayOut = `<script nonce="${nonce}">
-  const wayOut = () => window.EmbeddedSandbox || location.replace('${GRAPHIQL_PATH}');
-  setTimeout(wayOut, ${LOADING_MS});
+  const fallback = `<script nonce="${nonce}">
+  const fallback = () => window.EmbeddedSandbox || location.replace('${GRAPHIQL_PATH}');
+  setTimeout(fallback, ${LOADING_MS});
 </script>`;
-  return page.replace(BEGINNING, BEGINNING + wayOut).replace(START, `wayOut() && ${START}`);
+  return page.replace(BEGINNING, BEGINNING + fallback).replace(START, `fallback() && ${START}`);
 }
 
 /**

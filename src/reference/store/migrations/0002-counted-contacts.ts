@@ -3,8 +3,9 @@ import { type Kysely, sql } from 'kysely';
 import { contactHash } from '../../programme/contacts.ts';
 
 /**
- * - `counted_contacts` remembers, by keyed hash, every contact that has counted once; the key is made here and stays.
- * - Mobile numbers lose the international prefix `00`, as they have lost `+` before.
+ * - `counted_contacts` remembers, by keyed hash, every contact that has counted once; the key is created here and never
+ *   changes.
+ * - The international prefix `00` is removed from mobile numbers. `+` was removed already.
  * - Players, coupons and events get what the operator's report and activity before the match need.
  */
 export async function up<Tables>(db: Kysely<Tables>): Promise<void> {

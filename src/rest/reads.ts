@@ -1,5 +1,5 @@
 /*
- * Reads of one endpoint: identical reads in flight share one call, and results can be cached for a short time.
+ * Reads of one endpoint: identical reads in flight share one call (single flight). Results can be cached for a short time.
  *
  * An operation that begins after a write was acknowledged must never get a result from before the write. So a write
  * invalidates the reads that it may change. It does so twice: when it is sent, and when it is acknowledged.
@@ -14,7 +14,7 @@
  * A read that was invalidated still serves its subscribers, but its result is not cached.
  */
 import type { ReadCache } from './cache.ts';
-import { assertActive, SharedCall } from './call.ts';
+import { assertActive, SubscribedCall } from './call.ts';
 import type { CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -23,10 +23,9 @@ import type { CreateRequest, IdentifiedRequest, RequestContent } from './request
 import type { Resilience } from './resilience.ts';
 
 /**
- * The map of calls in flight is copied after this many removals, and as many more as it has entries. When V8 makes a map's
- * table anew, which happens every few dozen changes, the old table keeps a reference to the new one. Once a table is in the
- * old generation, all later ones are promoted too, with the calls in them. Measured: 900 KB promoted by every collection
- * instead of 30.
+ * The map of calls in flight is copied after (this number + its size) removals. V8 replaces the hash table of a Map every
+ * few dozen changes, and the old table keeps a reference to the new one. Once a table is in the old generation, all later
+ * ones are promoted too, with the calls in them. Measured: 900 KB promoted by every collection instead of 30.
  */
 const RENEW_AFTER = 32;
 
@@ -44,9 +43,9 @@ export interface ReadsOptions<Result> {
 export class Reads<Result> {
   readonly #options: ReadsOptions<Result>;
   /** The calls in flight that can be shared, by request identity. */
-  #inFlight = new Map<string, SharedCall<Result | null>>();
+  #inFlight = new Map<string, SubscribedCall<Result | null>>();
   #removed = 0;
-  readonly #decode: (body: Json | null, call: SharedCall<Result | null>) => Result | null;
+  readonly #decode: (body: Json | null, call: SubscribedCall<Result | null>) => Result | null;
 
   constructor(options: ReadsOptions<Result>) {
     this.#options = options;
@@ -56,7 +55,7 @@ export class Reads<Result> {
   /** Throws a RangeError for an id or a language that cannot be sent. */
   async read(content: RequestContent & { playerUniqueId: string }, operation: CallContext): Promise<Result | null> {
     const { cache, endpoint, createRequest, timeoutMs, observer } = this.#options;
-    const context = operation.beginCall?.() ?? operation;
+    const context = operation.beginCall ? { ...operation, ...operation.beginCall() } : operation;
     const request = createRequest(endpoint, content, context);
     const { identity } = request;
     const cached = cache?.fresh(identity);
@@ -67,16 +66,16 @@ export class Reads<Result> {
     assertActive(context, endpoint);
     const fallback = cache && (() => cache.stale(identity));
     const inFlight = this.#inFlight.get(identity);
-    if (inFlight && !inFlight.cancelled) return inFlight.subscribe(context, observer, fallback);
+    if (inFlight && !inFlight.cancelled) return await inFlight.subscribe(context, observer, fallback);
 
-    const call = new SharedCall<Result | null>(endpoint, request, content.playerUniqueId, {
+    const call = new SubscribedCall<Result | null>(endpoint, request, content.playerUniqueId, {
       timeoutMs,
       callerKey: context.callerKey,
     });
     this.#inFlight.set(identity, call);
     const result = call.subscribe(context, observer, fallback);
     void this.#send(call);
-    return result;
+    return await result;
   }
 
   /** Invalidates reads about one player. */
@@ -93,7 +92,7 @@ export class Reads<Result> {
   }
 
   /** Never rejects: errors go to the subscribers. */
-  async #send(call: SharedCall<Result | null>): Promise<void> {
+  async #send(call: SubscribedCall<Result | null>): Promise<void> {
     const { resilience, cache } = this.#options;
     const { identity } = call.request;
     try {

@@ -1,0 +1,19 @@
+import { availableParallelism } from 'node:os';
+
+const isLong = process.env.TEST_TIER === 'long';
+
+export default {
+  rootDir: '..',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
+  },
+  testTimeout: 15_000,
+  // The short tests often wait for timeouts of the gateway. Meanwhile another one can use the processor.
+  maxWorkers: availableParallelism() + (isLong ? 0 : 1),
+};
