@@ -1,6 +1,7 @@
 /*
  * Two reasons not to send calls: the breaker (after failures) and the throttle (after a 429).
  */
+import type { Call } from './call.ts';
 import { NotSent, UpstreamError } from './errors.ts';
 import type { BreakerState } from './observer.ts';
 
@@ -202,16 +203,20 @@ export class Throttle {
     this.#until = 0;
   }
 
-  /** Resolves when there is no pause; rejects with a `NotSent` when that is after `deadline` (of `performance.now()`). */
-  async wait(deadline: number): Promise<void> {
+  /**
+   * Resolves when there is no pause. Rejects with a `NotSent` when that is after `deadline` (of `performance.now()`), and at
+   * once when the call is cancelled.
+   */
+  async wait(call: Call, deadline: number): Promise<void> {
     while (this.leftMs > 0) {
       const ms = this.leftMs + SPREAD_MS * this.#random();
       if (performance.now() + ms > deadline || this.#waiting >= MAX_WAITING) {
         throw new NotSent('the service asked for a pause', this.leftMs);
       }
       this.#waiting += 1;
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      this.#waiting -= 1;
+      await call.sleep(ms).finally(() => {
+        this.#waiting -= 1;
+      });
     }
   }
 }

@@ -19,6 +19,11 @@ import type { Exchange, Response } from './transport.ts';
  */
 const MIN_SHARE_IN_FLIGHT = 1 / 2;
 
+/** What a call is doing: `abort` ends it. */
+interface Step {
+  abort(reason: Error): void;
+}
+
 /** The request and its state. */
 export class Call {
   readonly endpoint: Endpoint;
@@ -42,9 +47,9 @@ export class Call {
   bytes = 0;
   /** Whether the service may have carried out an attempt that failed. */
   maybeDone = false;
-  /** The current step of the call: `cancel` aborts it. */
-  current: { abort(reason: Error): void } | undefined;
   cancelled: UpstreamError | undefined;
+  /** The current step of the call. */
+  #step: Step | undefined;
   #exchange: Exchange | undefined;
   #sentAt = 0;
 
@@ -60,7 +65,7 @@ export class Call {
   /** Called when an attempt begins. */
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
-    this.current = exchange;
+    this.#step = exchange;
     this.#sentAt = performance.now();
     this.attempts += 1;
     this.status = undefined;
@@ -70,7 +75,7 @@ export class Call {
   end(response: Response | Error, ms: number): void {
     const wasSent = this.#exchange?.sent ?? false;
     this.#exchange = undefined;
-    this.current = undefined;
+    this.#step = undefined;
     this.timeLeftMs -= ms;
     if (response instanceof Error) {
       this.maybeDone ||= wasSent;
@@ -81,10 +86,29 @@ export class Call {
     }
   }
 
+  /** Waits for the end of a step that is no exchange. `cancel` aborts it. */
+  async during(step: Step, end: Promise<void>): Promise<void> {
+    this.#step = step;
+    await end;
+    this.#step = undefined;
+  }
+
+  /** Waits for `ms` milliseconds. Rejects at once with the reason when the call is cancelled. */
+  async sleep(ms: number): Promise<void> {
+    let wake = () => {};
+    const over = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const timer = setTimeout(wake, ms);
+    await this.during({ abort: () => wake() }, over);
+    clearTimeout(timer);
+    if (this.cancelled) throw this.cancelled;
+  }
+
   /** Ends the call at once. */
   cancel(reason: UpstreamError): void {
     this.cancelled = reason;
-    this.current?.abort(reason);
+    this.#step?.abort(reason);
   }
 
   /** Ends the call when no operation needs the result. A timeout is the service's failure only after `MIN_SHARE_IN_FLIGHT`. */

@@ -2,11 +2,12 @@
  * The queue for connections to the REST service.
  *
  * A wait here is caused by our own limit, so it is not a failure of the service: the breaker does not count it, and the client
- * gets OVERLOADED. A call that would wait too long is refused at once. The wait is estimated from the number of waiting calls
- * and from how long recent calls used a connection.
+ * gets OVERLOADED. A call that would wait too long is refused at once. The wait is estimated from the number of calls that wait
+ * for the same connections and from how long recent calls used a connection.
  *
  * While calls wait, connections are shared fairly: one caller holds at most a quarter of them, and one endpoint at most
- * three quarters, so that a slow endpoint leaves room for the others.
+ * three quarters, so that a slow endpoint leaves room for the others. Calls beyond such a share wait for their own caller or
+ * endpoint, so they do not count in the estimate for other calls.
  */
 import type { Call } from './call.ts';
 import { overloaded } from './errors.ts';
@@ -14,6 +15,7 @@ import { type Permit, Semaphore } from './semaphore.ts';
 
 /** A limit for cases that the estimate does not cover, such as a service that has stopped responding. */
 const MAX_WAITING = 10_000;
+/** The parts of the connections that one caller and one endpoint hold at most while calls wait. */
 const CALLER_SHARE = 1 / 4;
 const ENDPOINT_SHARE = 3 / 4;
 /** The weight of the newest use of a connection in the moving average. */
@@ -30,9 +32,8 @@ export interface ConnectionQueueOptions {
 export class ConnectionQueue {
   readonly #options: ConnectionQueueOptions;
   readonly #semaphore: Semaphore<Call>;
-  /** Connections in use by endpoint name and by caller key. */
-  readonly #byEndpoint = new Map<string, number>();
-  readonly #byCaller = new Map<string, number>();
+  readonly #endpoints: Shares;
+  readonly #callers: Shares;
   /** How long a call uses a connection: the moving average, in milliseconds. */
   #usageMs = 0;
   /** When a connection last became free, or when calls began to wait, whichever is later. */
@@ -41,15 +42,19 @@ export class ConnectionQueue {
   constructor(options: ConnectionQueueOptions) {
     this.#options = options;
     const { connections } = options;
+    this.#endpoints = new Shares(Math.ceil(connections * ENDPOINT_SHARE));
+    this.#callers = new Shares(Math.ceil(connections * CALLER_SHARE));
     this.#semaphore = new Semaphore({
       limit: connections,
       maxWaiting: MAX_WAITING,
       maxWaitMs: options.queueMs,
       laneOf: ({ endpoint }) => endpoint.name,
-      isOpen: (endpoint) => (this.#byEndpoint.get(endpoint) ?? 0) < Math.ceil(connections * ENDPOINT_SHARE),
-      isEligible: ({ callerKey }) =>
-        callerKey === undefined || (this.#byCaller.get(callerKey) ?? 0) < Math.ceil(connections * CALLER_SHARE),
-      onGrant: (call) => this.#count(call, 1),
+      isOpen: (endpoint) => this.#endpoints.hasRoom(endpoint),
+      isEligible: ({ callerKey }) => this.#callers.hasRoom(callerKey),
+      onGrant: ({ endpoint, callerKey }) => {
+        this.#endpoints.hold(endpoint.name, 1);
+        this.#callers.hold(callerKey, 1);
+      },
     });
   }
 
@@ -73,45 +78,92 @@ export class ConnectionQueue {
       this.#usageMs += (usedMs - this.#usageMs) * NEWEST;
       this.#waitingSince = performance.now();
     }
-    this.#count(permit.owner, -1);
+    const { endpoint, callerKey } = permit.owner;
+    this.#endpoints.hold(endpoint.name, -1);
+    this.#callers.hold(callerKey, -1);
     this.#semaphore.release(permit);
   }
 
   async #wait(permit: Permit<Call>): Promise<Permit<Call>> {
     const { owner: call, since } = permit;
+    const { endpoint, callerKey } = call;
     if (this.waiting === 1) this.#waitingSince = since;
-    const allowedMs = Math.min(this.#options.queueMs, call.deadline - since);
-    if (this.#waitMs() > allowedMs) {
-      this.#semaphore.release(permit);
-      return this.#passed(permit, 0);
+    this.#endpoints.wait(endpoint.name, 1);
+    this.#callers.wait(callerKey, 1);
+    try {
+      const allowedMs = Math.min(this.#options.queueMs, call.deadline - since);
+      const isTooMany = this.#callers.waiting(callerKey) > MAX_WAITING * CALLER_SHARE;
+      // Only a waiting permit is released here. A permit that is held already is released by the code that acquired it.
+      const giveUp = () => permit.state === 'waiting' && this.#semaphore.release(permit);
+      if (isTooMany || this.#waitMs(call) > allowedMs) giveUp();
+      else await call.during({ abort: giveUp }, this.#semaphore.wait(permit));
+      return this.#passed(permit, performance.now() - since);
+    } finally {
+      this.#endpoints.wait(endpoint.name, -1);
+      this.#callers.wait(callerKey, -1);
     }
-    // Only a waiting permit is released here. A permit that is held already is released by the code that acquired it.
-    call.current = { abort: () => permit.state === 'waiting' && this.#semaphore.release(permit) };
-    await this.#semaphore.wait(permit);
-    call.current = undefined;
-    return this.#passed(permit, performance.now() - since);
   }
 
   #passed(permit: Permit<Call>, waitedMs: number): Permit<Call> {
     const { owner: call } = permit;
     call.queueMs += waitedMs;
     this.#options.onWaited?.(waitedMs);
-    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs());
+    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs(call));
     return permit;
   }
 
   /**
-   * The estimated wait of the last call in the queue. It uses the average time that a call uses a connection, or the time
-   * since a connection last became free if that is longer.
+   * The estimated wait of a call that was queued last: behind the calls that compete for all connections, and behind those
+   * that compete for the shares of its caller and its endpoint. It uses the average time that a call uses a connection, or the
+   * time since a connection last became free if that is longer.
    */
-  #waitMs(): number {
+  #waitMs({ endpoint, callerKey }: Call): number {
     const usageMs = Math.max(this.#usageMs, performance.now() - this.#waitingSince);
-    return (this.waiting * usageMs) / this.#options.connections;
+    const competing = Math.min(this.#endpoints.competing, this.#callers.competing);
+    const turns = Math.max(
+      competing / this.#options.connections,
+      this.#endpoints.waiting(endpoint.name) / this.#endpoints.limit,
+      this.#callers.waiting(callerKey) / this.#callers.limit,
+    );
+    return turns * usageMs;
+  }
+}
+
+/** How many calls of each caller, or of each endpoint, hold a connection and wait for one. */
+class Shares {
+  /** How many connections one of them may hold while calls wait. */
+  readonly limit: number;
+  readonly #held = new Map<string, number>();
+  readonly #waiting = new Map<string, number>();
+  #competing = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
   }
 
-  #count({ endpoint, callerKey }: Call, change: number): void {
-    add(this.#byEndpoint, endpoint.name, change);
-    if (callerKey !== undefined) add(this.#byCaller, callerKey, change);
+  /** How many calls wait, without those that are beyond `limit` for their own caller or endpoint. */
+  get competing(): number {
+    return this.#competing;
+  }
+
+  /** @param key Undefined: a call that no share limits. */
+  hasRoom(key: string | undefined): boolean {
+    return key === undefined || (this.#held.get(key) ?? 0) < this.limit;
+  }
+
+  /** How many calls wait within the share of `key`; 0 for undefined. */
+  waiting(key: string | undefined): number {
+    return key === undefined ? 0 : (this.#waiting.get(key) ?? 0);
+  }
+
+  hold(key: string | undefined, change: 1 | -1): void {
+    if (key !== undefined) add(this.#held, key, change);
+  }
+
+  wait(key: string | undefined, change: 1 | -1): void {
+    const before = this.waiting(key);
+    if (key !== undefined) add(this.#waiting, key, change);
+    if (Math.min(before, before + change) < this.limit) this.#competing += change;
   }
 }
 

@@ -6,7 +6,6 @@
  * - each retry passes the throttle and the queue again;
  * - a call that waits for the end of a pause holds no connection.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Breaker, Throttle } from './breaker.ts';
 import type { Call } from './call.ts';
 import { ConnectionQueue } from './connection-queue.ts';
@@ -71,7 +70,7 @@ export class Resilience {
     try {
       this.#retries.earn();
       for (;;) {
-        if (throttle.leftMs > 0) await throttle.wait(Math.min(call.deadline, performance.now() + this.#queueMs));
+        if (throttle.leftMs > 0) await throttle.wait(call, Math.min(call.deadline, performance.now() + this.#queueMs));
         const response = await this.#attempt(call);
         if (!(response instanceof Error) && !isTransient(response)) {
           throttle.reset();
@@ -84,7 +83,7 @@ export class Resilience {
         if (delayMs === undefined) throw failure.error;
         this.#observer.retry?.(call.endpoint.method, call.endpoint.template);
         call.timeLeftMs -= delayMs;
-        await sleep(delayMs);
+        await call.sleep(delayMs);
       }
     } catch (error) {
       permit.fail(error);

@@ -154,6 +154,27 @@ describe('while calls wait', () => {
     await Promise.allSettled(coupons);
   });
 
+  test('calls beyond the share of a caller or an endpoint do not count in the estimate for others', async () => {
+    const { upstream, rest } = await start({ connections: 8, queueMs: 2_000 });
+    // Eight uses of a connection of about 100 ms each: 200 waiting calls on 8 connections would take 2.5 s.
+    upstream.on('GET /player', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return { raw: '' };
+    });
+    await Promise.all(Array.from({ length: 16 }, (_, index) => rest.getPlayer(`p${index}`, undefined, operation())));
+    const greedy = operation({ callerKey: 'greedy' });
+    upstream.forget();
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      failure(rest.getPlayer(`g${index}`, undefined, greedy)).catch(() => 'served'),
+    );
+    await upstream.received(8);
+    const modest = operation({ callerKey: 'modest' });
+    expect(await rest.getPlayer('m1', undefined, modest)).toMatchObject({ id: 'm1' });
+    greedy.abort();
+    await Promise.all(calls);
+    expect(greedy.records.some(({ error, queueMs }) => error === 'OVERLOADED' && queueMs < 1)).toBe(true);
+  });
+
   test('one that comes when nobody waits is not bound', async () => {
     const { upstream, rest } = await start({ connections: 8 });
     upstream.on('GET /player', never);
@@ -195,6 +216,20 @@ describe('429', () => {
     expect(op.records).toMatchObject([{ attempts: 2, status: 200 }]);
     expect(player.records).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
     expect(upstream.calls()).toHaveLength(4);
+  });
+
+  test('a call whose client disconnects stops waiting for the end of the pause', async () => {
+    const { upstream, rest } = await start({ queueMs: 10_000 });
+    upstream.on('GET /coupon', { status: 429, headers: { 'retry-after': '5' } });
+    await failure(rest.listCoupons('p1', operation({ inMs: 1_000 })));
+    const op = operation();
+    const waiting = ['p1', 'p2', 'p3'].map((id) => failure(rest.getPlayer(id, undefined, op)));
+    await new Promise(setImmediate);
+    expect(rest.health().queued).toBe(3);
+    op.abort();
+    expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual(Array(3).fill('CANCELLED'));
+    await new Promise(setImmediate);
+    expect(rest.health().queued).toBe(0);
   });
 
   test('said again and again: those who wait do not all come at once', async () => {
