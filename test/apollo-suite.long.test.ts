@@ -48,6 +48,7 @@ async function runSuite(): Promise<Outcome[]> {
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     'node_modules/jest/bin/jest.js',
+    '--config=test/jest.config.mjs',
     '--testMatch=**/test/apollo-suite/suite.ts',
     '--json',
     `--outputFile=${file}`,

@@ -159,7 +159,7 @@ if (executablePath === undefined) {
       const both = await startBoth(signer.env);
       const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
       await page.goto(`${both.gateway.url}/graphiql`);
-      const notice = page.getByText('The gateway wants a token');
+      const notice = page.getByText('This gateway needs a token');
       await notice.waitFor();
       await page.screenshot({ path: join(tmpdir(), 'graphiql-without-token.png') });
 

@@ -92,7 +92,7 @@ describe('in development', () => {
 
     // Every tab begins with a line for the token; this gateway wants none, so nothing is said of it.
     expect(page).toContain(JSON.stringify({ headers: HEADERS }).slice(1, -1));
-    expect(page).not.toContain('The gateway wants a token');
+    expect(page).not.toContain('needs a token');
 
     const script = page.slice(page.indexOf('<script>') + 8, page.lastIndexOf('</script>'));
     const hash = createHash('sha256').update(script).digest('base64');
