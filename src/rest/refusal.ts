@@ -3,7 +3,9 @@ import type { IdentifiedRequest } from './request.ts';
 
 /** The excerpt of a body can end anywhere, so its members are found by their names and not by parsing. */
 const CODE = /"code"\s{0,9}:\s{0,9}"?([\w.-]{1,40})/;
-const MESSAGE = /"(?:message|error|detail)"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.){1,200})/;
+const MESSAGE = /"(?:message|error|detail)"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.){1,500})("?)/;
+/** The longest message in the log, in characters. It is cut after the values are removed: no part of one stays. */
+const MAX_LENGTH = 200;
 /** Personal data that did not come from this request. */
 const PERSONAL = /[^\s"'<>@]{1,64}@[^\s"'<>@]{1,255}|\+?\d[\d -]{5,}\d/g;
 /** Shorter values occur in words by chance. */
@@ -13,22 +15,38 @@ const MAX_VALUES = 200;
 /** The refusal in the beginning of a response's body; undefined when there is none. */
 export function refusalIn(excerpt: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
   const code = CODE.exec(excerpt)?.[1];
-  const message = MESSAGE.exec(excerpt)?.[1];
+  const [, message, end] = MESSAGE.exec(excerpt) ?? [];
   if (code === undefined && message === undefined) return undefined;
-  return { code, message: message && withoutValues(unescaped(message), valuesOf(request, playerUniqueId)) };
+  if (message === undefined) return { code, message };
+  const values = [...valuesOf(request, playerUniqueId)].filter(({ length }) => length >= MIN_VALUE_LENGTH);
+  const whole = end ? unescaped(message) : withoutCutValue(unescaped(message), values);
+  return { code, message: withoutValues(whole, values).slice(0, MAX_LENGTH) };
 }
 
+/** The text without the beginning of a value at its end: the excerpt can end inside a value. */
+function withoutCutValue(text: string, values: readonly string[]): string {
+  const whole = text.replace(/\uFFFD$/, '');
+  const lower = whole.toLowerCase();
+  const beginnings = values.map((value) => value.slice(0, lower.length).toLowerCase());
+  for (let at = 0; at < lower.length; at += 1) {
+    const rest = lower.slice(at);
+    if (beginnings.some((beginning) => beginning.startsWith(rest))) return whole.slice(0, at);
+  }
+  return whole;
+}
+
+/** A text of JSON without its escapes. An escape that was cut is left out. */
 function unescaped(text: string): string {
   try {
-    return String(JSON.parse(`"${text}"`));
+    return String(JSON.parse(`"${text.replace(/\\u[\da-f]{0,3}$/i, '')}"`));
   } catch {
     return text;
   }
 }
 
-function withoutValues(text: string, all: Iterable<string>): string {
+function withoutValues(text: string, all: readonly string[]): string {
   // A longer value than the text cannot be in it.
-  const values = [...all].filter(({ length }) => length >= MIN_VALUE_LENGTH && length <= text.length);
+  const values = all.filter(({ length }) => length <= text.length);
   // The longest first: a value can contain another one.
   values.sort((a, b) => b.length - a.length);
   const literals = values.map((value) => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));

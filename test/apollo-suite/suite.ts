@@ -31,7 +31,7 @@ async function createServer(
   const executeHTTPGraphQLRequest: ApolloServer['executeHTTPGraphQLRequest'] = ({ httpGraphQLRequest }) =>
     server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
   const route = {
-    authenticate: async () => OPEN_CALLER,
+    authentication: { authenticate: async () => OPEN_CALLER, refuse: () => Promise.reject(new Error('Not used.')) },
     rates: { refuseDebtor() {}, chargeBody() {}, charge() {}, settle() {} },
     bodies: new BodyReader(),
     maxBodyBytes: 1_000_000,

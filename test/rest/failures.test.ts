@@ -251,6 +251,23 @@ test.each([
   expect(error).toMatchObject({ code: 'UPSTREAM_REJECTED', refusal: { code: '203', message: 'no firstName' } });
 });
 
+test.each([
+  ['the log', '', `${'y'.repeat(180)} not for `],
+  ['the excerpt', 'x'.repeat(463), 'not for '],
+  ['the excerpt, in a character', 'x'.repeat(464), 'not for '],
+])('a value that is cut by the end of %s is left out whole', async (_name, trace, text) => {
+  const { upstream, rest } = await start();
+  const id = 'ännäöü.smith';
+  upstream.on('POST /player', {
+    status: 400,
+    raw: JSON.stringify({ trace, message: `${text}${id} and ${'z'.repeat(600)}` }),
+  });
+  const error: unknown = await rest
+    .upsertPlayer({ playerUniqueId: id }, operation())
+    .catch((reason: unknown) => reason);
+  expect(Object(error).refusal.message).toMatch(trace ? /^not for $/ : /^y{180} not for … and z*$/);
+});
+
 test('a refusal without words of its own has none in the log', async () => {
   const { upstream, rest } = await start();
   upstream.on('GET /coupon', { status: 400, raw: '<html>no</html>' });

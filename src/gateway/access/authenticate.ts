@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { type Caller, OPEN_CALLER } from './caller.ts';
+import { clientOf } from '../limits/address.ts';
+import { anonymousCaller, type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
 import { createJwtVerifier, type JwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
 import { KeysUnavailable } from './keys.ts';
 
-/** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for the limit on failures. */
+/** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
 
 /** Limits invalid tokens per address. Known tokens are not affected. */
@@ -18,6 +19,8 @@ export interface FailureLimit {
 
 export interface Authentication {
   authenticate: Authenticate;
+  /** Counts a failure and throws UNAUTHENTICATED. */
+  refuse(address: string, reason: AuthenticationFailure): Promise<never>;
   /** False while no token can be verified: there are no client tokens, and no key was available yet. */
   isReady(): boolean;
 }
@@ -26,6 +29,8 @@ export interface Authentication {
 export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenFailure;
 
 export interface AuthenticationOptions {
+  /** Whether a request without a token gets an anonymous caller, for health checks. */
+  anonymousTypename: boolean;
   limit: FailureLimit;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;
@@ -40,11 +45,13 @@ const MAX_TOKEN_LENGTH = 8_192;
 /** The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
   const { warn } = options;
-  if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, isReady: () => true };
+  const refuse = refuseWith(options);
+  if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, refuse, isReady: () => true };
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
   return {
-    authenticate: createTokenAuthentication(clientTokens, jwt, options),
+    authenticate: createTokenAuthentication(clientTokens, jwt, options, refuse),
+    refuse,
     isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
   };
 }
@@ -52,11 +59,14 @@ export function createAuthentication(config: AuthConfig, options: Authentication
 function createTokenAuthentication(
   clientTokens: ClientTokens | undefined,
   jwt: JwtVerifier | undefined,
-  { limit, failed }: AuthenticationOptions,
+  { anonymousTypename, limit, failed }: AuthenticationOptions,
+  refuse: Authentication['refuse'],
 ): Authenticate {
   const verifiedTokens = new VerifiedTokens();
   return async (authorization, address) => {
-    if (authorization === undefined) return await refuse(address, 'missing');
+    if (authorization === undefined) {
+      return anonymousTypename ? anonymousCaller(clientOf(address)) : await refuse(address, 'missing');
+    }
     const digest = hash('sha256', authorization, 'base64');
     const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
     if (known) return known;
@@ -72,13 +82,6 @@ function createTokenAuthentication(
     return verified.caller;
   };
 
-  async function refuse(address: string, reason: AuthenticationFailure): Promise<never> {
-    failed(reason);
-    limit.refuseAfterFailures(address);
-    await limit.countFailure(address);
-    throw unauthenticated();
-  }
-
   /** Without keys, no token can be verified; this is not the caller's mistake. */
   function refuseForNow(error: unknown): never {
     if (!(error instanceof KeysUnavailable)) throw error;
@@ -88,6 +91,15 @@ function createTokenAuthentication(
     const headers: [string, string][] = [['retry-after', String(Math.ceil(retryAfterMs / 1_000))]];
     throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs }, headers);
   }
+}
+
+function refuseWith({ limit, failed }: AuthenticationOptions): Authentication['refuse'] {
+  return async (address, reason) => {
+    failed(reason);
+    limit.refuseAfterFailures(address);
+    await limit.countFailure(address);
+    throw unauthenticated();
+  };
 }
 
 /** The token behind the scheme; undefined for another scheme or for what cannot be a token. */

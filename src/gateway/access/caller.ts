@@ -9,6 +9,8 @@ export interface Caller {
   /** The player the token belongs to; absent for a client that is no player. */
   sub?: string;
   scopes: ReadonlySet<Scope>;
+  /** Whether it sent no token. Then it can select only `__typename`. */
+  isAnonymous?: true;
 }
 
 /** @param isPlayer Whether `name` is the player that the token belongs to. */
@@ -17,8 +19,10 @@ export function createCaller(name: string, scopes: Iterable<Scope>, isPlayer: bo
   return isPlayer ? { ...caller, sub: name } : caller;
 }
 
-/** The caller of a health check without a token. It has no scope and can select only `__typename`. */
-export const ANONYMOUS_CALLER: Caller = createCaller('anonymous', [], false);
+/** The caller of a health check without a token. Each client address has its own rate limit. */
+export function anonymousCaller(client: string): Caller {
+  return { name: 'anonymous', key: `anonymous:${client}`, scopes: new Set(), isAnonymous: true };
+}
 
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */
 export const OPEN_CALLER: Caller = { ...createCaller('demo-player', SCOPES, true), name: 'development' };

@@ -13,7 +13,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { execute, type GraphQLSchema } from 'graphql';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { Context } from './context.ts';
-import { formatError } from './errors.ts';
+import { formatError, isIntended } from './errors.ts';
 import type { Operations } from './operations.ts';
 import { type CompleteOptions, completeResponse, formatResult, type ReportError } from './response.ts';
 
@@ -61,7 +61,10 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   return apollo;
 }
 
-/** Executes operations in Apollo Server's pipeline, and completes responses with the same function as the fast path. */
+/**
+ * Executes operations in Apollo Server's pipeline, and completes responses with the same function as the fast path. Errors of
+ * the pipeline itself are logged with their cause; Apollo Server logs only their message, or nothing.
+ */
 function executionPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { schema, report } = options;
   const listener: GraphQLRequestListener<Context> = {
@@ -78,9 +81,17 @@ function executionPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       const singleResult = formatResult(result, contextValue, report);
       return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
     },
+    async didEncounterErrors({ errors, contextValue }) {
+      for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
+    },
     async willSendResponse({ response: { body }, contextValue }) {
       if (body.kind === 'single') completeResponse(body.singleResult, contextValue, options);
     },
   };
-  return { requestDidStart: async () => listener };
+  return {
+    requestDidStart: async () => listener,
+    async unexpectedErrorProcessingRequest({ requestContext, error }) {
+      report(error, requestContext.contextValue.call.requestId);
+    },
+  };
 }

@@ -63,6 +63,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
   const authentication = createAuthentication(config.auth, {
+    anonymousTypename: config.anonymousTypename,
     limit: rates,
     warn: (message) => log.warn(message),
     failed: metrics.authenticationFailed,
@@ -77,8 +78,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   routeGraphQL(app, {
     ...execution,
     schema,
-    authenticate: authentication.authenticate,
-    anonymousTypename: config.anonymousTypename,
+    authentication,
     rates,
     bodies: new BodyReader(),
     maxBodyBytes: limits.bodyBytes,

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { batchPerTick } from '../../rest/batch-per-tick.ts';
 import type { Permit, Semaphore } from '../../rest/semaphore.ts';
-import { type Authenticate, unauthenticated } from '../access/authenticate.ts';
-import { ANONYMOUS_CALLER, type Caller } from '../access/caller.ts';
+import { type Authentication, unauthenticated } from '../access/authenticate.ts';
+import type { Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
@@ -27,9 +27,7 @@ const MAX_ANONYMOUS_BODY_BYTES = 200;
 
 export interface GraphQLRoute {
   schema: GraphQLSchema;
-  authenticate: Authenticate;
-  /** Whether `{ __typename }` needs no token. */
-  anonymousTypename: boolean;
+  authentication: Pick<Authentication, 'authenticate' | 'refuse'>;
   rates: RateLimits;
   bodies: BodyReader;
   maxBodyBytes: number;
@@ -57,13 +55,14 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     async handler(request, reply) {
       if (route.landingPage && prefersHtml(request)) return await answerWithPage(route, request, reply);
       const cancellation = cancellationOf(reply);
-      const caller = await callerOf(route, request);
+      const address = addressOf(request);
+      const caller = await route.authentication.authenticate(request.headers.authorization, address);
       if (request.record) request.record.caller = caller;
       route.rates.refuseDebtor(caller);
       const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
       const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
       const graphql = readGraphQLRequest(request, body);
-      if (caller === ANONYMOUS_CALLER && !isHealthCheck(graphql)) throw unauthenticated();
+      if (caller.isAnonymous && !isHealthCheck(graphql)) await route.authentication.refuse(address, 'missing');
       const resolved = await route.admission.resolve(graphql, caller);
       const known = findOperation(route, resolved, graphql, caller);
       const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
@@ -88,17 +87,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   });
 }
 
-function callerOf(
-  { authenticate, anonymousTypename }: GraphQLRoute,
-  request: FastifyRequest,
-): Caller | Promise<Caller> {
-  const { authorization } = request.headers;
-  if (anonymousTypename && authorization === undefined) return ANONYMOUS_CALLER;
-  return authenticate(authorization, addressOf(request));
-}
-
 function maxBodyBytes({ maxBodyBytes }: GraphQLRoute, caller: Caller): number {
-  return caller === ANONYMOUS_CALLER ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
+  return caller.isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
 }
 
 /** An unknown text is charged to the budget for new operations; a listed one is not. */
