@@ -75,9 +75,9 @@ export async function serve(
       ],
     }),
     async stop(hurry) {
-      const cut = () => app.server.closeAllConnections();
-      hurry.addEventListener('abort', cut, { once: true });
-      if (hurry.aborted) cut();
+      const closeNow = () => app.server.closeAllConnections();
+      hurry.addEventListener('abort', closeNow, { once: true });
+      if (hurry.aborted) closeNow();
       await app.close();
       await rest.close();
       await shared?.close();

@@ -387,10 +387,10 @@ describe('names that are almost those of a setting', () => {
 describe('secrets', () => {
   test('cannot be printed with the configuration', () => {
     const config = loadConfig(production);
-    for (const text of [inspect(config, { depth: 9 }), JSON.stringify(config), String(config.rest.apiKey.current)]) {
+    for (const text of [inspect(config, { depth: 9 }), JSON.stringify(config), String(config.rest.apiKey)]) {
       for (const secret of [SECRET, 'the-api-key', 'the-secret-key']) expect(text).not.toContain(secret);
     }
-    expect(reveal(config.rest.secretKey.current)).toBe('the-secret-key');
+    expect(reveal(config.rest.secretKey)).toBe('the-secret-key');
   });
 
   test('in files lose their line break alone', () => {
@@ -399,6 +399,6 @@ describe('secrets', () => {
       REST_API_KEY: '',
       REST_API_KEY_FILE: file('api-key', 'from a file\r\n'),
     });
-    expect(reveal(config.rest.apiKey.current)).toBe('from a file');
+    expect(reveal(config.rest.apiKey)).toBe('from a file');
   });
 });

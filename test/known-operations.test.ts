@@ -53,6 +53,14 @@ test('Apollo Server is given the very document that was validated', async () => 
   expect(await operations.documentStore.get('0'.repeat(64))).toBeUndefined();
 });
 
+test('the documents that Apollo Server is given are bounded by the length of their texts', async () => {
+  const operations = createOperations();
+  const hashOf = (number: number) => operations.find(`{ me { id } } #${number} ${'x'.repeat(90_000)}`, undefined)?.hash;
+  const hashes = Array.from({ length: 12 }, (_, number) => hashOf(number));
+  const kept = await Promise.all(hashes.map(async (hash) => Boolean(await operations.documentStore.get(`${hash}`))));
+  expect(kept).toEqual(Array.from({ length: 12 }, (_, number) => number > 0));
+});
+
 test('an operation is compiled between requests when it was requested often enough', async () => {
   const operations = createOperations(3);
   const ask = () => operations.find('{ me { id } }', undefined)?.execute;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { clientOf } from '../src/gateway/limits/address.ts';
+import { clientAddress } from '../src/gateway/limits/address.ts';
 import { createBuckets } from '../src/gateway/limits/buckets.ts';
 import { post, startBoth } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
@@ -43,11 +43,11 @@ test.each([
   ['::1', '0:0:0:0'],
   ['unknown', 'unknown'],
 ])('the client at %s is %s', (address, client) => {
-  expect(clientOf(address)).toBe(client);
+  expect(clientAddress(address)).toBe(client);
 });
 
 test('what a proxy sends in the place of an address is not remembered at length', () => {
-  expect(clientOf('x'.repeat(1_000))).toHaveLength(64);
+  expect(clientAddress('x'.repeat(1_000))).toHaveLength(64);
 });
 
 describe('operations', () => {

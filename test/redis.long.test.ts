@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
-import { SecretSource } from '../src/config/secret-source.ts';
-import { createBuckets, type Limit } from '../src/gateway/limits/buckets.ts';
+import { Secret } from '../src/config/secret.ts';
+import { createBuckets, type RateLimit } from '../src/gateway/limits/buckets.ts';
 import { createSharedBuckets } from '../src/gateway/limits/shared-buckets.ts';
 import { connectRedis, type SharedState } from '../src/process/redis.ts';
 import { post } from './kit/gateway.ts';
@@ -107,12 +107,12 @@ named('two gateways that keep reads', () => {
 
 named('shared buckets', () => {
   async function connect(): Promise<SharedState> {
-    const url = new SecretSource(redis.url);
+    const url = new Secret(redis.url);
     const shared = await connectRedis(url, pino({ level: 'silent' }));
     cleanUps.push(() => shared.close());
     return shared;
   }
-  const bucketsOf = (shared: SharedState, limit: Limit, local = limit) =>
+  const bucketsOf = (shared: SharedState, limit: RateLimit, local = limit) =>
     createSharedBuckets({ name: 'test', limit, shared, local: createBuckets(local) });
 
   test('two processes together give out the burst and then the rate', async () => {

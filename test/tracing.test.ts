@@ -127,6 +127,34 @@ test('an operation and each of its REST calls become spans of the client’s tra
   expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"/);
 });
 
+test('events with an idempotency key are not cancelled when the client disconnects, and are in the trace', async () => {
+  const held = upstream.hold('POST /event');
+  const input = { playerUniqueId: 'p1', idempotencyKey: 'key-1', events: [{ name: 'share' }] };
+  const track = {
+    query: 'mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }',
+    variables: { input },
+  };
+  await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, async (url) => {
+    const client = new AbortController();
+    const first = fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(track),
+      signal: client.signal,
+    });
+    await held.arrived;
+    client.abort();
+    await expect(first).rejects.toThrow();
+    // The gateway has read the end of the connection before this response.
+    await post(url, { query: '{ __typename }' });
+    held.release();
+    const { errors, data } = await post(url, track);
+    expect({ errors, data }).toEqual({ errors: [], data: { trackEvents: { eventNames: ['share'] } } });
+  });
+  expect(upstream.calls()).toHaveLength(1);
+  expect(collector.spans().map(({ name }) => name)).toContain('POST /integrations/event');
+});
+
 test('a failed operation is marked as an error, by its code', async () => {
   upstream.on('GET /player', { status: 400, json: {} });
   await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, (url) => post(url, SCREEN));

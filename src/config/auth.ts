@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
-import { reveal } from './secret.ts';
-import type { SecretSource } from './secret-source.ts';
+import { reveal, type Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 
 /** The key that verifies JWTs: exactly one of these kinds. */
 export type JwtKey =
   | { kind: 'jwks'; url: URL }
-  | { kind: 'public-key'; pem: SecretSource }
-  | { kind: 'secret'; secret: SecretSource };
+  | { kind: 'public-key'; pem: Secret }
+  | { kind: 'secret'; secret: Secret };
 
 export interface JwtConfig {
   key: JwtKey;
@@ -48,11 +47,11 @@ function readKey({ jwksUrl, publicKey: pem, secret }: Settings['auth'], problems
   if (jwksUrl) keys.push({ kind: 'jwks', url: jwksUrl });
   if (pem) {
     keys.push({ kind: 'public-key', pem });
-    report('JWT_PUBLIC_KEY', () => readPublicKey(reveal(pem.current)), problems);
+    report('JWT_PUBLIC_KEY', () => readPublicKey(reveal(pem)), problems);
   }
   if (secret) {
     keys.push({ kind: 'secret', secret });
-    report('JWT_SECRET', () => readSharedSecret(reveal(secret.current)), problems);
+    report('JWT_SECRET', () => readSharedSecret(reveal(secret)), problems);
   }
   if (keys.length > 1) problems.push('JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET: set exactly one of them');
   return keys[0];

@@ -2,14 +2,14 @@ import { type AuthConfig, readAuth } from './auth.ts';
 import { conflictsOf, DEVELOPMENT_KEYS, productionProblems } from './conflicts.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
 import { misspelledNames } from './misspelled.ts';
-import { SecretSource } from './secret-source.ts';
+import { Secret } from './secret.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
 /** The configuration of one gateway. */
 export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest'>> {
   readonly production: boolean;
   readonly auth: AuthConfig;
-  readonly rest: Readonly<Settings['rest'] & { apiKey: SecretSource; secretKey: SecretSource }>;
+  readonly rest: Readonly<Settings['rest'] & { apiKey: Secret; secretKey: Secret }>;
   /** Warnings about the environment, one line each. They do not prevent the start. */
   readonly warnings: readonly string[];
 }
@@ -34,14 +34,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rest: {
       ...rest,
       timeoutMs: Math.min(rest.timeoutMs, operationTimeoutMs),
-      apiKey: rest.apiKey ?? new SecretSource(DEVELOPMENT_KEYS.REST_API_KEY),
-      secretKey: rest.secretKey ?? new SecretSource(DEVELOPMENT_KEYS.REST_SECRET_KEY),
+      apiKey: rest.apiKey ?? new Secret(DEVELOPMENT_KEYS.REST_API_KEY),
+      secretKey: rest.secretKey ?? new Secret(DEVELOPMENT_KEYS.REST_SECRET_KEY),
     },
     warnings: misspelledNames(Object.keys(env), SETTINGS),
   });
 }
 
-/** Freezes objects and lists, but not URLs. A frozen `SecretSource` can still change: its fields are private. */
+/** Freezes objects and lists, but not URLs. A frozen `Secret` can still change: its fields are private. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null && !(member instanceof URL)) deepFreeze(member);

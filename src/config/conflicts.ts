@@ -1,7 +1,6 @@
 import type { AuthConfig } from './auth.ts';
 import { LOOPBACK } from './loopback.ts';
-import { reveal } from './secret.ts';
-import type { SecretSource } from './secret-source.ts';
+import { reveal, type Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 
 /** The default keys in development; the reference service has the same. Not allowed in production. */
@@ -53,7 +52,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
       'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
     );
   }
-  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl.current))) {
+  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl))) {
     problems.push('REDIS_URL: must be a URL that begins with redis:// or rediss://');
   }
   return problems;
@@ -63,6 +62,6 @@ function isPlainHttp({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !LOOPBACK.test(hostname);
 }
 
-function isDevelopmentKey(key: SecretSource): boolean {
-  return Object.values(DEVELOPMENT_KEYS).includes(reveal(key.current));
+function isDevelopmentKey(key: Secret): boolean {
+  return Object.values(DEVELOPMENT_KEYS).includes(reveal(key));
 }

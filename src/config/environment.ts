@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { SecretSource, secretFromFile } from './secret-source.ts';
+import { Secret, secretFromFile } from './secret.ts';
 import { type Group, type Setting, settingsOf } from './setting.ts';
 
 /** A configuration that cannot be used. Its message has one line for each variable. */
@@ -40,7 +40,7 @@ export function readEnvironment<Settings extends Group>(
 }
 
 interface Tree {
-  [key: string]: Tree | string | SecretSource | undefined;
+  [key: string]: Tree | string | Secret | undefined;
 }
 
 function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, problems: string[]): string | undefined {
@@ -52,10 +52,10 @@ function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, p
   return undefined;
 }
 
-function readSecret(name: string, given: ReadonlyMap<string, string>, problems: string[]): SecretSource | undefined {
+function readSecret(name: string, given: ReadonlyMap<string, string>, problems: string[]): Secret | undefined {
   const [value, path] = [given.get(name), given.get(`${name}_FILE`)];
   if (value && path) problems.push(`${name}, ${name}_FILE: set one of them, not both`);
-  if (value) return new SecretSource(value);
+  if (value) return new Secret(value);
   if (!path) return undefined;
   try {
     return secretFromFile(path);
@@ -65,14 +65,14 @@ function readSecret(name: string, given: ReadonlyMap<string, string>, problems: 
   }
 }
 
-function put(tree: Tree, path: readonly string[], value: string | SecretSource | undefined): void {
+function put(tree: Tree, path: readonly string[], value: string | Secret | undefined): void {
   const [key = '', ...rest] = path;
   if (rest.length === 0) {
     tree[key] = value;
     return;
   }
   const below = tree[key];
-  const group = typeof below === 'object' && !(below instanceof SecretSource) ? below : {};
+  const group = typeof below === 'object' && !(below instanceof Secret) ? below : {};
   tree[key] = group;
   put(group, rest, value);
 }

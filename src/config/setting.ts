@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SecretSource } from './secret-source.ts';
+import { Secret } from './secret.ts';
 
 /** The declaration of a setting, without its form and default: these are in its zod type. */
 export interface Declaration {
@@ -21,9 +21,9 @@ export function setting<Form extends z.ZodType>(name: string, form: Form, about:
   return own;
 }
 
-/** Declares a secret setting, a `SecretSource`: from the variable `name`, or from the file whose path is in `name_FILE`. */
+/** Declares a secret setting, a `Secret`: from the variable `name`, or from the file whose path is in `name_FILE`. */
 export function secret(name: string, about: string) {
-  const form = z.instanceof(SecretSource).optional();
+  const form = z.instanceof(Secret).optional();
   declarations.add(form, { name, about, isSecret: true });
   return form;
 }

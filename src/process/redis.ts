@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
-import { reveal } from '../config/secret.ts';
-import type { SecretSource } from '../config/secret-source.ts';
+import { reveal, type Secret } from '../config/secret.ts';
 import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
 
 /** State that replicas and workers share. The gateway also works while Redis is not available. */
@@ -45,9 +44,8 @@ const HEARTBEAT_MS = 500;
 const HEARD_WITHIN_MS = 1_500;
 
 /** Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: it logs that and tries again. */
-export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): Promise<SharedState> {
+export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise<SharedState> {
   const redis = connect(url);
-  const subscribers: Redis[] = [];
   let closing = false;
   logChanges(redis, log, () => closing);
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
@@ -80,19 +78,17 @@ export async function connectRedis(url: SecretSource, log: FastifyBaseLogger): P
     evaluate: (script, keys, args) => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
     isUp: () => redis.status === 'ready' && answers,
     createInvalidation() {
-      const subscriber = connect(url);
-      subscribers.push(subscriber);
-      return createInvalidation(redis, subscriber);
+      return createInvalidation(redis, connect(url));
     },
     async close() {
       closing = true;
-      for (const connection of [redis, ...subscribers]) connection.disconnect();
+      redis.disconnect();
     },
   };
 }
 
-function connect(url: SecretSource): Redis {
-  const redis = new Redis(reveal(url.current), {
+function connect(url: Secret): Redis {
+  const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
@@ -100,7 +96,7 @@ function connect(url: SecretSource): Redis {
     socketTimeout: GIVE_UP_MS,
     disconnectTimeout: DISCONNECT_WITHIN_MS,
     retryStrategy(attempt) {
-      Object.assign(redis.options, credentials(reveal(url.current)));
+      Object.assign(redis.options, credentials(reveal(url)));
       return Math.min(100 * attempt, MAX_RETRY_MS);
     },
   });

@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
 import { reveal } from '../config/secret.ts';
-import { playerIdProblem } from '../gateway/graphql/input/text.ts';
+import { idProblem } from '../rest/request.ts';
 
 /** A command with invalid arguments. Its message says why, and how the command is used. */
 class UsageError extends Error {}
@@ -42,7 +42,7 @@ async function mint(args: readonly string[], { production, auth }: Config): Prom
     wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);
   if (client !== undefined && sub === undefined) return clientToken(client, scopes);
   if (sub === undefined || client !== undefined) throw usage('Give either --sub or --client.');
-  const problem = playerIdProblem(sub);
+  const problem = idProblem(sub);
   if (problem) throw usage(`--sub ${problem.message}.`);
   if (!/^\d{1,6}$/.test(minutes) || Number(minutes) < 1 || Number(minutes) > MAX_MINUTES) {
     throw usage(`--minutes must be a whole number between 1 and ${MAX_MINUTES}.`);
@@ -58,7 +58,7 @@ async function mint(args: readonly string[], { production, auth }: Config): Prom
     .setSubject(sub)
     .setIssuedAt()
     .setExpirationTime(`${minutes}m`)
-    .sign(Buffer.from(reveal(jwt.key.secret.current)));
+    .sign(Buffer.from(reveal(jwt.key.secret)));
 }
 
 function read(args: readonly string[]) {

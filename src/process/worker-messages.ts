@@ -3,19 +3,21 @@ import type { Worker } from 'node:cluster';
 import * as z from 'zod';
 import { CONDITIONS, REASONS, type Status } from './management.ts';
 
-/** How long a worker may take to answer, in milliseconds. */
-const ANSWER_WITHIN_MS = 2_000;
 /** How long a worker may take until it listens, in milliseconds. */
 const LISTEN_WITHIN_MS = 30_000;
 
 /** A question to a worker, and the schema of its answer. */
 export interface Question<Answer> {
   about: 'status' | 'metrics';
+  /** How long the worker may take to answer, in milliseconds. */
+  withinMs: number;
   answer: z.ZodType<Answer>;
 }
 
 export const STATUS: Question<Status> = {
   about: 'status',
+  // A readiness probe of Kubernetes waits for one second.
+  withinMs: 500,
   answer: z.object({ reasons: z.array(z.enum(REASONS)), conditions: z.array(z.enum(CONDITIONS)) }),
 };
 
@@ -23,7 +25,11 @@ export const STATUS: Question<Status> = {
 export interface Metric {
   type: string;
 }
-export const METRICS: Question<Metric[]> = { about: 'metrics', answer: z.array(z.looseObject({ type: z.string() })) };
+export const METRICS: Question<Metric[]> = {
+  about: 'metrics',
+  withinMs: 2_000,
+  answer: z.array(z.looseObject({ type: z.string() })),
+};
 
 const LISTENS = z.object({ listens: z.string() });
 const QUESTION = z.object({ question: z.number(), about: z.enum(['status', 'metrics']) });
@@ -49,7 +55,10 @@ export function listening(worker: Worker): Promise<string> {
 let questions = 0;
 
 /** The worker's answer to a question; undefined when it does not answer in time. */
-export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>): Promise<Answer | undefined> {
+export function ask<Answer>(
+  worker: Worker,
+  { about, withinMs, answer }: Question<Answer>,
+): Promise<Answer | undefined> {
   questions += 1;
   const question = questions;
   return new Promise((resolve) => {
@@ -63,7 +72,7 @@ export function ask<Answer>(worker: Worker, { about, answer }: Question<Answer>)
       const { data } = ANSWER.safeParse(message);
       if (data?.question === question) finish(answer.safeParse(data.answer).data);
     };
-    const timer = setTimeout(finish, ANSWER_WITHIN_MS);
+    const timer = setTimeout(finish, withinMs);
     worker.on('message', onMessage).on('exit', onExit);
     // Without the callback, a worker that has just died would end the primary: `error` without a listener.
     if (worker.isConnected()) worker.send({ question, about }, (error) => error && finish());

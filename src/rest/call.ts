@@ -47,7 +47,8 @@ export class Call {
   bytes = 0;
   /** Whether the service may have carried out an attempt that failed. */
   maybeDone = false;
-  cancelled: UpstreamError | undefined;
+  /** Why the call was ended before its response; undefined while it was not. */
+  cancelledBy: UpstreamError | undefined;
   /** The current step of the call. */
   #step: Step | undefined;
   #exchange: Exchange | undefined;
@@ -102,12 +103,12 @@ export class Call {
     const timer = setTimeout(wake, ms);
     await this.during({ abort: () => wake() }, over);
     clearTimeout(timer);
-    if (this.cancelled) throw this.cancelled;
+    if (this.cancelledBy) throw this.cancelledBy;
   }
 
   /** Ends the call at once. */
   cancel(reason: UpstreamError): void {
-    this.cancelled = reason;
+    this.cancelledBy = reason;
     this.#step?.abort(reason);
   }
 

@@ -1,4 +1,4 @@
-import type { SecretSource } from '../config/secret-source.ts';
+import type { Secret } from '../config/secret.ts';
 import { ReadCache } from './cache.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
@@ -17,13 +17,15 @@ import type { Coupon, Player, ReferralPage } from './wire.ts';
 import { createWrites, type Writes } from './writes.ts';
 
 const MEGABYTE = 1024 * 1024;
+/** The size of each of the two caches, of players and of referrals. */
+const CACHE_BYTES = 32 * MEGABYTE;
 
 export interface RestClientOptions {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
   /** The keys of the account. A change takes effect with the next request. */
-  apiKey: SecretSource;
-  secretKey: SecretSource;
+  apiKey: Secret;
+  secretKey: Secret;
   /** The wire name of `serviceId`. Default `serviceId`. */
   serviceIdField?: string;
   /** How long a call may take once it has a connection, retries included, in milliseconds. Default 3,000. */
@@ -38,8 +40,6 @@ export interface RestClientOptions {
   breakerIntervalMs?: number;
   /** How long players and referrals are cached, in milliseconds. Default 0: not at all. Coupons never are. */
   readCacheTtlMs?: number;
-  /** The size of the cache, in bytes. Default 64 MB. */
-  readCacheMaxBytes?: number;
   /** Sends writes to other processes; needed when several processes cache reads. */
   invalidation?: Invalidation | undefined;
   observer?: Observer;
@@ -112,11 +112,11 @@ export function createRestClient(options: RestClientOptions): RestClient {
 
 /** The three reads with their caches. */
 function createReads(
-  { readCacheTtlMs: ttlMs = 0, readCacheMaxBytes = 64 * MEGABYTE, invalidation }: RestClientOptions,
+  { readCacheTtlMs: ttlMs = 0, invalidation }: RestClientOptions,
   common: Pick<ReadsOptions<unknown>, 'createRequest' | 'resilience' | 'observer' | 'timeoutMs'>,
   warn: Warn,
 ) {
-  const cache = { ttlMs, maxBytes: readCacheMaxBytes / 2 };
+  const cache = { ttlMs, maxBytes: CACHE_BYTES };
   const playerCache = ttlMs > 0 ? new ReadCache<Player>(cache) : undefined;
   const referralCache = ttlMs > 0 ? new ReadCache<ReferralPage>(cache) : undefined;
   const players = new Reads<Player>({

@@ -10,7 +10,7 @@
  * endpoint, so they do not count in the estimate for other calls.
  */
 import type { Call } from './call.ts';
-import { overloaded } from './errors.ts';
+import { noConnection } from './errors.ts';
 import { type Permit, Semaphore } from './semaphore.ts';
 
 /** A limit for cases that the estimate does not cover, such as a service that has stopped responding. */
@@ -108,7 +108,7 @@ export class ConnectionQueue {
     const { owner: call } = permit;
     call.queueMs += waitedMs;
     this.#options.onWaited?.(waitedMs);
-    if (permit.state !== 'held') throw call.cancelled ?? overloaded(call.endpoint, this.#waitMs(call));
+    if (permit.state !== 'held') throw call.cancelledBy ?? noConnection(call.endpoint, this.#waitMs(call));
     return permit;
   }
 

@@ -88,7 +88,7 @@ export class NotSent extends UpstreamError {
 }
 
 /** Not sent, because it would wait for a connection for too long. */
-export function overloaded({ name }: Endpoint, retryAfterMs: number): UpstreamError {
+export function noConnection({ name }: Endpoint, retryAfterMs: number): UpstreamError {
   return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, {
     retryable: true,
     retryAfterMs,

@@ -66,7 +66,7 @@ export class Reads<Result> {
     assertActive(context, endpoint);
     const fallback = cache && (() => cache.stale(identity));
     const inFlight = this.#inFlight.get(identity);
-    if (inFlight && !inFlight.cancelled) return await inFlight.subscribe(context, observer, fallback);
+    if (inFlight && !inFlight.cancelledBy) return await inFlight.subscribe(context, observer, fallback);
 
     const call = new SubscribedCall<Result | null>(endpoint, request, content.playerUniqueId, {
       timeoutMs,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { reveal } from '../config/secret.ts';
-import type { SecretSource } from '../config/secret-source.ts';
+import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon-members.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -11,8 +10,8 @@ const LANGUAGE = /^[\w-]{1,64}$/;
 export interface RequestOptions {
   /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
   baseUrl: URL;
-  apiKey: SecretSource;
-  secretKey: SecretSource;
+  apiKey: Secret;
+  secretKey: Secret;
 }
 
 /** The content of one request. */
@@ -46,18 +45,18 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
   /** Identifies the account without its key. */
   let account = '';
   const readKey = () => {
-    key = reveal(apiKey.current);
+    key = reveal(apiKey);
     account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
   };
   readKey();
   apiKey.onChange(readKey);
-  const keys = () => [key, reveal(secretKey.current)];
+  const keys = () => [key, reveal(secretKey)];
 
   return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
     const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
     const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
     const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
-    if (endpoint.secret) headers.push('secretKey', reveal(secretKey.current));
+    if (endpoint.secret) headers.push('secretKey', reveal(secretKey));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', requestId);

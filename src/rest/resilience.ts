@@ -106,7 +106,7 @@ export class Resilience {
     const started = performance.now();
     let usedMs: number | undefined;
     try {
-      if (call.cancelled) throw call.cancelled;
+      if (call.cancelledBy) throw call.cancelledBy;
       this.#breaker.check();
       const exchange = this.#transport.send(call.request);
       call.begin(exchange);
@@ -171,7 +171,7 @@ class Retries {
   delayMs(call: Call, { error, sent }: Failure): number | undefined {
     const { retry } = call.endpoint;
     const retries = call.attempts - 1;
-    if (retries >= MAX_RETRIES || call.cancelled || !error.retryable) return undefined;
+    if (retries >= MAX_RETRIES || call.cancelledBy || !error.retryable) return undefined;
     if (retry === 'never' || (retry === 'unsent' && sent)) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + this.#random() * RETRY_DELAY_MS * 2 ** retries;
     const leftMs = Math.min(call.timeLeftMs, call.deadline - performance.now());

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SecretSource } from '../../src/config/secret-source.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
 import { operation, start } from './setup.ts';
 
@@ -60,7 +60,7 @@ test('the trace context goes along when there is one', async () => {
 
 test('keys that change are used from the next call on', async () => {
   const { upstream, another } = await start();
-  const apiKey = new SecretSource('old');
+  const apiKey = new Secret('old');
   const rest = another({ apiKey });
   upstream.on('GET /player', { raw: '' });
   await rest.getPlayer('p1', undefined, operation());
@@ -71,7 +71,7 @@ test('keys that change are used from the next call on', async () => {
 
 test('a key that no header can carry is a misconfiguration, and nothing is sent', async () => {
   const { upstream, another } = await start();
-  const rest = another({ apiKey: new SecretSource('two\nlines') });
+  const rest = another({ apiKey: new Secret('two\nlines') });
   await expect(rest.getPlayer('p1', undefined, operation())).rejects.toMatchObject({ code: 'UPSTREAM_MISCONFIGURED' });
   expect(upstream.calls()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { SecretSource } from '../../src/config/secret-source.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { ReadCache } from '../../src/rest/cache.ts';
 import { API_KEY } from '../kit/upstream.ts';
 import { failure, operation, start } from './setup.ts';
@@ -67,7 +67,7 @@ test('players and referrals are kept, coupons never', async () => {
 
 test('what selects the answer keeps answers apart', async () => {
   const { upstream, another } = await start({ readCacheTtlMs: TTL });
-  const apiKey = new SecretSource(API_KEY);
+  const apiKey = new Secret(API_KEY);
   const rest = another({ apiKey });
   for (const lang of [undefined, 'en', 'fr', 'en']) await rest.getPlayer('p1', lang, operation());
   for (const [page, limit] of [

@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import { SecretSource } from '../../src/config/secret-source.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
@@ -38,8 +38,8 @@ export async function start(
   const another = (more: Partial<RestClientOptions> = {}) => {
     const rest = createRestClient({
       baseUrl: upstream.url,
-      apiKey: new SecretSource(API_KEY),
-      secretKey: new SecretSource(SECRET_KEY),
+      apiKey: new Secret(API_KEY),
+      secretKey: new Secret(SECRET_KEY),
       random: () => 0,
       ...options,
       ...more,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SecretSource } from '../../src/config/secret-source.ts';
+import { Secret } from '../../src/config/secret.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { CouponMembers } from '../../src/rest/decode/coupon-members.ts';
 import { API_KEY, type EndpointName } from '../kit/upstream.ts';
@@ -44,7 +44,7 @@ describe.each(reads)('%s in flight', (endpoint, read) => {
 
 test('what selects the answer keeps reads apart: language, page, size, player and key', async () => {
   const { upstream, another } = await start();
-  const apiKey = new SecretSource(API_KEY);
+  const apiKey = new Secret(API_KEY);
   const rest = another({ apiKey });
   const op = operation();
   const answers = [

@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import { SecretSource } from '../../src/config/secret-source.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
 import { createContext } from '../../src/gateway/graphql/context.ts';
 import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
@@ -86,8 +86,8 @@ beforeAll(async () => {
   });
   rest = createRestClient({
     baseUrl: upstream.url,
-    apiKey: new SecretSource(API_KEY),
-    secretKey: new SecretSource(SECRET_KEY),
+    apiKey: new Secret(API_KEY),
+    secretKey: new Secret(SECRET_KEY),
   });
 }, 30_000);
 

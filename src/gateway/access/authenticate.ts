@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { clientOf } from '../limits/address.ts';
+import { clientAddress } from '../limits/address.ts';
 import { anonymousCaller, type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
 import { createJwtVerifier, type JwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
@@ -65,7 +65,7 @@ function createTokenAuthentication(
   const verifiedTokens = new VerifiedTokens();
   return async (authorization, address) => {
     if (authorization === undefined) {
-      return anonymousTypename ? anonymousCaller(clientOf(address)) : await refuse(address, 'missing');
+      return anonymousTypename ? anonymousCaller(clientAddress(address)) : await refuse(address, 'missing');
     }
     const digest = hash('sha256', authorization, 'base64');
     const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);

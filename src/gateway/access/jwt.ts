@@ -2,7 +2,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions }
 import type { JwtConfig, JwtKey } from '../../config/auth.ts';
 import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
 import { isScope } from '../../config/scopes.ts';
-import { playerIdProblem } from '../graphql/input/text.ts';
+import { idProblem } from '../../rest/request.ts';
 import { type Caller, createCaller } from './caller.ts';
 import { type Keys, LocalKeys } from './keys.ts';
 import { RemoteKeys } from './remote-keys.ts';
@@ -94,7 +94,7 @@ function toVerified(
   trustedUntil: number,
   maxLifetimeSeconds: number,
 ): Verified | undefined {
-  if (typeof sub !== 'string' || playerIdProblem(sub) || !Number.isFinite(exp) || exp === undefined) return undefined;
+  if (typeof sub !== 'string' || idProblem(sub) || !Number.isFinite(exp) || exp === undefined) return undefined;
   const now = Date.now() / 1_000;
   if (iat !== undefined && iat > now + LEEWAY_SECONDS) return undefined;
   if (maxLifetimeSeconds > 0 && exp - (iat ?? now) > maxLifetimeSeconds) return undefined;

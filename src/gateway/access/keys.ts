@@ -1,7 +1,6 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { LocalKey } from '../../config/jwt-keys.ts';
-import { reveal } from '../../config/secret.ts';
-import type { SecretSource } from '../../config/secret-source.ts';
+import { reveal, type Secret } from '../../config/secret.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
@@ -35,11 +34,11 @@ export class LocalKeys implements Keys {
   readonly trustedUntil = Number.POSITIVE_INFINITY;
   generation: LocalKey;
 
-  constructor(source: SecretSource, read: (text: string) => LocalKey, warn: (message: string) => void) {
-    this.generation = read(reveal(source.current));
+  constructor(source: Secret, read: (text: string) => LocalKey, warn: (message: string) => void) {
+    this.generation = read(reveal(source));
     source.onChange(() => {
       try {
-        this.generation = read(reveal(source.current));
+        this.generation = read(reveal(source));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         warn(`the earlier key for tokens stays in force: ${reason}`);

@@ -115,5 +115,7 @@ async function fetchText(url: URL): Promise<string> {
     return Buffer.concat(chunks).toString();
   } finally {
     clearTimeout(timer);
+    // Nothing more is read of an answer that is refused.
+    controller.abort();
   }
 }

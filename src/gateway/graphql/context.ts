@@ -16,7 +16,7 @@ import {
   type PlayerLoader,
 } from './loaders/call.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
-import { Writes } from './loaders/writes.ts';
+import { OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -47,7 +47,7 @@ class Loaders {
   #players: PlayerLoader | undefined;
   #coupons: CouponLoader | undefined;
   #referrals: ReferralLoader | undefined;
-  #writes: Writes | undefined;
+  #writes: OperationWrites | undefined;
 
   constructor(dependencies: LoaderDependencies) {
     this.#dependencies = dependencies;
@@ -68,8 +68,8 @@ class Loaders {
     return this.#referrals;
   }
 
-  get writes(): Writes {
-    this.#writes ??= new Writes(this.#dependencies, () => this.clearAll());
+  get writes(): OperationWrites {
+    this.#writes ??= new OperationWrites(this.#dependencies, () => this.clearAll());
     return this.#writes;
   }
 

@@ -12,7 +12,7 @@ import type { WriteOutcome } from '../../rest/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError } from './errors.ts';
 import type { Claim, ClaimRequest, KeyStore } from './idempotency-store.ts';
-import { InputError } from './resolvers/user-errors.ts';
+import { InputError } from './input/user-error.ts';
 import { outcomeOf } from './write-outcomes.ts';
 
 /** Events with a key, and the operation that sends them. */

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { isExact } from '../graphql/input/text.ts';
-import { clientOf } from '../limits/address.ts';
+import { clientAddress } from '../limits/address.ts';
 import { addressOf, clientGone } from './connections.ts';
 import { overloaded } from './overload.ts';
 
@@ -118,13 +118,13 @@ export class BodyReader {
   #largestOfLargestAddress(): Unfinished | undefined {
     const byAddress = new Map<string, number>();
     for (const { address, bytes } of this.#unfinished) {
-      const client = clientOf(address);
+      const client = clientAddress(address);
       byAddress.set(client, (byAddress.get(client) ?? 0) + bytes);
     }
     const most = Math.max(...byAddress.values());
     let largest: Unfinished | undefined;
     for (const one of this.#unfinished) {
-      if (byAddress.get(clientOf(one.address)) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
+      if (byAddress.get(clientAddress(one.address)) === most && one.bytes > (largest?.bytes ?? -1)) largest = one;
     }
     return largest;
   }

@@ -131,7 +131,7 @@ function acquire(concurrency: Semaphore): Permit<undefined> | Promise<Permit<und
   return permit.state === 'waiting' ? concurrency.wait(permit).then(held) : held();
 }
 
-interface Execution {
+interface PreparedOperation {
   graphql: GraphQLRequest;
   body: unknown;
   resolved: ResolvedOperation;
@@ -143,7 +143,7 @@ async function respond(
   { responses, apollo }: GraphQLRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  { graphql, body, resolved, context }: Execution,
+  { graphql, body, resolved, context }: PreparedOperation,
 ): Promise<string> {
   const { known } = context;
   if (known && isFast(graphql, known)) {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** How many tokens one caller may spend: per second on average, and at once after a pause. */
-export interface Limit {
+export interface RateLimit {
   perSecond: number;
   burst: number;
 }
@@ -29,7 +29,7 @@ export const ROUNDING_MS = 0.001;
  * Buckets in the memory of this process. A bucket is one number, the time at which it will be full again (the generic cell
  * rate algorithm): no timer refills it, and a full bucket needs no memory.
  */
-export function createBuckets({ perSecond, burst }: Limit, now: () => number = performance.now.bind(performance)) {
+export function createBuckets({ perSecond, burst }: RateLimit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
   const capacityMs = burst * msPerToken;
   const buckets = createCallers<Bucket>();

@@ -16,13 +16,13 @@ export interface OperationLimits {
   complexity: number;
 }
 
-type Limit = keyof OperationLimits;
+type LimitName = keyof OperationLimits;
 
 export interface Measured extends Measure {
   /** What the operation is charged against the caller's rate, in ordinary operations. */
   cost: number;
   /** The first limit that it exceeds. */
-  exceeds: Limit | undefined;
+  exceeds: LimitName | undefined;
 }
 
 export interface LimitsOptions {
@@ -36,7 +36,7 @@ export interface LimitsOptions {
 const COMPLEXITY_PER_COST = 500;
 
 /** What each limit counts, for the message to developers. */
-const COUNTED: Record<Limit, string> = {
+const COUNTED: Record<LimitName, string> = {
   depth: 'levels of fields',
   aliases: 'aliases',
   aliasLength: 'characters in one alias',
@@ -45,7 +45,7 @@ const COUNTED: Record<Limit, string> = {
   complexity: 'fields, those of lists counted for each member',
 };
 
-const LIMITS = Object.keys(COUNTED) as Limit[];
+const LIMITS = Object.keys(COUNTED) as LimitName[];
 
 /** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
 const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
@@ -92,11 +92,11 @@ export class OperationLimiter {
     this.#refuse(exceeds);
   }
 
-  #firstExceeded(measure: Measure, limits: readonly Limit[]): Limit | undefined {
+  #firstExceeded(measure: Measure, limits: readonly LimitName[]): LimitName | undefined {
     return limits.find((limit) => measure[limit] > this.#options.limits[limit]);
   }
 
-  #refuse(limit: Limit | undefined): void {
+  #refuse(limit: LimitName | undefined): void {
     if (!limit) return;
     const max = this.#options.limits[limit];
     const message = `The operation has more than ${max} ${COUNTED[limit]}. Ask for less at once.`;

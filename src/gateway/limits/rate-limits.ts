@@ -1,8 +1,8 @@
 import type { SharedState } from '../../process/redis.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
-import { clientOf } from './address.ts';
-import { type Buckets, createBuckets, type Limit, type LocalBuckets } from './buckets.ts';
+import { clientAddress } from './address.ts';
+import { type Buckets, createBuckets, type LocalBuckets, type RateLimit } from './buckets.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /**
@@ -10,12 +10,12 @@ import { createSharedBuckets } from './shared-buckets.ts';
  */
 export interface RateConfig {
   /** In ordinary operations; a larger operation counts as several. */
-  operations: Limit;
-  couponReads: Limit;
-  serverOperations: Limit;
-  serverCouponReads: Limit;
+  operations: RateLimit;
+  couponReads: RateLimit;
+  serverOperations: RateLimit;
+  serverCouponReads: RateLimit;
   /** By address: tokens that could not be verified. Valid tokens do not count, so that many users can share an address. */
-  failedAuthentications: Limit;
+  failedAuthentications: RateLimit;
 }
 
 interface RateLimitsOptions {
@@ -28,8 +28,8 @@ interface RateLimitsOptions {
 
 /** Operations that were not seen before, in this process: each takes milliseconds to parse and validate. */
 export interface NewOperationLimits {
-  player: Limit;
-  server: Limit;
+  player: RateLimit;
+  server: RateLimit;
 }
 
 const NEW_OPERATIONS: NewOperationLimits = {
@@ -61,7 +61,7 @@ export class RateLimits {
   constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
     this.#newOperations = createBuckets(newOperations.player);
     this.#serverNewOperations = createBuckets(newOperations.server);
-    const buckets = (name: string, limit: Limit): Buckets => {
+    const buckets = (name: string, limit: RateLimit): Buckets => {
       const local = createBuckets(partOf(limit, workers));
       return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
     };
@@ -74,13 +74,13 @@ export class RateLimits {
 
   /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
   refuseAfterFailures(address: string): void {
-    const wait = this.#failures.wait(clientOf(address));
+    const wait = this.#failures.wait(clientAddress(address));
     if (wait > 0) throw tooMany('Too many operations without a valid token came from this address.', wait);
   }
 
   /** Counts a failed authentication. */
   async countFailure(address: string): Promise<void> {
-    await this.#failures.take(clientOf(address));
+    await this.#failures.take(clientAddress(address));
   }
 
   /** Throws RATE_LIMITED with HTTP 429 for a caller without tokens, as far as this process knows. */
@@ -131,7 +131,7 @@ export class RateLimits {
   }
 }
 
-function partOf({ perSecond, burst }: Limit, workers: number): Limit {
+function partOf({ perSecond, burst }: RateLimit, workers: number): RateLimit {
   return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { SharedState } from '../../process/redis.ts';
-import { type Buckets, createCallers, type Limit, ROUNDING_MS } from './buckets.ts';
+import { type Buckets, createCallers, type RateLimit, ROUNDING_MS } from './buckets.ts';
 
 interface SharedOptions {
   /** The name of the limit: the prefix of its keys in Redis. */
   name: string;
-  limit: Limit;
+  limit: RateLimit;
   shared: SharedState;
   /** Used while Redis is not available or does not answer. */
   local: Buckets;

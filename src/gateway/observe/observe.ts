@@ -50,7 +50,7 @@ export class Observation {
     record.name = known?.operation.name?.value;
     record.type = known?.operation.operation;
     record.hash = known?.hash;
-    record.client = clientOf(request);
+    record.client = clientNameOf(request);
     record.trace = this.#options.tracing?.begin(parent);
     const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
     record.traceId = record.trace?.traceId ?? passedOn?.traceId;
@@ -115,7 +115,7 @@ export function createOperationRecord(): OperationRecord {
 const CLIENT = /^[\w .,:@/+-]{1,64}$/;
 
 /** Name and version of the client, from the headers that Apollo's clients send. */
-function clientOf({ headers }: FastifyRequest): string | undefined {
+function clientNameOf({ headers }: FastifyRequest): string | undefined {
   const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
   const known = parts.filter((part): part is string => typeof part === 'string' && CLIENT.test(part));
   return known.length > 0 ? known.join('@') : undefined;

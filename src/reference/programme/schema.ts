@@ -143,4 +143,3 @@ export const programme = z
 export type ProgrammeFile = z.input<typeof programme>;
 export type Programme = z.output<typeof programme>;
 export type CouponGroup = Programme['groups'][number];
-export type CouponTemplate = CouponGroup['coupon'];

@@ -29,5 +29,3 @@ export const trackedEvents = z.object(
   },
   'must be an object',
 );
-
-export type TrackedEvents = z.output<typeof trackedEvents>;

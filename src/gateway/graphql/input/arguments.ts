@@ -1,5 +1,6 @@
+import { idProblem } from '../../../rest/request.ts';
 import { badUserInput } from '../errors.ts';
-import { type Problem, playerIdProblem } from './text.ts';
+import type { Problem } from './text.ts';
 
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
@@ -12,7 +13,7 @@ const MAX_ROW = 2 ** 31 - 1;
 
 /** Checks an argument that identifies a player; throws BAD_USER_INPUT. */
 export function checkPlayerId(argument: string, playerUniqueId: string): void {
-  refuse(argument, playerIdProblem(playerUniqueId));
+  refuse(argument, idProblem(playerUniqueId));
 }
 
 /** Checks a list of players: at most 50, each a valid identifier. */
@@ -21,7 +22,7 @@ export function checkPlayerIds(argument: string, playerUniqueIds: readonly strin
     throw badUserInput(argument, `must have at most ${MAX_PLAYERS} members, not ${playerUniqueIds.length}`);
   }
   playerUniqueIds.forEach((id, index) => {
-    refuse(`${argument}[${index}]`, playerIdProblem(id));
+    refuse(`${argument}[${index}]`, idProblem(id));
   });
 }
 

@@ -4,13 +4,14 @@ import type {
   TrackEventsInput,
   UpsertPlayerInput,
 } from '../../../generated/graphql.ts';
-import type { UserError } from '../resolvers/parents.ts';
-import { isExact, keyProblem, nameProblem, type Problem, playerIdProblem, textProblem } from './text.ts';
+import { idProblem } from '../../../rest/request.ts';
+import { isExact, keyProblem, nameProblem, type Problem, textProblem } from './text.ts';
+import type { UserError } from './user-error.ts';
 
 /** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
   return firstOf([
-    ...at(['playerUniqueId'], playerIdProblem(playerUniqueId)),
+    ...at(['playerUniqueId'], idProblem(playerUniqueId)),
     ...(attributes ? attributeProblems(attributes) : []),
     ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
     ...(device?.token == null ? [] : at(['device', 'token'], textProblem(device.token))),
@@ -19,13 +20,13 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
 
 /** The problems that a client can correct in the input of `deletePlayer`. */
 export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
-  return at(['playerUniqueId'], playerIdProblem(playerUniqueId));
+  return at(['playerUniqueId'], idProblem(playerUniqueId));
 }
 
 /** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   const seen = new Set<string>();
-  const problems = at(['playerUniqueId'], playerIdProblem(playerUniqueId));
+  const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
   if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], keyProblem(idempotencyKey)));
   if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
   events.forEach(({ name, metadata }, index) => {

@@ -1,5 +1,3 @@
-import { idProblem } from '../../../rest/request.ts';
-
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
 /** The longest idempotency key, in characters. */
@@ -34,9 +32,6 @@ export function nameProblem(name: string, maxLength = MAX_NAME_LENGTH): Problem 
   if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
   return textProblem(name);
 }
-
-/** Why a text cannot identify a player; the REST client has the rule. */
-export const playerIdProblem: (playerUniqueId: string) => Problem | undefined = idProblem;
 
 /** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript. */
 export function isExact(value: number): boolean {

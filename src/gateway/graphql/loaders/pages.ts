@@ -121,12 +121,12 @@ function disjoint(ranges: readonly RowRange[]): RowRange[] {
     if (last && from <= last.to) last.to = Math.max(last.to, to);
     else united.push({ from, to });
   }
-  return united.flatMap(cut);
+  return united.flatMap(splitRange);
 }
 
 /** Splits a range that is too long for one page, at the ends of the largest pages. */
-function cut(range: RowRange): RowRange[] {
+function splitRange(range: RowRange): RowRange[] {
   if (sizeOf(range) <= MAX_PAGE_SIZE) return [range];
   const end = (Math.floor(range.from / MAX_PAGE_SIZE) + 1) * MAX_PAGE_SIZE;
-  return [{ from: range.from, to: end }, ...cut({ from: end, to: range.to })];
+  return [{ from: range.from, to: end }, ...splitRange({ from: end, to: range.to })];
 }

@@ -29,7 +29,7 @@ export function createReferralLoader({ rest, call, budget, onBatch }: LoaderDepe
       budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
       const fetched = new Map<string, Promise<Fetched[]>>();
       for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
-      return await Promise.all(keys.map(async (key) => cut(key, (await fetched.get(key.playerUniqueId)) ?? [])));
+      return await Promise.all(keys.map(async (key) => takeRange(key, (await fetched.get(key.playerUniqueId)) ?? [])));
     },
     { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
   );
@@ -51,7 +51,7 @@ function byPlayer(keys: readonly ReferralKey[]): Map<string, RowRange[]> {
 }
 
 /** Takes one range from the pages that were fetched for all ranges. A failed page fails the ranges that need it. */
-function cut({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | null | Error {
+function takeRange({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | null | Error {
   const pages = fetched.filter(({ page, limit }) => from === to || ((page - 1) * limit < to && page * limit > from));
   const rows: ReferredFriend[] = [];
   let totals: ReferralPage | undefined;

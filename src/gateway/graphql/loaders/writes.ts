@@ -7,7 +7,7 @@ import type { LoaderDependencies } from './call.ts';
  * The three writes, for one operation. After a write, successful or not, the caches of the operation's loaders are cleared: a
  * write to one player can also change others (a friend's order makes a referral active).
  */
-export class Writes {
+export class OperationWrites {
   /** The outcomes of the writes so far. */
   readonly outcomes = new WriteOutcomes();
   readonly #dependencies: LoaderDependencies;

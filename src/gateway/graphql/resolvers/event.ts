@@ -2,7 +2,7 @@ import type { MutationResolvers, TrackEventsInput } from '../../../generated/gra
 import type { TrackEventsRequest } from '../../../rest/wire.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
-import { performWrite } from './user-errors.ts';
+import { performWrite } from './write.ts';
 
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   trackEvents: async (_parent, { input }, context, info) => {

@@ -1,5 +1,6 @@
 /* The parents of resolvers that exist in GraphQL alone; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../../rest/wire.ts';
+import type { UserError } from '../input/user-error.ts';
 import type { Referrals } from '../loaders/referral.ts';
 
 /** A coupon, with its `id` where that is selected. */
@@ -28,14 +29,6 @@ export interface ReferralPageParent extends ReferralsParent {
 export interface ReferralConnectionParent extends ReferralsParent {
   from: number;
   first: number;
-}
-
-/** A problem that the caller can correct in the input of a mutation. */
-export interface UserError {
-  code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG' | 'NOT_FOUND' | 'REJECTED';
-  /** A path that begins with `input`. */
-  field: readonly string[];
-  message: string;
 }
 
 /** The outcome of a write to a player; nothing was written when there are user errors. */

@@ -8,7 +8,7 @@ import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { needsPlayer, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 import { upsertBody } from './player-body.ts';
-import { performWrite } from './user-errors.ts';
+import { performWrite } from './write.ts';
 
 type Lang = string | null | undefined;
 

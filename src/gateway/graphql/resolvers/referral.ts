@@ -5,10 +5,10 @@ import type {
   ReferredFriendPageResolvers,
   ReferredFriendResolvers,
 } from '../../../generated/graphql.ts';
+import { idProblem } from '../../../rest/request.ts';
 import type { ReferredFriend } from '../../../rest/wire.ts';
 import { writeCursor } from '../input/cursor.ts';
 import { rowsOfConnection, rowsOfPage } from '../input/rows.ts';
-import { playerIdProblem } from '../input/text.ts';
 import { readConnection } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { nodeId } from '../node-id.ts';
@@ -63,9 +63,7 @@ export const referralConnectionFields: ReferredFriendConnectionResolvers = {
 
 export const friendFields: ReferredFriendResolvers = {
   player: ({ playerUniqueId }, { lang }, context, info) =>
-    playerUniqueId === undefined || playerIdProblem(playerUniqueId)
-      ? null
-      : readPlayer(playerUniqueId, lang, context, info),
+    playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
 
 const ID: ReadonlySet<string> = new Set(['id']);

@@ -1,22 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { UpstreamError } from '../../../rest/errors.ts';
+import { InputError, type UserError } from '../input/user-error.ts';
 import { outcomeOf, type WriteOutcomes } from '../write-outcomes.ts';
-import type { UserError } from './parents.ts';
 
 /** The outcome of a write: its result, or the problems that the client can correct. */
 export interface Outcome<Result> {
   result?: Result;
   userErrors: UserError[];
-}
-
-/** A mistake in the input that is found only while the write is prepared. Nothing was written. */
-export class InputError extends Error {
-  readonly userError: UserError;
-
-  constructor(userError: UserError) {
-    super(userError.message);
-    this.userError = userError;
-  }
 }
 
 /** The mutation field that a write belongs to. */
