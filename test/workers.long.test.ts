@@ -54,6 +54,9 @@ test('a worker that dies is replaced, and counted', async () => {
   const running = await start();
   const [victim = 0, other] = workersOf(running);
   process.kill(victim, 'SIGKILL');
+  // Some of these questions are sent to a worker whose pipe is closed already.
+  const pages = await Promise.all(Array.from({ length: 20 }, () => running.page('/readyz')));
+  expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 200));
   await running.logged(({ worker, msg }) => msg === 'worker listens' && worker !== victim && worker !== other);
   expect(running.log()).toContainEqual(expect.objectContaining({ worker: victim, signal: 'SIGKILL', level: 50 }));
   expect((await ask(running, 'p1')).data).toEqual({ player: { id: 'p1' } });
@@ -85,6 +88,9 @@ test('a worker that hangs is killed and replaced within 10 s, and its counters a
   const [victim = 0] = workersOf(running);
   const began = performance.now();
   process.kill(victim, 'SIGSTOP');
+  // A readiness probe waits for one second.
+  const ready = await Promise.race([running.page('/readyz'), new Promise((resolve) => setTimeout(resolve, 1_000))]);
+  expect(ready).toMatchObject({ status: 200 });
   await running.logged(({ worker, msg }) => msg === 'a worker hangs and is killed' && worker === victim);
   await running.logged(() => workersOf(running).length === 3);
   expect(performance.now() - began).toBeLessThan(10_000);
