@@ -51,7 +51,7 @@ function report(env: Env): string[] {
 }
 
 const HOST = (host: string) =>
-  `HOST: without a token setting the gateway is open to everybody, so it listens on 127.0.0.1 only; set JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET or CLIENT_TOKENS_FILE to listen on ${host}`;
+  `HOST: without a token setting the gateway is open to everybody, so it listens on loopback only; set JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET or CLIENT_TOKENS_FILE to listen on ${host}`;
 const ONE_KEY = 'JWT_JWKS_URL, JWT_PUBLIC_KEY, JWT_SECRET: set exactly one of them';
 const between = (min: number, max: number, given: string) =>
   `must be a whole number between ${min} and ${max}, not "${given}"`;
@@ -230,6 +230,25 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       'JWT_JWKS_URL: must be a URL that begins with http:// or https://, not "login"',
       'JWT_JWKS_URL, JWT_PUBLIC_KEY or JWT_SECRET: one is needed with JWT_ISSUER and JWT_AUDIENCE',
     ],
+  ],
+  [
+    'a REST service with the path that is added to it',
+    { REST_BASE_URL: 'https://rewards.example/api/v3.0/' },
+    ['REST_BASE_URL: must not end with /api/v3.0, which is added to it, not "https://rewards.example/api/v3.0/"'],
+  ],
+  ...['redis://default:ab/cd@127.0.0.1:6379', 'redis://u:secretpw@', 'http://127.0.0.1', 'cache'].map(
+    (url): [string, Record<string, string>, string[]] => [
+      `a Redis URL that cannot be used: ${url}`,
+      { REDIS_URL: url },
+      [
+        'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write characters such as / and # of a password as %2F and %23',
+      ],
+    ],
+  ),
+  [
+    'one port for two servers',
+    { PORT: '4100', MANAGEMENT_PORT: '4100' },
+    ['MANAGEMENT_PORT: must not be PORT; each needs a port of its own'],
   ],
   [
     'a URL with a password, which is not repeated',

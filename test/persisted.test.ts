@@ -67,6 +67,19 @@ describe('a manifest that cannot be used stops the start and says why', () => {
   });
 });
 
+test('with enforce, the health check without a token needs no entry in the manifest', async () => {
+  const { gateway, close } = await startBoth({
+    ...signer.env,
+    PERSISTED_OPERATIONS: 'enforce',
+    PERSISTED_OPERATIONS_FILE: write(manifest),
+    ALLOW_ANONYMOUS_TYPENAME: 'true',
+  });
+  const check = await post(gateway.url, { query: '{ __typename }' });
+  expect({ status: check.status, data: check.data }).toEqual({ status: 200, data: { __typename: 'Query' } });
+  expect((await post(gateway.url, { query: '{ me { id } }' })).status).toBe(401);
+  await close();
+});
+
 describe('enforce', () => {
   let both: Awaited<ReturnType<typeof startBoth>>;
   beforeAll(async () => {

@@ -28,7 +28,9 @@ afterAll(async () => {
 });
 
 test('--help says how it is used', async () => {
-  expect(await mint(['--help'])).toMatch(/^npm run token -- --sub alice .*\nScopes: .* events:write:<name>$/s);
+  expect(await mint(['--help'], { NODE_ENV: 'production' })).toMatch(
+    /^npm run token -- --sub alice .*\nScopes: .* events:write:<name>$/s,
+  );
 });
 
 test("a player's token lets that player in, with the scopes asked for", async () => {
@@ -71,9 +73,24 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['both kinds', ['--sub', 'a', '--client', 'b'], env, /^Give either --sub or --client\.\n/],
   ['an unknown option', ['--admin'], env, /Unknown option '--admin'/],
   ['an unknown scope', ['--sub', 'a', '--scopes', 'admin'], env, /^There is no scope "admin"\.\n/],
-  ['an impossible player', ['--sub', '..'], env, /^--sub must not be "\." or "\.\."\.\n/],
-  ['no time', ['--sub', 'a', '--minutes', '0'], env, /^--minutes must be a whole number between 1 and 1440\.\n/],
-  ['no secret', ['--sub', 'a'], {}, /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/],
+  ['an impossible player', ['--sub', '..', '--recipe', 'support'], env, /^--sub must not be "\." or "\.\."\.\n/],
+  [
+    'no time',
+    ['--sub', 'a', '--recipe', 'support', '--minutes', '0'],
+    env,
+    /^--minutes must be a whole number between 1 and 1440\.\n/,
+  ],
+  [
+    'no secret',
+    ['--sub', 'a', '--recipe', 'support'],
+    {},
+    /^Set JWT_SECRET \(at least 32 bytes\), JWT_ISSUER and JWT_AUDIENCE/,
+  ],
+  ['no scopes', ['--client', 'shop'], {}, /^Give either --scopes or --recipe\.\n/],
+  ['both kinds of scopes', ['--sub', 'a', '--recipe', 'support', '--scopes', ''], env, /^Give either --scopes or/],
+  ['events without a recipe', ['--sub', 'a', '--scopes', '', '--events', 'a'], env, /^--events is for --recipe only/],
+  ['minutes for a client', ['--client', 'a', '--scopes', '', '--minutes', '5'], {}, /^--minutes is for --sub only/],
+  ['a client without a name', ['--client', '', '--scopes', ''], {}, /^--client must have 1 to 100 characters/],
   ['production', ['--sub', 'a'], production, /does not run with NODE_ENV=production/],
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {
   await expect(mint(args, settings)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(message) });

@@ -1,4 +1,5 @@
 import type { AuthConfig } from './auth.ts';
+import { isRedisUrl } from './forms.ts';
 import { LOOPBACK } from './loopback.ts';
 import { reveal, type Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
@@ -36,7 +37,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
   const problems: string[] = [];
   if (auth.kind === 'open' && !LOOPBACK.test(host)) {
     problems.push(
-      `HOST: without a token setting the gateway is open to everybody, so it listens on 127.0.0.1 only; set ${A_TOKEN_SETTING} to listen on ${host}`,
+      `HOST: without a token setting the gateway is open to everybody, so it listens on loopback only; set ${A_TOKEN_SETTING} to listen on ${host}`,
     );
   }
   if (given.has('REST_TIMEOUT_MS') && rest.timeoutMs > operationTimeoutMs) {
@@ -52,10 +53,17 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
       'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
     );
   }
-  if (redisUrl && !/^rediss?:\/\/[^/]/.test(reveal(redisUrl))) {
-    problems.push('REDIS_URL: must be a URL that begins with redis:// or rediss://');
+  if (redisUrl && !isRedisUrl(reveal(redisUrl))) {
+    problems.push(
+      'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write characters such as / and # of a password as %2F and %23',
+    );
   }
+  if (isSameAddress(settings)) problems.push('MANAGEMENT_PORT: must not be PORT; each needs a port of its own');
   return problems;
+}
+
+function isSameAddress({ host, port, management }: Settings): boolean {
+  return port !== 0 && port === management.port && host === management.host;
 }
 
 function isPlainHttp({ protocol, hostname }: URL): boolean {

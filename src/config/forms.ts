@@ -41,6 +41,19 @@ export const httpUrl = z
   .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
   .describe('URL');
 
+/** The URL of a REST service. */
+export const restUrl = httpUrl
+  .refine(({ pathname }) => !/\/api\/v3\.0\/*$/.test(pathname), 'must not end with /api/v3.0, which is added to it')
+  .describe('URL');
+
+/**
+ * Whether ioredis can read the text of `REDIS_URL`, a secret. Another text would end the process later, with the password in
+ * the error.
+ */
+export function isRedisUrl(text: string): boolean {
+  return /^rediss?:\/\//.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
+}
+
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const paths = list.describe('files and folders, separated by commas');

@@ -51,7 +51,7 @@ export function reveal(secret: Secret): string {
 }
 
 /**
- * A secret in a file, without the line break at its end. Throws when the file cannot be read now. When it cannot be read
+ * A secret in a file, without white space at its end. Throws when the file cannot be read now. When it cannot be read
  * later (it is being replaced), or is empty then, the last value stays valid.
  */
 export function secretFromFile(path: string): Secret {

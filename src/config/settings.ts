@@ -12,6 +12,7 @@ import {
   paths,
   port,
   rate,
+  restUrl,
   text,
   trustProxy,
   whole,
@@ -32,7 +33,11 @@ export const SETTINGS = z.object({
     oneOf(['production', 'development', 'test']).default('development'),
     '`production` refuses to start with an unsafe or incomplete configuration',
   ),
-  host: setting('HOST', text.default('127.0.0.1'), 'address of the GraphQL endpoint; any other needs a token setting'),
+  host: setting(
+    'HOST',
+    text.default('127.0.0.1'),
+    'address of the GraphQL endpoint; an address that is not loopback needs a token setting',
+  ),
   port: setting('PORT', port.default(4_000), 'its port; 0 takes a free one'),
   management: z.object({
     host: setting('MANAGEMENT_HOST', text.default('127.0.0.1'), 'address of `/healthz`, `/readyz` and `/metrics`'),
@@ -41,7 +46,7 @@ export const SETTINGS = z.object({
   rest: z.object({
     baseUrl: setting(
       'REST_BASE_URL',
-      httpUrl.optional(),
+      restUrl.optional(),
       'URL of the REST service without `/api/v3.0`; in production `https://`, except on loopback. Without it, the reference service is started (not in production)',
     ),
     apiKey: secret('REST_API_KEY', 'the API key of the REST service; needed in production'),
@@ -172,21 +177,29 @@ export const SETTINGS = z.object({
       whole(1, 1_000_000).default(1_000),
       'operations executed at once; as many again may wait, others are answered 503',
     ),
-    eventLoopDelayMs: setting('MAX_EVENT_LOOP_DELAY_MS', milliseconds.default(1_000), 'above it: 503'),
-    heapPercent: setting('MAX_HEAP_PERCENT', whole(1, 100).default(90), 'share of the heap; above it: 503'),
+    eventLoopDelayMs: setting(
+      'MAX_EVENT_LOOP_DELAY_MS',
+      milliseconds.default(1_000),
+      'average delay of the event loop, in milliseconds; above it, requests are answered 503',
+    ),
+    heapPercent: setting(
+      'MAX_HEAP_PERCENT',
+      whole(1, 100).default(90),
+      'heap in use, in percent of the limit of V8; above it, requests are answered 503',
+    ),
   }),
   limits: z.object({
-    bodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 16_777_216).default(262_144), 'request body'),
+    bodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 16_777_216).default(262_144), 'largest request body, in bytes'),
     tokens: setting('MAX_TOKENS', whole(10, 100_000).default(1_000), 'lexical tokens of a document'),
     depth: setting('MAX_DEPTH', whole(1, 100).default(10), 'levels of a document; introspection is exempt'),
-    aliases: setting('MAX_ALIASES', whole(0, 10_000).default(30), 'aliases, fragments spread'),
+    aliases: setting('MAX_ALIASES', whole(0, 10_000).default(30), 'aliases, with fragments expanded'),
     aliasLength: setting('MAX_ALIAS_LENGTH', whole(1, 1_000).default(128), 'characters of an alias'),
-    rootFields: setting('MAX_ROOT_FIELDS', whole(1, 1_000).default(20), 'root fields, fragments spread'),
-    directives: setting('MAX_DIRECTIVES', whole(0, 10_000).default(30), 'directives, fragments spread'),
+    rootFields: setting('MAX_ROOT_FIELDS', whole(1, 1_000).default(20), 'root fields, with fragments expanded'),
+    directives: setting('MAX_DIRECTIVES', whole(0, 10_000).default(30), 'directives, with fragments expanded'),
     complexity: setting(
       'MAX_COMPLEXITY',
       whole(1, 10_000_000).default(25_000),
-      'fields, those of a list once for each member; in development, `extensions.cost` of a response shows it',
+      'fields; a field below a list counts once for each member of the list; in development, `extensions.cost` of a response shows it',
     ),
     upstreamCalls: setting('MAX_UPSTREAM_CALLS', whole(1, 10_000).default(100), 'REST calls of one operation'),
   }),
@@ -210,7 +223,7 @@ export const SETTINGS = z.object({
     failedAuthentications: limit(
       'MAX_FAILED_AUTHENTICATIONS',
       { perSecond: 20, burst: 500 },
-      'requests from one address with a token that is not valid',
+      'requests from one address whose token is missing or not valid',
     ),
   }),
 });

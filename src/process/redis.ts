@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
+import { isRedisUrl } from '../config/forms.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
 
@@ -105,8 +106,9 @@ function connect(url: Secret): Redis {
   return redis;
 }
 
-/** The password in a file may have changed since the last connection. */
+/** The password in a file may have changed since the last connection. A text that is not a URL changes nothing. */
 function credentials(url: string): { username?: string; password?: string } {
+  if (!isRedisUrl(url)) return {};
   const { username, password } = new URL(url);
   return password ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {};
 }

@@ -10,6 +10,7 @@ import { startManagement } from './management.ts';
 import { ReferenceFailed, startReference } from './reference.ts';
 import type { listenForSignals } from './signals.ts';
 import { runWorker } from './worker.ts';
+import { WorkerEnded } from './worker-messages.ts';
 import { startWorkers } from './workers.ts';
 
 /** The process from start to end. When the start fails, the error is printed on stderr and the exit code is 1. */
@@ -36,8 +37,7 @@ export async function run(signals: ReturnType<typeof listenForSignals>): Promise
     }
   } catch (error) {
     if (log) await flushed(log);
-    const isExplained = error instanceof ConfigError || error instanceof ReferenceFailed;
-    console.error(isExplained ? error.message : (portInUse(error) ?? error));
+    console.error(explain(error));
     process.exit(1);
   }
 }
@@ -63,8 +63,17 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: 
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
 }
 
-function portInUse(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined;
+const EXPLAINED = [ConfigError, ReferenceFailed, WorkerEnded];
+
+/** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (EXPLAINED.some((type) => error instanceof type)) return error.message;
+  return portInUse(error) ?? error.stack ?? error.message;
+}
+
+function portInUse(error: Error): string | undefined {
+  if (!('code' in error) || error.code !== 'EADDRINUSE') return undefined;
   const { address, port } = { address: '', port: '', ...error };
   return `${address}:${port} is in use by another program; set PORT or MANAGEMENT_PORT to another port.`;
 }

@@ -32,16 +32,30 @@ Scopes: ${SCOPES.join(' ')} events:write:<name>`;
 /** The default of JWT_MAX_LIFETIME_S: a day. */
 const MAX_MINUTES = 60 * 24;
 
+/** The longest name of a client, in characters; the gateway has the same limit. */
+const MAX_CLIENT_LENGTH = 100;
+
 /** The token that command-line arguments ask for, or the usage. Throws UsageError. */
-async function mint(args: readonly string[], { production, auth }: Config): Promise<string> {
+async function mint(args: readonly string[]): Promise<string> {
+  const { help, sub, client, minutes, ...wanted } = read(args);
+  if (help) return USAGE.trim();
+  const { production, auth } = loadConfig();
   if (production)
     throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
-  const { help, sub, client, minutes = '60', ...wanted } = read(args);
-  if (help) return USAGE.trim();
-  const scopes =
-    wanted.recipe === undefined ? readScopes(wanted.scopes ?? '') : readRecipe(wanted.recipe, wanted.events);
-  if (client !== undefined && sub === undefined) return clientToken(client, scopes);
-  if (sub === undefined || client !== undefined) throw usage('Give either --sub or --client.');
+  if ((sub === undefined) === (client === undefined)) throw usage('Give either --sub or --client.');
+  const scopes = scopesOf(wanted);
+  if (sub !== undefined) return await playerToken(sub, scopes, minutes, auth);
+  if (minutes !== undefined) throw usage('--minutes is for --sub only; a client token has no end.');
+  return clientToken(client ?? '', scopes);
+}
+
+/** A JWT of a player. */
+async function playerToken(
+  sub: string,
+  scopes: readonly string[],
+  minutes = '60',
+  auth: Config['auth'],
+): Promise<string> {
   const problem = idProblem(sub);
   if (problem) throw usage(`--sub ${problem.message}.`);
   if (!/^\d{1,6}$/.test(minutes) || Number(minutes) < 1 || Number(minutes) > MAX_MINUTES) {
@@ -72,6 +86,12 @@ function read(args: readonly string[]) {
   }
 }
 
+function scopesOf({ scopes, recipe, events }: { scopes?: string; recipe?: string; events?: string }): string[] {
+  if (recipe === undefined && events !== undefined) throw usage('--events is for --recipe only.');
+  if ((recipe === undefined) === (scopes === undefined)) throw usage('Give either --scopes or --recipe.');
+  return recipe === undefined ? readScopes(scopes ?? '') : readRecipe(recipe, events);
+}
+
 function readRecipe(recipe: string, events = ''): string[] {
   const scopes = RECIPES[recipe];
   if (!scopes) throw usage(`There is no recipe "${recipe}".`);
@@ -88,6 +108,9 @@ function readScopes(words: string): string[] {
 
 /** A random token. The file holds only its SHA-256, so the token is shown once. */
 function clientToken(name: string, scopes: readonly string[]): string {
+  if (name === '' || name.length > MAX_CLIENT_LENGTH) {
+    throw usage(`--client must have 1 to ${MAX_CLIENT_LENGTH} characters.`);
+  }
   const token = randomBytes(32).toString('base64url');
   const sha256 = createHash('sha256').update(token).digest('hex');
   return `${token}\n${JSON.stringify({ name, sha256, scopes })}`;
@@ -98,7 +121,7 @@ function usage(problem: string): UsageError {
 }
 
 try {
-  process.stdout.write(`${await mint(process.argv.slice(2), loadConfig())}\n`);
+  process.stdout.write(`${await mint(process.argv.slice(2))}\n`);
 } catch (error) {
   console.error(error instanceof UsageError || error instanceof ConfigError ? error.message : error);
   process.exitCode = 1;

@@ -31,6 +31,11 @@ export const METRICS: Question<Metric[]> = {
   answer: z.array(z.looseObject({ type: z.string() })),
 };
 
+/** A worker ended before it listened. It has printed why. */
+export class WorkerEnded extends Error {
+  override readonly name = 'WorkerEnded';
+}
+
 const LISTENS = z.object({ listens: z.string() });
 const QUESTION = z.object({ question: z.number(), about: z.enum(['status', 'metrics']) });
 const ANSWER = z.object({ question: z.number(), answer: z.unknown() });
@@ -47,7 +52,9 @@ export function listening(worker: Worker): Promise<string> {
     });
     worker.once('exit', (code, signal) => {
       clearTimeout(timer);
-      reject(new Error(`A worker ended before it listened (${signal ?? `exit code ${code}`}); see the log above.`));
+      reject(
+        new WorkerEnded(`A worker ended before it listened (${signal ?? `exit code ${code}`}); its reason is above.`),
+      );
     });
   });
 }

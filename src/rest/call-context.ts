@@ -20,13 +20,13 @@ export interface CallContext {
   readonly requestId: string;
   /** W3C trace context, sent in these headers. */
   readonly trace?: TraceHeaders | undefined;
-  /** The caller whose share limits the calls. Undefined: no share limits them. */
+  /** The caller whose share limits the calls. Undefined: the calls are not limited to a share. */
   readonly callerKey?: string | undefined;
   /** What the operation needs of each coupon. Undefined: everything. */
   readonly couponMembers?: CouponMembers | undefined;
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
   takeCall?(): void;
-  /** Called when a call begins: returns what is different for this call. Absent: all calls are the same. */
+  /** Called when a call begins; returns the values that replace those of this context for the call. */
   beginCall?: (() => Pick<CallContext, 'trace' | 'onCall'>) | undefined;
   /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;

@@ -30,7 +30,7 @@ export class Call {
   readonly request: IdentifiedRequest;
   /** The player it is about. */
   readonly playerUniqueId: string;
-  /** The caller whose share of the connections it uses; undefined: no share. */
+  /** The caller whose share of the connections it uses; undefined: it is not limited to a share. */
   readonly callerKey: string | undefined;
   readonly #timeoutMs: number;
   /** The rest of the call's timeout, in milliseconds. Time spent waiting for a connection does not count. */

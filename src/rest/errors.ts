@@ -23,7 +23,7 @@ export type UpstreamErrorCode =
 /** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
-/** Why the REST service refused a request, in its own words. For the log alone. */
+/** Why the REST service refused a request, in its own words. Only for the log. */
 export interface Refusal {
   code: string | undefined;
   /** At most 200 characters. Values of the request, keys, e-mail addresses and long numbers are replaced by `…`. */
@@ -39,9 +39,9 @@ export interface UpstreamErrorOptions {
   outcome?: WriteOutcome | undefined;
   /** The HTTP status of the response, when there was one. */
   status?: number | undefined;
-  /** The beginning of the response's body. For the log alone: it can hold personal data. */
+  /** The beginning of the response's body. Only for the log: it can hold personal data. */
   excerpt?: string | undefined;
-  /** Why the service refused the request. For the log alone. */
+  /** Why the service refused the request. Only for the log. */
   refusal?: Refusal | undefined;
   cause?: unknown;
 }

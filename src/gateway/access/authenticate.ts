@@ -10,7 +10,7 @@ import { KeysUnavailable } from './keys.ts';
 /** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
 
-/** Limits invalid tokens per address. Known tokens are not affected. */
+/** Limits requests without a valid token per address. Known tokens are not affected. */
 export interface FailureLimit {
   /** Throws RATE_LIMITED for an address with too many failures. */
   refuseAfterFailures(address: string): void;
@@ -102,7 +102,7 @@ function refuseWith({ limit, failed }: AuthenticationOptions): Authentication['r
   };
 }
 
-/** The token behind the scheme; undefined for another scheme or for what cannot be a token. */
+/** The token after the scheme; undefined for another scheme or for what cannot be a token. */
 function tokenOf(authorization: string): string | undefined {
   if (authorization.length > MAX_TOKEN_LENGTH) return undefined;
   const [scheme] = SCHEME.exec(authorization) ?? [];
@@ -120,7 +120,7 @@ interface Entry extends Verified {
   generation: unknown;
 }
 
-/** How many tokens are kept; the oldest go first. */
+/** How many tokens are kept; the oldest are removed first. */
 const MAX_TOKENS = 10_000;
 
 /**

@@ -4,10 +4,10 @@
  *
  * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or has an argument that names the player. Its resolver
  *   is wrapped: a caller whom the rule refuses gets null, and nothing is fetched. A list that must not be null is refused by
- *   its entries (gate.ts).
- * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). Asking at each friend of a list would cost
- *   more than all the rest, so members are removed where their object enters the response: the field that returns the
- *   object drops the members that a caller may not see. A caller with the scope pays one check for the whole list. Where
+ *   its items (gate.ts).
+ * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). A check for each friend of a list
+ *   would cost more than the rest of the request. So the field that returns the object removes the members that the caller
+ *   may not see. A caller with the scope needs one check for the whole list. Where
  *   that field returns an interface or a union, the type of each object decides which members these are.
  * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it: a caller without
  *   the scope who sends it, even as null, has the whole write refused.
@@ -60,7 +60,7 @@ function enforceOn(schema: GraphQLSchema, type: GraphQLObjectType, field: Field,
   if (rule) gateAt(field, rule, inputs, rules);
 }
 
-/** A member is a leaf without a resolver whose rule asks for a scope alone. */
+/** A member is a leaf without a resolver whose rule requires only a scope. */
 function isMember(field: Field, rule: AccessRule): boolean {
   return isLeafType(getNamedType(field.type)) && rule.whom === undefined && !field.resolve;
 }

@@ -72,9 +72,9 @@ function entriesArgument(
 }
 
 /**
- * A gate in front of a list that must not be null, such as `_entities`. Entry n of the list belongs to member n of a list
- * argument. The rule is checked for each member: an entry that is refused is null, the others arrive. The resolver gets null
- * in the place of each member that was refused.
+ * A gate in front of a list that must not be null, such as `_entities`. Item n of the list belongs to item n of a list
+ * argument. The rule is checked for each item: one that is refused is null, the others arrive. The resolver gets null
+ * in the place of each item that was refused.
  */
 function gateEntriesAt<C extends GateContext>(
   field: Field<C>,

@@ -69,7 +69,7 @@ interface AnyRemoval extends Omit<Removal, 'typeName' | 'hidden'> {
   hidden: MembersByType;
 }
 
-/** The same where the type is known at run time alone. Each member of a list is awaited and may fail by itself. */
+/** The same where the type is known only at run time. Each member of a list is awaited and may fail by itself. */
 async function removeOfAny(pending: unknown, at: Path, removal: AnyRemoval): Promise<unknown> {
   const value = await pending;
   if (Array.isArray(value)) return value.map((one, index) => removeOfAny(one, [...at, index], removal));

@@ -55,8 +55,8 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
 }
 
 /**
- * The rules of the implementing types hold, so an interface has none of its own. That a field is guarded in one type and
- * open in another is taken for a mistake: through the interface both look the same.
+ * An interface has no rules of its own; those of the implementing types apply. It is an error if a field has a rule in one
+ * type and none in another, because both look the same through the interface.
  */
 function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType): void {
   for (const { name, astNode } of Object.values(type.getFields())) {

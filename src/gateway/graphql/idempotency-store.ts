@@ -5,7 +5,7 @@ import type { WriteOutcome } from '../../rest/errors.ts';
 
 /** What a store answers to an operation that wants to send events with a key. */
 export type Claim =
-  /** The key is this operation's: it was never used, or surely nothing was sent with it. */
+  /** The key is this operation's: it was never used, or certainly nothing was sent with it. */
   | 'CLAIMED'
   /** Another operation has claimed it and is under way. */
   | 'UNDER_WAY'

@@ -41,7 +41,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** The largest operation that is compiled, in nodes of its syntax tree with fragments spread. */
+/** The largest operation that is compiled, in nodes of its syntax tree with fragments expanded. */
 const MAX_NODES = 2_500;
 
 /** Whether graphql-jit may compile a valid operation. */
@@ -125,7 +125,7 @@ function firstsDecide(document: DocumentNode, operation: OperationDefinitionNode
   }
 }
 
-/** The number of nodes with fragments spread. Each fragment is counted once, so the work is proportional to the document. */
+/** The number of nodes with fragments expanded. Each fragment is counted once, so the work is proportional to the document. */
 function countNodes(document: DocumentNode, operation: OperationDefinitionNode): number {
   const fragments = new Map<string, number>();
   return count(operation);

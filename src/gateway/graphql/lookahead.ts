@@ -31,7 +31,7 @@ const RELATED = new Map<string, Start>([
 /** Known without a call: they are in the request. */
 const IDENTIFIERS: ReadonlySet<string> = new Set(['id', 'playerUniqueId', '__typename']);
 
-/** Whether the operation selects something of a player that only the player's own read brings. */
+/** Whether the operation selects something of a player that only the player's own read returns. */
 export function needsPlayer(info: GraphQLResolveInfo): boolean {
   return selectedFields(info.fieldNodes, 'Player', info).some((node) => {
     const name = node.name.value;

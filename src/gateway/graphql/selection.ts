@@ -54,7 +54,7 @@ function isSmall(value: unknown): boolean {
 const flattened = new Map<string, MemoizeLast<SelectionSetNode, readonly FieldNode[]>>();
 
 /**
- * The fields asked for below one or several nodes, fragments spread and `@skip`/`@include` decided.
+ * The fields asked for below one or several nodes, with fragments expanded and `@skip`/`@include` decided.
  * @param typeName The object type that the selection is read for; fragments on other types do not count.
  */
 export function selectedFields(

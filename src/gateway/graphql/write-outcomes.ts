@@ -2,7 +2,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { UpstreamError, type WriteOutcome } from '../../rest/errors.ts';
 import { ClientError } from './errors.ts';
 
-/** What became of the writes of one operation, by the response key of their mutation fields. */
+/** The outcomes of the writes of one operation, by the response key of their mutation fields. */
 export class WriteOutcomes {
   #byField: Map<string | number, WriteOutcome> | undefined;
   #repeatable = true;
@@ -34,8 +34,8 @@ export class WriteOutcomes {
 }
 
 /**
- * What became of a write that failed with an error. Errors of ours without an outcome were thrown before anything was sent;
- * an unexpected error says nothing.
+ * The outcome of a write that failed with an error. Errors of ours without an outcome were thrown before anything was sent;
+ * after an unexpected error the outcome is unknown.
  */
 export function outcomeOf(error: unknown): WriteOutcome {
   if (error instanceof UpstreamError) return error.outcome ?? 'NOT_DONE';

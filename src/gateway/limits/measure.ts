@@ -1,5 +1,5 @@
 /*
- * The size of an operation with its fragments spread. Fragments that spread each other twice can expand from a few hundred
+ * The size of an operation with its fragments expanded. Fragments that spread each other twice can expand from a few hundred
  * bytes to millions of fields. So nothing is expanded here: each fragment is measured once, and a spread adds the size of
  * its fragment. The work is proportional to the length of the document.
  *
@@ -35,7 +35,7 @@ import { MAX_PAGE_SIZE } from '../graphql/input/arguments.ts';
 /** The fields that return the schema; `_service` belongs to federation. operation-limits.ts decides who may select them. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
-/** The size of an operation, its fragments spread. */
+/** The size of an operation with its fragments expanded. */
 export interface Measure {
   /** The number of root fields. */
   rootFields: number;
@@ -166,7 +166,7 @@ interface Size {
 
 const FIXED_SIZE: Size = { members: 1, variables: [] };
 
-/** The size of a field; one of an interface is as large as the largest of the types behind it. */
+/** The size of a field; one of an interface is as large as the largest of the types that implement it. */
 function largestSize(
   field: GraphQLField<unknown, unknown>,
   parent: GraphQLCompositeType | undefined,

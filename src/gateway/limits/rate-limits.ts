@@ -14,7 +14,7 @@ export interface RateConfig {
   couponReads: RateLimit;
   serverOperations: RateLimit;
   serverCouponReads: RateLimit;
-  /** By address: tokens that could not be verified. Valid tokens do not count, so that many users can share an address. */
+  /** By address: requests without a valid token. Valid tokens do not count, so that many users can share an address. */
   failedAuthentications: RateLimit;
 }
 

@@ -151,7 +151,8 @@ function logOperation(log: FastifyBaseLogger, record: OperationRecord, sent: Sen
     ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
     bytes,
     status,
-    outcome: codes.length > 0 ? codes : 'OK',
+    outcome: codes[0] ?? 'OK',
+    ...(codes.length > 1 ? { codes } : {}),
     ...(userErrors.length > 0 ? { userErrors } : {}),
   };
   if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');

@@ -18,7 +18,7 @@ export interface OperationRecord {
   type: string | undefined;
   /** SHA-256 of the document, in hexadecimal; undefined while it is not known. */
   hash: string | undefined;
-  /** The trace that the operation is part of; undefined when no operation came about. */
+  /** The trace that the operation is part of; undefined when no operation was executed. */
   traceId: string | undefined;
   /** Name and version of the client application, as it says. */
   client: string | undefined;

@@ -37,8 +37,8 @@ const UNKNOWN_ID =
 
 /**
  * Finds the operation of a request, before anything is parsed. The request has a text, the id of a listed operation, or the
- * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED.
- * All other checks also apply to listed operations.
+ * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED,
+ * except the health check, the only operation of a caller without a token. All other checks also apply to listed operations.
  */
 export class Admission {
   readonly #config: PersistedOperationsConfig;
@@ -99,7 +99,7 @@ export class Admission {
 
   #refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
     const { mode, exemptScope } = this.#config;
-    if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
+    if (mode === 'off' || caller.isAnonymous || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
       throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
     }
@@ -118,7 +118,7 @@ function sha256(text: string): string {
 
 /** The id that a request names its operation by. */
 interface RequestId {
-  /** Without the prefix `sha256:`; undefined for a request with a text alone. */
+  /** Without the prefix `sha256:`; undefined for a request with only a text. */
   id: string | undefined;
   /** Whether it is in `extensions.persistedQuery`, where clients also register queries. */
   isApolloForm: boolean;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/environment.ts';
 
-/** The files behind `PERSISTED_OPERATIONS_FILE`: the files it names, and every `*.json` directly in its folders. */
+/** The files of `PERSISTED_OPERATIONS_FILE`: the files it names, and every `*.json` directly in its folders. */
 export function filesOf(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap(filesAt))];
 }

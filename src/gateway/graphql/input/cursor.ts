@@ -10,12 +10,12 @@ export interface Cursor {
   total?: number | undefined;
 }
 
-/** Longer identifiers are left out of cursors, which travel in URLs too. */
+/** Longer identifiers are left out of cursors, which can be part of a URL. */
 const MAX_FRIEND_LENGTH = 1_024;
 /** The longest cursor: the longest identifier, with every character escaped. */
 const MAX_LENGTH = 10_000;
 const MAX_ROW = 999_999_999;
-/** A row alone, as earlier versions wrote it. */
+/** Only a row, as earlier versions wrote it. */
 const ROW = /^row:(\d{1,9})$/;
 
 export function writeCursor({ row, friend, total }: Cursor): string {

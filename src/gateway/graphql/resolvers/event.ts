@@ -21,7 +21,7 @@ function sendEvents(input: TrackEventsInput, { loaders, idempotency, caller, cal
 }
 
 /**
- * Events travel as a map from name to metadata; a map without a prototype, so that names such as `__proto__` are ordinary
+ * Events are sent as a map from name to metadata; a map without a prototype, so that names such as `__proto__` are ordinary
  * names.
  */
 function eventBody({ playerUniqueId, events }: TrackEventsInput): TrackEventsRequest {

@@ -1,4 +1,4 @@
-/* The parents of resolvers that exist in GraphQL alone; all others are the wire types of the REST client. */
+/* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../../rest/wire.ts';
 import type { UserError } from '../input/user-error.ts';
 import type { Referrals } from '../loaders/referral.ts';
@@ -31,7 +31,7 @@ export interface ReferralConnectionParent extends ReferralsParent {
   first: number;
 }
 
-/** The outcome of a write to a player; nothing was written when there are user errors. */
+/** The outcome of a write to a player; when there are user errors, nothing was written. */
 export interface WriteParent {
   playerUniqueId: string;
   userErrors: readonly UserError[];

@@ -7,7 +7,7 @@ function places(graphqlPath: string): [path: string, what: string][] {
   return [
     [
       graphqlPath,
-      'GraphQL, by POST; by GET with the header `apollo-require-preflight: true`; in a browser the Apollo Sandbox',
+      'GraphQL, by POST; by GET with a token or the header `apollo-require-preflight: true`; in a browser the Apollo Sandbox',
     ],
     [GRAPHIQL_PATH, 'GraphiQL with the example operations; works offline'],
     [SDL_PATH, 'the schema for tools'],
