@@ -236,15 +236,19 @@ const rows: [name: string, env: Env, problems: string[]][] = [
     { REST_BASE_URL: 'https://rewards.example/api/v3.0/' },
     ['REST_BASE_URL: must not end with /api/v3.0, which is added to it, not "https://rewards.example/api/v3.0/"'],
   ],
-  ...['redis://default:ab/cd@127.0.0.1:6379', 'redis://u:secretpw@', 'http://127.0.0.1', 'cache'].map(
-    (url): [string, Record<string, string>, string[]] => [
-      `a Redis URL that cannot be used: ${url}`,
-      { REDIS_URL: url },
-      [
-        'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write characters such as / and # of a password as %2F and %23',
-      ],
+  ...[
+    'redis://default:ab/cd@127.0.0.1:6379',
+    'redis://:100%@127.0.0.1',
+    'redis://u:secretpw@',
+    'http://127.0.0.1',
+    'cache',
+  ].map((url): [string, Record<string, string>, string[]] => [
+    `a Redis URL that cannot be used: ${url}`,
+    { REDIS_URL: url },
+    [
+      'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
     ],
-  ),
+  ]),
   [
     'one port for two servers',
     { PORT: '4100', MANAGEMENT_PORT: '4100' },

@@ -55,7 +55,7 @@ export function conflictsOf(settings: Settings, auth: AuthConfig, given: Readonl
   }
   if (redisUrl && !isRedisUrl(reveal(redisUrl))) {
     problems.push(
-      'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write characters such as / and # of a password as %2F and %23',
+      'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
     );
   }
   if (isSameAddress(settings)) problems.push('MANAGEMENT_PORT: must not be PORT; each needs a port of its own');

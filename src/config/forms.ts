@@ -51,7 +51,9 @@ export const restUrl = httpUrl
  * the error.
  */
 export function isRedisUrl(text: string): boolean {
-  return /^rediss?:\/\//.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
+  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return false;
+  const { hostname, username, password } = new URL(text);
+  return hostname !== '' && !/%(?![\da-f]{2})/i.test(username + password);
 }
 
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));

@@ -42,6 +42,8 @@ const ANSWER = z.object({ question: z.number(), answer: z.unknown() });
 
 /** Resolves to a new worker's URL when it listens. Kills a worker that takes too long. Rejects when it ends before. */
 export function listening(worker: Worker): Promise<string> {
+  // Each question listens for its answer, and many can be open while a worker hangs.
+  worker.setMaxListeners(0);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), LISTEN_WITHIN_MS);
     worker.on('message', (message: unknown) => {
@@ -91,7 +93,10 @@ export function ask<Answer>(
 export function answerPrimary(url: string, answers: Record<Question<unknown>['about'], () => unknown>): void {
   process.on('message', async (message: unknown) => {
     const { data } = QUESTION.safeParse(message);
-    if (data && process.connected) process.send?.({ question: data.question, answer: await answers[data.about]() });
+    if (!data) return;
+    const answer = await answers[data.about]();
+    // With the callback, a channel that closes meanwhile is no error of the process.
+    if (process.connected) process.send?.({ question: data.question, answer }, undefined, undefined, () => undefined);
   });
   process.send?.({ listens: url });
 }

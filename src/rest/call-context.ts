@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CouponMembers } from './decode/coupon-members.ts';
-import type { Method } from './endpoints.ts';
-import type { UpstreamErrorCode } from './errors.ts';
+import type { Endpoint, Method } from './endpoints.ts';
+import { cancelled, timedOut, type UpstreamErrorCode } from './errors.ts';
 
 /** The headers of W3C Trace Context. */
 export interface TraceHeaders {
@@ -104,6 +104,12 @@ export class Cancellation {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** Throws when the deadline of an operation has passed or its client has disconnected. */
+export function assertActive({ deadline, cancellation }: CallContext, endpoint: Endpoint): void {
+  if (performance.now() >= deadline) throw timedOut(endpoint);
+  if (cancellation.cancelled) throw cancelled(endpoint);
 }
 
 /** W3C trace context: 32, 16 and 2 hexadecimal digits. */

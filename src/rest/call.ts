@@ -87,6 +87,11 @@ export class Call {
     }
   }
 
+  /** Whether it waits for a connection, for a retry, or for the end of a pause. */
+  get isWaiting(): boolean {
+    return this.#step !== undefined && this.#exchange === undefined;
+  }
+
   /** Waits for the end of a step that is no exchange. `cancel` aborts it. */
   async during(step: Step, end: Promise<void>): Promise<void> {
     this.#step = step;
@@ -254,10 +259,4 @@ class Subscriber<Result> implements Cancellable {
 function asUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   return new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause: error });
-}
-
-/** Throws when the deadline of an operation has passed or its client has disconnected. */
-export function assertActive({ deadline, cancellation }: CallContext, endpoint: Endpoint): void {
-  if (performance.now() >= deadline) throw timedOut(endpoint);
-  if (cancellation.cancelled) throw cancelled(endpoint);
 }

@@ -34,8 +34,8 @@ export class ConnectionQueue {
   readonly #semaphore: Semaphore<Call>;
   readonly #endpoints: Shares;
   readonly #callers: Shares;
-  /** How long a call uses a connection: the moving average, in milliseconds. */
-  #usageMs = 0;
+  /** How long a call uses a connection: the moving average of each endpoint, in milliseconds. */
+  readonly #usageMs = new Map<string, number>();
   /** When a connection last became free, or when calls began to wait, whichever is later. */
   #waitingSince = 0;
 
@@ -74,11 +74,12 @@ export class ConnectionQueue {
 
   /** @param usedMs How long the connection was in use; undefined when nothing was sent. */
   release(permit: Permit<Call>, usedMs?: number): void {
+    const { endpoint, callerKey } = permit.owner;
     if (usedMs !== undefined) {
-      this.#usageMs += (usedMs - this.#usageMs) * NEWEST;
+      const average = this.#usageMs.get(endpoint.name) ?? usedMs;
+      this.#usageMs.set(endpoint.name, average + (usedMs - average) * NEWEST);
       this.#waitingSince = performance.now();
     }
-    const { endpoint, callerKey } = permit.owner;
     this.#endpoints.hold(endpoint.name, -1);
     this.#callers.hold(callerKey, -1);
     this.#semaphore.release(permit);
@@ -114,18 +115,31 @@ export class ConnectionQueue {
 
   /**
    * The estimated wait of a call that was queued last: behind the calls that compete for all connections, and behind those
-   * that compete for the shares of its caller and its endpoint. It uses the average time that a call uses a connection, or the
-   * time since a connection last became free if that is longer.
+   * that compete for the shares of its caller and its endpoint. It uses the average time that the waiting calls will use a
+   * connection, or the time since a connection last became free if that is longer.
    */
   #waitMs({ endpoint, callerKey }: Call): number {
-    const usageMs = Math.max(this.#usageMs, performance.now() - this.#waitingSince);
+    const sinceMs = performance.now() - this.#waitingSince;
+    const ofEndpointMs = Math.max(this.#usageMs.get(endpoint.name) ?? 0, sinceMs);
+    const ofAllMs = Math.max(this.#waitingUsageMs(), sinceMs);
     const competing = Math.min(this.#endpoints.competing, this.#callers.competing);
-    const turns = Math.max(
-      competing / this.#options.connections,
-      this.#endpoints.waiting(endpoint.name) / this.#endpoints.limit,
-      this.#callers.waiting(callerKey) / this.#callers.limit,
+    return Math.max(
+      (ofAllMs * competing) / this.#options.connections,
+      (ofAllMs * this.#callers.waiting(callerKey)) / this.#callers.limit,
+      (ofEndpointMs * this.#endpoints.waiting(endpoint.name)) / this.#endpoints.limit,
     );
-    return turns * usageMs;
+  }
+
+  /** How long the calls that wait now will use a connection: the average of all of them, in milliseconds. */
+  #waitingUsageMs(): number {
+    let calls = 0;
+    let totalMs = 0;
+    for (const [endpoint, usageMs] of this.#usageMs) {
+      const waiting = this.#endpoints.waiting(endpoint);
+      calls += waiting;
+      totalMs += waiting * usageMs;
+    }
+    return calls === 0 ? 0 : totalMs / calls;
   }
 }
 

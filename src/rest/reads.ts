@@ -14,8 +14,8 @@
  * A read that was invalidated still serves its subscribers, but its result is not cached.
  */
 import type { ReadCache } from './cache.ts';
-import { assertActive, SubscribedCall } from './call.ts';
-import type { CallContext } from './call-context.ts';
+import { type Call, SubscribedCall } from './call.ts';
+import { assertActive, type CallContext } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Observer } from './observer.ts';
@@ -66,7 +66,7 @@ export class Reads<Result> {
     assertActive(context, endpoint);
     const fallback = cache && (() => cache.stale(identity));
     const inFlight = this.#inFlight.get(identity);
-    if (inFlight && !inFlight.cancelledBy) return await inFlight.subscribe(context, observer, fallback);
+    if (inFlight && isShareable(inFlight, context)) return await inFlight.subscribe(context, observer, fallback);
 
     const call = new SubscribedCall<Result | null>(endpoint, request, content.playerUniqueId, {
       timeoutMs,
@@ -113,6 +113,12 @@ export class Reads<Result> {
     this.#removed = 0;
     this.#inFlight = new Map(this.#inFlight);
   }
+}
+
+/** A call that waits uses the share of the caller that began it. Another caller does not wait for that share. */
+function isShareable(call: Call, { callerKey }: CallContext): boolean {
+  if (call.cancelledBy) return false;
+  return !call.isWaiting || call.callerKey === undefined || call.callerKey === callerKey;
 }
 
 function reportCached({ method, template }: Endpoint, observer: Observer, context: CallContext): void {

@@ -7,20 +7,24 @@ const MESSAGE = /"(?:message|error|detail)"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.){1,500
 /** The longest message in the log, in characters. It is cut after the values are removed: no part of one stays. */
 const MAX_LENGTH = 200;
 /** Personal data that did not come from this request. */
-const PERSONAL = /[^\s"'<>@]{1,64}@[^\s"'<>@]{1,255}|\+?\d[\d -]{5,}\d/g;
+const PERSONAL = /[^\s"'<>@/]{1,64}(?:@|%40)[^\s"'<>@]{1,255}|\+?\d[\d -]{5,}\d/gi;
 /** Shorter values occur in words by chance. */
 const MIN_VALUE_LENGTH = 3;
+/** With more values, nothing of the message is logged. */
 const MAX_VALUES = 200;
 
-/** The refusal in the beginning of a response's body; undefined when there is none. */
+/** The refusal in the beginning of a response's body; undefined when there is none, or when it cannot be cleaned. */
 export function refusalIn(excerpt: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
   const code = CODE.exec(excerpt)?.[1];
   const [, message, end] = MESSAGE.exec(excerpt) ?? [];
   if (code === undefined && message === undefined) return undefined;
-  if (message === undefined) return { code, message };
-  const values = [...valuesOf(request, playerUniqueId)].filter(({ length }) => length >= MIN_VALUE_LENGTH);
-  const whole = end ? unescaped(message) : withoutCutValue(unescaped(message), values);
-  return { code, message: withoutValues(whole, values).slice(0, MAX_LENGTH) };
+  const values = valuesOf(request, playerUniqueId);
+  if (!values) return undefined;
+  const shownCode = code !== undefined && withoutValues(code, values) === code ? code : undefined;
+  if (message === undefined) return { code: shownCode, message };
+  const text = unescaped(message).normalize('NFC');
+  const whole = end ? text : withoutCutValue(text, values);
+  return { code: shownCode, message: withoutValues(whole, values).slice(0, MAX_LENGTH) };
 }
 
 /** The text without the beginning of a value at its end: the excerpt can end inside a value. */
@@ -55,15 +59,17 @@ function withoutValues(text: string, all: readonly string[]): string {
   return known.replace(PERSONAL, '…');
 }
 
-/** The player, the keys, and every text and number of the body. */
-function valuesOf({ keys, headers, body }: IdentifiedRequest, playerUniqueId: string): Set<string> {
+/** The player, the keys, and every text and number of the body; undefined when there are too many. */
+function valuesOf({ keys, headers, body }: IdentifiedRequest, playerUniqueId: string): string[] | undefined {
   // The headers have the keys that were sent, which a rotation may have replaced since.
   const sent = headers.filter((_, index) => /key$/i.test(headers[index - 1] ?? ''));
-  const values = new Set([playerUniqueId, ...keys(), ...sent]);
+  // A refused path is often repeated as it was sent.
+  const values = new Set([playerUniqueId, encodeURIComponent(playerUniqueId), ...keys(), ...sent]);
   const open: unknown[] = body === null ? [] : [JSON.parse(body)];
-  for (let value = open.pop(); value !== undefined && values.size < MAX_VALUES; value = open.pop()) {
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) open.push(member);
     else values.add(String(value));
+    if (values.size > MAX_VALUES) return undefined;
   }
-  return values;
+  return [...values].map((value) => value.normalize('NFC')).filter(({ length }) => length >= MIN_VALUE_LENGTH);
 }

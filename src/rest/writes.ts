@@ -1,5 +1,5 @@
-import { assertActive, SubscribedCall } from './call.ts';
-import type { CallContext } from './call-context.ts';
+import { SubscribedCall } from './call.ts';
+import { assertActive, type CallContext } from './call-context.ts';
 import type { Json, Warn } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';

@@ -268,6 +268,45 @@ test.each([
   expect(Object(error).refusal.message).toMatch(trace ? /^not for $/ : /^y{180} not for … and z*$/);
 });
 
+test.each<[name: string, id: string, refusal: object, logged: object | undefined]>([
+  [
+    'an encoded id',
+    'maria@example.com',
+    { message: 'Cannot GET /player/maria%40example.com' },
+    { message: 'Cannot GET /player/…' },
+  ],
+  ['an encoded name', 'Maria Muster', { message: 'no Maria%20Muster' }, { message: 'no …' }],
+  ['a code that is a value', 'Maria-7', { code: 'maria-7', message: 'no' }, { code: undefined, message: 'no' }],
+  [
+    'a code that is a telephone number',
+    'p1',
+    { code: '41791234567', message: 'no' },
+    { code: undefined, message: 'no' },
+  ],
+  ['another form of Unicode', 'Zoë'.normalize('NFC'), { message: `no ${'Zoë'.normalize('NFD')}` }, { message: 'no …' }],
+])('the log does not have %s', async (_name, id, refusal, logged) => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', { status: 400, json: refusal });
+  const error: unknown = await rest.listCoupons(id, operation()).catch((reason: unknown) => reason);
+  expect(Object(error).refusal).toEqual(logged);
+});
+
+test('a refusal of more values than can be removed is not in the log', async () => {
+  const { upstream, rest } = await start();
+  upstream.on('POST /event', { status: 400, json: { code: 203, message: 'no Maria Muster' } });
+  const events = Object.fromEntries(
+    Array.from({ length: 201 }, (_, number) => [
+      `event-${number}`,
+      { name: number === 0 ? 'Maria Muster' : `${number}` },
+    ]),
+  );
+  const error: unknown = await rest
+    .trackEvents({ playerUniqueId: 'p1', events }, operation())
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'UPSTREAM_REJECTED' });
+  expect(Object(error).refusal).toBeUndefined();
+});
+
 test('a refusal without words of its own has none in the log', async () => {
   const { upstream, rest } = await start();
   upstream.on('GET /coupon', { status: 400, raw: '<html>no</html>' });

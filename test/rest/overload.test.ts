@@ -175,6 +175,33 @@ describe('while calls wait', () => {
     expect(greedy.records.some(({ error, queueMs }) => error === 'OVERLOADED' && queueMs < 1)).toBe(true);
   });
 
+  test('a caller does not wait for the share of another one that reads the same', async () => {
+    const { upstream, rest } = await start({ connections: 8, queueMs: 10_000, timeoutMs: 20_000 });
+    upstream.on('GET /coupon', never);
+    const player = operation({ callerKey: 'player' });
+    const hanging = ['a', 'b', 'c'].map((id) => failure(rest.listCoupons(id, player)));
+    const own = failure(rest.getPlayer('p1', undefined, player));
+    await upstream.received(4).catch(() => undefined);
+    const others = ['d', 'e', 'f', 'g', 'h'].map((id) => rest.listCoupons(id, operation()).catch(() => undefined));
+    const waiting = failure(rest.getPlayer('p2', undefined, player)).catch(() => 'read');
+    const server = await rest.getPlayer('p2', undefined, operation({ callerKey: 'server' }));
+    expect(server).toMatchObject({ id: 'p2' });
+    await rest.close();
+    player.abort();
+    await Promise.all([...hanging, own.catch(() => 'read'), waiting, ...others]);
+  });
+
+  test('slow calls of one endpoint do not shorten the queue of another', async () => {
+    const { upstream, rest } = await start({ connections: 4, queueMs: 1_000 });
+    upstream.on('GET /coupon', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return 'usual' as const;
+    });
+    await Promise.all(Array.from({ length: 8 }, (_, index) => rest.listCoupons(`p${index}`, operation())));
+    const burst = Array.from({ length: 100 }, (_, index) => rest.getPlayer(`p${index}`, undefined, operation()));
+    expect((await Promise.all(burst)).every((player) => player !== null)).toBe(true);
+  });
+
   test('one that comes when nobody waits is not bound', async () => {
     const { upstream, rest } = await start({ connections: 8 });
     upstream.on('GET /player', never);

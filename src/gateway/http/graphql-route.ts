@@ -6,6 +6,7 @@ import type { Permit, Semaphore } from '../../rest/semaphore.ts';
 import { type Authentication, unauthenticated } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { ClientError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
 import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
@@ -55,14 +56,11 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     async handler(request, reply) {
       if (route.landingPage && prefersHtml(request)) return await answerWithPage(route, request, reply);
       const cancellation = cancellationOf(reply);
-      const address = addressOf(request);
-      const caller = await route.authentication.authenticate(request.headers.authorization, address);
+      const { authorization } = request.headers;
+      const caller = await route.authentication.authenticate(authorization, addressOf(request));
       if (request.record) request.record.caller = caller;
       route.rates.refuseDebtor(caller);
-      const charge = (bytes: number) => route.rates.chargeBody(caller, bytes);
-      const body = await route.bodies.read(request, maxBodyBytes(route, caller), charge);
-      const graphql = readGraphQLRequest(request, body);
-      if (caller.isAnonymous && !isHealthCheck(graphql)) await route.authentication.refuse(address, 'missing');
+      const { body, graphql } = await readRequest(route, request, caller);
       const resolved = await route.admission.resolve(graphql, caller);
       const known = findOperation(route, resolved, graphql, caller);
       const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
@@ -87,8 +85,21 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   });
 }
 
-function maxBodyBytes({ maxBodyBytes }: GraphQLRoute, caller: Caller): number {
-  return caller.isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
+/** Reads the body once. Without a token, all but a health check is UNAUTHENTICATED, whatever else is wrong with it. */
+async function readRequest(
+  { bodies, rates, maxBodyBytes, authentication }: GraphQLRoute,
+  request: FastifyRequest,
+  caller: Caller,
+): Promise<{ body: unknown; graphql: GraphQLRequest }> {
+  const maxBytes = caller.isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
+  try {
+    const body = await bodies.read(request, maxBytes, (bytes) => rates.chargeBody(caller, bytes));
+    const graphql = readGraphQLRequest(request, body);
+    if (!caller.isAnonymous || isHealthCheck(graphql)) return { body, graphql };
+  } catch (error) {
+    if (!caller.isAnonymous || !(error instanceof ClientError) || error.code !== 'BAD_REQUEST') throw error;
+  }
+  return await authentication.refuse(addressOf(request), 'missing');
 }
 
 /** An unknown text is charged to the budget for new operations; a listed one is not. */
