@@ -239,6 +239,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
   ...[
     'redis://default:ab/cd@127.0.0.1:6379',
     'redis://:100%@127.0.0.1',
+    'redis://:a%ff@127.0.0.1',
     'redis://u:secretpw@',
     'http://127.0.0.1',
     'cache',

@@ -51,9 +51,13 @@ export const restUrl = httpUrl
  * the error.
  */
 export function isRedisUrl(text: string): boolean {
-  if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return false;
-  const { hostname, username, password } = new URL(text);
-  return hostname !== '' && !/%(?![\da-f]{2})/i.test(username + password);
+  try {
+    const { protocol, hostname, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return /^rediss?:$/.test(protocol) && hostname !== '';
+  } catch {
+    return false;
+  }
 }
 
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));

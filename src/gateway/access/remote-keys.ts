@@ -17,9 +17,9 @@ const MAX_BACKOFF_MS = 30_000;
 const ALGORITHMS = [...SIGNATURES.rsa, ...SIGNATURES.ec, ...SIGNATURES.ed25519];
 
 /**
- * A key set that is fetched from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does not have.
- * While the server cannot be reached, the last keys stay valid for an hour, and the fetch is repeated with exponential
- * backoff.
+ * A key set that is fetched from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does
+ * not have. While the server cannot be reached, the last keys stay valid for an hour, and the fetch is repeated with
+ * exponential backoff.
  */
 export class RemoteKeys implements Keys {
   readonly #url: URL;
