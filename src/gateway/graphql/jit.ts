@@ -1,6 +1,7 @@
 /*
  * Operations that were requested 50 times, or that the manifest lists, are compiled by graphql-jit, if jit-safety.ts allows
- * it. Compiling takes milliseconds, so it happens between requests, one operation at a time. graphql-js executes all other operations.
+ * it. Compiling takes milliseconds, so it happens between requests, one operation at a time. graphql-js executes all other
+ * operations.
  *
  * The variables are checked before a compiled operation is executed, so they always have the right type. Errors of a
  * compiled operation have the messages and paths of graphql-js. A test executes operations both ways and compares.

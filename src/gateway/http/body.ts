@@ -41,9 +41,9 @@ export class BodyReader {
   #totalBytes = 0;
 
   /**
-   * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything but
-   * JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is called with
-   * the length before the body is parsed, and may throw.
+   * The JSON of a POST request; undefined for any other request. Throws a ClientError: 413 over `maxBytes`, 415 for anything
+   * but JSON in UTF-8, 400 for text that is not JSON, 503 when all bodies together take too much memory. `charge` is called
+   * with the length before the body is parsed, and may throw.
    */
   async read(request: FastifyRequest, maxBytes: number, charge: (bytes: number) => void): Promise<unknown> {
     if (request.method !== 'POST') return undefined;

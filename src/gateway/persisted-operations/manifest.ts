@@ -25,7 +25,8 @@ const NO_FILE = 'the folder has no file named *.json; put the files that list op
 
 /**
  * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`. Throws a ConfigError that names what is wrong: a file that
- * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may stand in several files.
+ * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may be in several
+ * files.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
   const byId = new Map<string, { text: string; from: string }>();

@@ -2,9 +2,9 @@
 
 /**
  * GraphiQL 5.24 places the tabs while its fonts load, and stores the distance to their final places as a `transform`. Its
- * style sheet applies the `transform` only to a focused tab. So a tab that is pressed jumps away (by 683 px with twelve tabs), the
- * button is released over something else, and the first click is lost. Without the transform, a tab that is dragged still
- * changes places with its neighbours.
+ * style sheet applies the `transform` only to a focused tab. So a tab that is pressed jumps away (by 683 px with twelve
+ * tabs), the button is released over something else, and the first click is lost. Without the transform, a tab that is
+ * dragged still changes places with its neighbours.
  */
 export const TAB_STYLE = '.graphiql-tab { transform: none !important }';
 
