@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { getIntrospectionQuery } from 'graphql';
 import { loadConfig } from '../src/config/config.ts';
 import { NOBODY, player, startWithCallers, WHAT } from './kit/callers.ts';
-import { post } from './kit/gateway.ts';
+import { post, startBoth } from './kit/gateway.ts';
 
 /* Each limit: what lies exactly at it passes, what is one over it is refused before anything is asked of the REST service. */
 
@@ -224,6 +224,13 @@ describe('{ __typename } for a health check', () => {
       data: status === 200 ? { __typename: 'Query' } : undefined,
     });
     await gateway.close();
+  });
+
+  test('an open gateway, where it is allowed too, executes every operation without a token', async () => {
+    const { gateway, close } = await startBoth({ ALLOW_ANONYMOUS_TYPENAME: 'true' });
+    const { data, errors } = await gateway.query('{ player(playerUniqueId: "p1") { id } }');
+    expect({ data, errors }).toEqual({ data: { player: { id: 'p1' } }, errors: [] });
+    await close();
   });
 
   describe('where it is allowed', () => {

@@ -115,6 +115,22 @@ named('shared buckets', () => {
   const bucketsOf = (shared: SharedState, limit: RateLimit, local = limit) =>
     createSharedBuckets({ name: 'test', limit, shared, local: createBuckets(local) });
 
+  test('a rotated URL that is none does not end the process, and the connection comes back', async () => {
+    const url = new Secret(redis.url);
+    const shared = await connectRedis(url, pino({ level: 'silent' }));
+    cleanUps.push(() => shared.close());
+    url.change('redis://default:ab/cd100%@127.0.0.1');
+    const { port } = redis;
+    await redis.kill();
+    const tooLong = AbortSignal.timeout(20_000);
+    const turn = () => new Promise((resolve) => setImmediate(resolve)).then(() => tooLong.throwIfAborted());
+    while (shared.isUp()) await turn();
+    redis = await startRedis(port);
+    cleanUps.push(() => redis.kill());
+    while (!shared.isUp()) await turn();
+    expect(await shared.get('a key that is not there')).toBeNull();
+  });
+
   test('two processes together give out the burst and then the rate', async () => {
     const limit = { perSecond: 20, burst: 50 };
     const both = [bucketsOf(await connect(), limit), bucketsOf(await connect(), limit)];

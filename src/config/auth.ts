@@ -65,10 +65,13 @@ function report(name: string, read: () => unknown, problems: string[]): void {
   }
 }
 
+/** The longest name of a client, in characters. */
+export const MAX_CLIENT_NAME_LENGTH = 100;
+
 const TOKENS_FILE = z
   .array(
     z.strictObject({
-      name: z.string().min(1).max(100),
+      name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
       sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
       scopes: z.array(
         z.custom<Scope>((text) => typeof text === 'string' && isScope(text), 'is no scope of this gateway'),

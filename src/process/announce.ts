@@ -9,7 +9,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
     `  GraphQL          ${urls.gateway}/graphql`,
     `  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)`,
     `  GraphiQL         ${urls.gateway}/graphiql (works offline)`,
-    `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : '/api/v3.0 (the reference service, started beside the gateway)'}`,
+    `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : ' (the reference service, started beside the gateway)'}`,
     `  Management       ${urls.management}/readyz, /healthz, /metrics`,
     '',
     `  ${hint === undefined ? OPEN : `TOKENS: every request needs one. ${hint}`}`,

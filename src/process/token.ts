@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
+import { MAX_CLIENT_NAME_LENGTH } from '../config/auth.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
@@ -31,9 +32,6 @@ Scopes: ${SCOPES.join(' ')} events:write:<name>`;
 
 /** The default of JWT_MAX_LIFETIME_S: a day. */
 const MAX_MINUTES = 60 * 24;
-
-/** The longest name of a client, in characters; the gateway has the same limit. */
-const MAX_CLIENT_LENGTH = 100;
 
 /** The token that command-line arguments ask for, or the usage. Throws UsageError. */
 async function mint(args: readonly string[]): Promise<string> {
@@ -108,8 +106,8 @@ function readScopes(words: string): string[] {
 
 /** A random token. The file holds only its SHA-256, so the token is shown once. */
 function clientToken(name: string, scopes: readonly string[]): string {
-  if (name === '' || name.length > MAX_CLIENT_LENGTH) {
-    throw usage(`--client must have 1 to ${MAX_CLIENT_LENGTH} characters.`);
+  if (name === '' || name.length > MAX_CLIENT_NAME_LENGTH) {
+    throw usage(`--client must have 1 to ${MAX_CLIENT_NAME_LENGTH} characters.`);
   }
   const token = randomBytes(32).toString('base64url');
   const sha256 = createHash('sha256').update(token).digest('hex');

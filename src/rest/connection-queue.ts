@@ -160,20 +160,22 @@ class Shares {
     return this.#competing;
   }
 
-  /** @param key Undefined: a call that no share limits. */
+  /** Whether `key` may have another connection while calls wait. Undefined: a call that is not limited to a share. */
   hasRoom(key: string | undefined): boolean {
     return key === undefined || (this.#held.get(key) ?? 0) < this.limit;
   }
 
-  /** How many calls wait within the share of `key`; 0 for undefined. */
+  /** How many calls of `key` wait; 0 for undefined. */
   waiting(key: string | undefined): number {
     return key === undefined ? 0 : (this.#waiting.get(key) ?? 0);
   }
 
+  /** Counts a connection that `key` gets (1) or gives back (-1). */
   hold(key: string | undefined, change: 1 | -1): void {
     if (key !== undefined) add(this.#held, key, change);
   }
 
+  /** Counts a call of `key` that begins (1) or ends (-1) to wait. */
   wait(key: string | undefined, change: 1 | -1): void {
     const before = this.waiting(key);
     if (key !== undefined) add(this.#waiting, key, change);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { clientAddress } from '../limits/address.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import { anonymousCaller, type Caller, OPEN_CALLER } from './caller.ts';
 import { type ClientTokens, readClientTokens } from './client-tokens.ts';
 import { createJwtVerifier, type JwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
@@ -9,13 +10,6 @@ import { KeysUnavailable } from './keys.ts';
 
 /** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
-
-/** Limits requests without a valid token per address. Known tokens are not affected. */
-export interface FailureLimit {
-  /** Throws RATE_LIMITED for an address with too many failures. */
-  refuseAfterFailures(address: string): void;
-  countFailure(address: string): Promise<void>;
-}
 
 export interface Authentication {
   authenticate: Authenticate;
@@ -31,7 +25,8 @@ export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenF
 export interface AuthenticationOptions {
   /** Whether a request without a token gets an anonymous caller, for health checks. */
   anonymousTypename: boolean;
-  limit: FailureLimit;
+  /** Limits requests without a valid token per address. Known tokens are not affected. */
+  limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure'>;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;
   failed(reason: AuthenticationFailure): void;

@@ -42,9 +42,9 @@ export function gateAt<C extends GateContext>(
   rules: AccessRules,
 ): void {
   const resolve = field.resolve ?? defaultFieldResolver;
-  const argument = entriesArgument(field, rule);
+  const argument = itemsArgument(field, rule);
   if (argument !== undefined) {
-    gateEntriesAt(field, rule, argument, resolve);
+    gateItemsAt(field, rule, argument, resolve);
     return;
   }
   field.resolve = (parent, args, context, info) => {
@@ -60,10 +60,10 @@ export function gateAt<C extends GateContext>(
 }
 
 /**
- * The list argument whose members determine the entries of the returned list; undefined for a field that is refused as a
+ * The list argument whose items determine the items of the returned list; undefined for a field that is refused as a
  * whole.
  */
-function entriesArgument(
+function itemsArgument(
   { type, args }: Pick<GraphQLField<unknown, unknown>, 'type' | 'args'>,
   { whom }: AccessRule,
 ): string | undefined {
@@ -76,7 +76,7 @@ function entriesArgument(
  * argument. The rule is checked for each item: one that is refused is null, the others arrive. The resolver gets null
  * in the place of each item that was refused.
  */
-function gateEntriesAt<C extends GateContext>(
+function gateItemsAt<C extends GateContext>(
   field: Field<C>,
   rule: AccessRule,
   argument: string,
