@@ -1,6 +1,6 @@
 import { SubscribedCall } from './call.ts';
 import { assertActive, type CallContext } from './call-context.ts';
-import type { Json, Warn } from './decode/members.ts';
+import type { Warn } from './decode/members.ts';
 import { decodeUpsert } from './decode/player.ts';
 import { deletePlayer, type Endpoint, trackEvents, upsertPlayer } from './endpoints.ts';
 import type { Observer } from './observer.ts';
@@ -67,7 +67,7 @@ export function createWrites(options: WritesOptions): Writes {
 
   return {
     upsertPlayer: (body, context) =>
-      write(upsertPlayer, body.playerUniqueId, { body: upsertBody(body) }, context, (response) =>
+      write(upsertPlayer, body.playerUniqueId, { body }, context, (response) =>
         decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
@@ -77,14 +77,4 @@ export function createWrites(options: WritesOptions): Writes {
       ),
     trackEvents: (body, context) => write(trackEvents, body.playerUniqueId, { body }, context, () => undefined),
   };
-}
-
-/** Members that are null or undefined are not sent, so they stay as they are. */
-function upsertBody({ playerAttributes, ...rest }: PlayerUpsertRequest): Json {
-  const body = withoutAbsent(rest);
-  return playerAttributes ? { ...body, playerAttributes: withoutAbsent(playerAttributes) } : body;
-}
-
-function withoutAbsent(members: object): Json {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }

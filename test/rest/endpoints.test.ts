@@ -82,27 +82,6 @@ test('a path in the base URL stands before the version', async () => {
   expect(upstream.calls()).toEqual(['GET /rewards/api/v3.0/integrations/player/p1']);
 });
 
-test('what is null or undefined is left out of an upsert; empty text and zero are not', async () => {
-  const { upstream, rest } = await start();
-  const playerAttributes = {
-    displayName: null,
-    email: 'a@b.c',
-    city: undefined,
-    zip: '',
-    totalOrders: 0,
-    custom: { a: 1 },
-  };
-  await rest.upsertPlayer(
-    { playerUniqueId: 'p1', deviceToken: null, osType: undefined, playerAttributes },
-    operation(),
-  );
-  await rest.upsertPlayer({ playerUniqueId: 'p1', playerAttributes: null }, operation());
-  expect(upstream.requests.map((request) => request.body)).toEqual([
-    { playerUniqueId: 'p1', playerAttributes: { email: 'a@b.c', zip: '', totalOrders: 0, custom: { a: 1 } } },
-    { playerUniqueId: 'p1' },
-  ]);
-});
-
 test.each([
   ['serviceId', undefined, { serviceId: 's-1' }, 's-1'],
   ['another name', 'brandId', { brandId: 's-1', serviceId: 'no' }, 's-1'],

@@ -1,12 +1,4 @@
-import type {
-  Collection,
-  Coupon,
-  CouponCombination,
-  CouponGroup,
-  CouponOptions,
-  CouponType,
-  Product,
-} from '../wire.ts';
+import type { components } from '../../generated/rest.ts';
 import { CouponMembers } from './coupon-members.ts';
 import { dateTime } from './dates.ts';
 import {
@@ -24,7 +16,9 @@ import {
   type Warn,
 } from './members.ts';
 
-const TYPES: ReadonlyMap<string, CouponType> = new Map([
+type WireType = NonNullable<components['schemas']['Coupon']['couponType']>;
+
+const TYPES: ReadonlyMap<string, Uppercase<WireType>> = new Map([
   ['free_shipping', 'FREE_SHIPPING'],
   ['percentage_discount', 'PERCENTAGE_DISCOUNT'],
   ['fixed_discount', 'FIXED_DISCOUNT'],
@@ -33,12 +27,18 @@ const TYPES: ReadonlyMap<string, CouponType> = new Map([
   ['custom', 'CUSTOM'],
 ]);
 
+export type Coupon = ReturnType<typeof coupon>;
+export type Product = ReturnType<typeof product>;
+export type Collection = ReturnType<typeof collection>;
+export type CouponGroup = ReturnType<typeof group>;
+export type CouponOptions = ReturnType<typeof options>;
+
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: Json, warn: Warn, members = CouponMembers.all): Coupon[] {
   return objects(body['coupons'], (from) => coupon(from, warn, members), 'coupons', warn) ?? [];
 }
 
-function coupon(from: Json, warn: Warn, members: CouponMembers): Coupon {
+function coupon(from: Json, warn: Warn, members: CouponMembers) {
   return {
     code: text(from['code'], 'coupon.code', warn),
     isUsed: boolean(from['isUsed'], 'coupon.isUsed', warn),
@@ -56,7 +56,7 @@ function coupon(from: Json, warn: Warn, members: CouponMembers): Coupon {
   };
 }
 
-function product(from: Json, warn: Warn): Product {
+function product(from: Json, warn: Warn) {
   return {
     productId: identifier(from['productId'], 'product.productId', warn),
     productName: text(from['productName'], 'product.productName', warn),
@@ -66,14 +66,14 @@ function product(from: Json, warn: Warn): Product {
   };
 }
 
-function collection(from: Json, warn: Warn): Collection {
+function collection(from: Json, warn: Warn) {
   return {
     collectionId: identifier(from['collectionId'], 'collection.collectionId', warn),
     collectionName: text(from['collectionName'], 'collection.collectionName', warn),
   };
 }
 
-function group(from: Json, warn: Warn, members: CouponMembers): CouponGroup {
+function group(from: Json, warn: Warn, members: CouponMembers) {
   return {
     handle: text(from['handle'], 'group.handle', warn),
     title: text(members.pick('title', from['title']), 'group.title', warn),
@@ -89,7 +89,7 @@ function group(from: Json, warn: Warn, members: CouponMembers): CouponGroup {
   };
 }
 
-function options(from: Json, warn: Warn, members: CouponMembers): CouponOptions {
+function options(from: Json, warn: Warn, members: CouponMembers) {
   return {
     expiryAfter: int(from['ExpiryAfter'], 'options.ExpiryAfter', warn),
     usageLimit: int(from['UsageLimit'], 'options.UsageLimit', warn),
@@ -110,7 +110,7 @@ function options(from: Json, warn: Warn, members: CouponMembers): CouponOptions 
   };
 }
 
-function combination(from: Json, warn: Warn): CouponCombination {
+function combination(from: Json, warn: Warn) {
   return {
     shippingDiscounts: boolean(from['ShippingDiscounts'], 'options.CombinesWith.ShippingDiscounts', warn),
     productDiscounts: boolean(from['ProductDiscounts'], 'options.CombinesWith.ProductDiscounts', warn),

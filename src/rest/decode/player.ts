@@ -1,14 +1,18 @@
 import { UpstreamError } from '../errors.ts';
-import type { Player, PlayerAttributes, PlayerUpsertResponse } from '../wire.ts';
 import { calendarDate, dateTime } from './dates.ts';
 import { identifier, int, isJson, type Json, number, object, text, texts, url, type Warn } from './members.ts';
+
+export type Player = ReturnType<typeof decodePlayer>;
+export type PlayerAttributes = ReturnType<typeof attributes>;
+export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
 
 /**
  * A player. For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player.
  */
-export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Player {
+export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn) {
   checkPlayer(body, playerUniqueId);
   return {
+    // GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
     attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', warn),
@@ -17,12 +21,7 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn): Pl
 }
 
 /** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
-export function decodeUpsert(
-  body: Json,
-  playerUniqueId: string,
-  serviceIdField: string,
-  warn: Warn,
-): PlayerUpsertResponse {
+export function decodeUpsert(body: Json, playerUniqueId: string, serviceIdField: string, warn: Warn) {
   checkPlayer(body, playerUniqueId);
   return {
     playerUniqueId,
@@ -40,7 +39,7 @@ function checkPlayer(body: Json, playerUniqueId: string): void {
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
-function attributes(from: Json, warn: Warn): PlayerAttributes {
+function attributes(from: Json, warn: Warn) {
   return {
     displayName: text(from['displayName'], 'playerAttributes.displayName', warn),
     firstName: text(from['firstName'], 'playerAttributes.firstName', warn),
@@ -69,7 +68,7 @@ function tags(value: unknown, warn: Warn): string[] | undefined {
 }
 
 /** The strings and numbers among the free attributes. `Object.fromEntries` treats `__proto__` like any other name. */
-function custom(value: unknown, warn: Warn): PlayerAttributes['custom'] {
+function custom(value: unknown, warn: Warn): Record<string, string | number> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isJson(value)) {
     warn('wrong-type', 'playerAttributes.custom');

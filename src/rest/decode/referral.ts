@@ -1,14 +1,19 @@
-import type { ReferralPage, ReferralStatus, ReferredFriend } from '../wire.ts';
+import type { components } from '../../generated/rest.ts';
 import { dateTime } from './dates.ts';
 import { identifier, int, type Json, objects, oneOf, text, type Warn } from './members.ts';
 
-const STATUSES: ReadonlyMap<string, ReferralStatus> = new Map([
+type WireStatus = NonNullable<components['schemas']['ReferredFriend']['status']>;
+
+const STATUSES: ReadonlyMap<string, Uppercase<WireStatus>> = new Map([
   ['active', 'ACTIVE'],
   ['pending', 'PENDING'],
 ]);
 
+export type ReferralPage = ReturnType<typeof decodeReferrals>;
+export type ReferredFriend = ReturnType<typeof friend>;
+
 /** One page of referred friends with totals; an empty page when the body has no list. */
-export function decodeReferrals(body: Json, warn: Warn): ReferralPage {
+export function decodeReferrals(body: Json, warn: Warn) {
   return {
     referredFriends: objects(body['referredFriends'], friend, 'referredFriends', warn) ?? [],
     count: int(body['count'], 'referrals.count', warn),
@@ -18,7 +23,7 @@ export function decodeReferrals(body: Json, warn: Warn): ReferralPage {
   };
 }
 
-function friend(from: Json, warn: Warn): ReferredFriend {
+function friend(from: Json, warn: Warn) {
   return {
     playerUniqueId: identifier(from['playerUniqueId'], 'referredFriend.playerUniqueId', warn),
     displayName: text(from['displayName'], 'referredFriend.displayName', warn),
