@@ -122,38 +122,28 @@ function classify(error: unknown): 'failure' | 'success' | 'nothing' {
   }
 }
 
-/** Successes and failures of the last seconds, one entry for each second, and the failures in a row. */
+/** Calls and failures of the last seconds, one entry for each second with calls, and the failures in a row. */
 class RecentCounts {
-  readonly #calls: number[] = Array(WINDOW_S).fill(0);
-  readonly #failures: number[] = Array(WINDOW_S).fill(0);
-  #second = 0;
+  #seconds: { at: number; calls: number; failures: number }[] = [];
   #consecutive = 0;
 
   add(failed: boolean): void {
-    this.#forgetOld();
-    const index = this.#second % WINDOW_S;
-    this.#calls[index] = (this.#calls[index] ?? 0) + 1;
+    const at = Math.floor(performance.now() / 1_000);
+    let last = this.#seconds.at(-1);
+    if (last?.at !== at) {
+      last = { at, calls: 0, failures: 0 };
+      this.#seconds = [...this.#seconds.filter((second) => second.at > at - WINDOW_S), last];
+    }
+    last.calls += 1;
+    if (failed) last.failures += 1;
     this.#consecutive = failed ? this.#consecutive + 1 : 0;
-    if (failed) this.#failures[index] = (this.#failures[index] ?? 0) + 1;
   }
 
   exceedsThreshold(): boolean {
-    const calls = sum(this.#calls);
-    return this.#consecutive >= MAX_CONSECUTIVE || (calls >= MIN_CALLS && sum(this.#failures) / calls > FAILURE_SHARE);
+    const calls = this.#seconds.reduce((sum, second) => sum + second.calls, 0);
+    const failures = this.#seconds.reduce((sum, second) => sum + second.failures, 0);
+    return this.#consecutive >= MAX_CONSECUTIVE || (calls >= MIN_CALLS && failures / calls > FAILURE_SHARE);
   }
-
-  #forgetOld(): void {
-    const now = Math.floor(performance.now() / 1_000);
-    for (let second = Math.max(this.#second + 1, now - WINDOW_S + 1); second <= now; second += 1) {
-      this.#calls[second % WINDOW_S] = 0;
-      this.#failures[second % WINDOW_S] = 0;
-    }
-    this.#second = now;
-  }
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** The first pause after a 429 without `Retry-After`, in milliseconds; doubled by each further 429, up to the longest. */

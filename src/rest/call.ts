@@ -5,6 +5,7 @@
  * disconnects. The call continues while it has a subscriber, and is cancelled when the last one unsubscribes. So the end of
  * one operation does not affect the others, and no call continues that no operation needs.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext, CallRecord, Cancellable } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, timedOut, UpstreamError } from './errors.ts';
@@ -101,13 +102,12 @@ export class Call {
 
   /** Waits for `ms` milliseconds. Rejects at once with the reason when the call is cancelled. */
   async sleep(ms: number): Promise<void> {
-    let wake = () => {};
-    const over = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    const timer = setTimeout(wake, ms);
-    await this.during({ abort: () => wake() }, over);
-    clearTimeout(timer);
+    const controller = new AbortController();
+    const { signal } = controller;
+    await this.during(
+      controller,
+      sleep(ms, undefined, { signal }).catch(() => undefined),
+    );
     if (this.cancelledBy) throw this.cancelledBy;
   }
 
@@ -133,7 +133,7 @@ export class Call {
     const maybeSent = this.maybeDone || (this.#exchange?.sent ?? false) || this.status !== undefined;
     const isNotDone = !maybeSent || (isRefused && !this.maybeDone);
     const mayRepeat = this.endpoint.retry === 'never' ? !maybeSent : isNotDone;
-    return error.ofWrite(isNotDone ? 'NOT_DONE' : 'UNKNOWN', error.retryable && mayRepeat);
+    return error.with({ outcome: isNotDone ? 'NOT_DONE' : 'UNKNOWN', retryable: error.retryable && mayRepeat });
   }
 }
 
@@ -141,6 +141,12 @@ export interface CallOptions {
   /** How long the call may take once it has a connection, retries included, in milliseconds. */
   timeoutMs: number;
   callerKey: string | undefined;
+}
+
+/** One operation that needs the result of a call. */
+interface Subscriber<Result> extends Cancellable {
+  succeed(result: Result): void;
+  fail(error: UpstreamError): void;
 }
 
 /** A call and the operations that need its result. */
@@ -154,10 +160,34 @@ export class SubscribedCall<Result> extends Call {
    */
   subscribe(context: CallContext, observer: Observer, fallback?: () => Result | undefined): Promise<Result> {
     this.deadline = Math.max(this.deadline, context.deadline);
-    const subscriber = new Subscriber<Result>(this, context, observer, fallback, this.#subscribers.length > 0);
-    this.#subscribers.push(subscriber);
-    context.cancellation.watch(subscriber, context.deadline);
-    return subscriber.result;
+    const started = performance.now();
+    const shared = this.#subscribers.length > 0;
+    return new Promise((resolve, reject) => {
+      const finish = (error: UpstreamError | undefined, stale: boolean) => {
+        context.cancellation.unwatch(subscriber);
+        const record = this.#recordOf(performance.now() - started, shared, stale, error);
+        observer.call?.(record);
+        context.onCall?.(record);
+      };
+      const subscriber: Subscriber<Result> = {
+        succeed: (result) => {
+          resolve(result);
+          finish(undefined, false);
+        },
+        fail: (error) => {
+          const instead = error.retryable ? fallback?.() : undefined;
+          if (instead === undefined) reject(this.withOutcome(error));
+          else resolve(instead);
+          finish(error, instead !== undefined);
+        },
+        cancel: (isTimeout) => {
+          subscriber.fail((isTimeout ? timedOut : cancelled)(this.endpoint));
+          this.#unsubscribe(subscriber, isTimeout);
+        },
+      };
+      this.#subscribers.push(subscriber);
+      context.cancellation.watch(subscriber, context.deadline);
+    });
   }
 
   succeed(result: Result): void {
@@ -173,7 +203,7 @@ export class SubscribedCall<Result> extends Call {
   #explain(error: UpstreamError): UpstreamError {
     if (error.excerpt === undefined) return error;
     try {
-      return error.withRefusal(refusalIn(error.excerpt, this.request, this.playerUniqueId));
+      return error.with({ refusal: refusalIn(error.excerpt, this.request, this.playerUniqueId) });
     } catch {
       // The reason is for the log only. The subscribers must get the error in any case.
       return error;
@@ -181,78 +211,17 @@ export class SubscribedCall<Result> extends Call {
   }
 
   /** Removes a subscriber. The call ends when it was the last one. */
-  unsubscribe(subscriber: Subscriber<Result>, isTimeout: boolean): void {
+  #unsubscribe(subscriber: Subscriber<Result>, isTimeout: boolean): void {
     const index = this.#subscribers.indexOf(subscriber);
     if (index < 0) return;
     this.#subscribers.splice(index, 1);
     if (this.#subscribers.length === 0) this.abandon(isTimeout);
   }
-}
 
-/** One operation that needs the result of a call. */
-class Subscriber<Result> implements Cancellable {
-  readonly result: Promise<Result>;
-  readonly #call: SubscribedCall<Result>;
-  readonly #context: CallContext;
-  readonly #observer: Observer;
-  readonly #fallback: (() => Result | undefined) | undefined;
-  readonly #isShared: boolean;
-  readonly #started = performance.now();
-  #resolve: (result: Result) => void = () => {};
-  #reject: (error: UpstreamError) => void = () => {};
-
-  constructor(
-    call: SubscribedCall<Result>,
-    context: CallContext,
-    observer: Observer,
-    fallback: (() => Result | undefined) | undefined,
-    isShared: boolean,
-  ) {
-    this.#call = call;
-    this.#context = context;
-    this.#observer = observer;
-    this.#fallback = fallback;
-    this.#isShared = isShared;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  succeed(result: Result): void {
-    this.#resolve(result);
-    this.#finish(undefined, false);
-  }
-
-  fail(error: UpstreamError): void {
-    const instead = error.retryable ? this.#fallback?.() : undefined;
-    if (instead === undefined) this.#reject(this.#call.withOutcome(error));
-    else this.#resolve(instead);
-    this.#finish(error, instead !== undefined);
-  }
-
-  cancel(isTimeout: boolean): void {
-    this.fail((isTimeout ? timedOut : cancelled)(this.#call.endpoint));
-    this.#call.unsubscribe(this, isTimeout);
-  }
-
-  #finish(error: UpstreamError | undefined, stale: boolean): void {
-    this.#context.cancellation.unwatch(this);
-    const { endpoint, status, attempts, queueMs } = this.#call;
-    const record: CallRecord = {
-      method: endpoint.method,
-      template: endpoint.template,
-      status,
-      ms: performance.now() - this.#started,
-      queueMs,
-      attempts,
-      shared: this.#isShared,
-      cached: stale,
-      stale,
-      error: error?.code,
-    };
-    this.#observer.call?.(record);
-    this.#context.onCall?.(record);
+  #recordOf(ms: number, shared: boolean, stale: boolean, error: UpstreamError | undefined): CallRecord {
+    const { endpoint, status, attempts, queueMs } = this;
+    const { method, template } = endpoint;
+    return { method, template, status, ms, queueMs, attempts, shared, cached: stale, stale, error: error?.code };
   }
 }
 

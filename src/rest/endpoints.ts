@@ -7,9 +7,6 @@ export interface Endpoint {
   template: string;
   /** Method and template: the endpoint's name in messages, metrics and logs. */
   name: string;
-  /** The parts of the path before and after the id. */
-  before: string;
-  after: string;
   /** Whether the path names a player, which may be unknown. */
   ofPlayer: boolean;
   /** Whether the secret key is sent. */
@@ -23,14 +20,14 @@ export interface Endpoint {
   retry: 'always' | 'unsent' | 'never';
 }
 
-const ID = '{playerUniqueId}';
+/** Where the id is in a template. */
+export const ID = '{playerUniqueId}';
 
 type Options = Pick<Endpoint, 'retry'> & Partial<Pick<Endpoint, 'secret' | 'acknowledges'>>;
 
 function endpoint(method: Method, template: string, options: Options): Endpoint {
-  const [before = '', after] = template.split(ID);
-  const path = { before, after: after ?? '', ofPlayer: after !== undefined };
-  return { method, template, name: `${method} ${template}`, ...path, secret: false, acknowledges: false, ...options };
+  const ofPlayer = template.includes(ID);
+  return { method, template, name: `${method} ${template}`, ofPlayer, secret: false, acknowledges: false, ...options };
 }
 
 export const getPlayer = endpoint('GET', `/integrations/player/${ID}`, { retry: 'always' });

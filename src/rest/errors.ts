@@ -30,31 +30,21 @@ export interface Refusal {
   message: string | undefined;
 }
 
-export interface UpstreamErrorOptions {
-  /** Whether the same request can succeed later without being done twice. Default false. */
-  retryable?: boolean;
-  /** After how many milliseconds it can succeed, if known. */
-  retryAfterMs?: number | undefined;
-  /** Writes only. */
-  outcome?: WriteOutcome | undefined;
-  /** The HTTP status of the response, when there was one. */
-  status?: number | undefined;
-  /** The beginning of the response's body. Only for the log: it can hold personal data. */
-  excerpt?: string | undefined;
-  /** Why the service refused the request. Only for the log. */
-  refusal?: Refusal | undefined;
-  cause?: unknown;
-}
-
 /** A failed call. `code`, `retryable`, `retryAfterMs` and `outcome` are for clients; the rest is for the log. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
+  /** Whether the same request can succeed later without being done twice. Default false. */
   readonly retryable: boolean;
+  /** After how many milliseconds it can succeed, if known. */
   readonly retryAfterMs: number | undefined;
+  /** Writes only. */
   readonly outcome: WriteOutcome | undefined;
+  /** The HTTP status of the response, when there was one. */
   readonly status: number | undefined;
+  /** The beginning of the response's body. It can hold personal data. */
   readonly excerpt: string | undefined;
+  /** Why the service refused the request. */
   readonly refusal: Refusal | undefined;
 
   /** @param message Names the call by method and path template; never holds a key, an id or a URL. */
@@ -69,16 +59,15 @@ export class UpstreamError extends Error {
     this.refusal = options.refusal;
   }
 
-  /** The same error with the reason that the response gives. */
-  withRefusal(refusal: Refusal | undefined): UpstreamError {
-    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, refusal });
-  }
-
-  /** The same error with the outcome of a write. */
-  ofWrite(outcome: WriteOutcome, retryable: boolean): UpstreamError {
-    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, outcome, retryable });
+  /** The same error with other members. */
+  with(changes: UpstreamErrorOptions): UpstreamError {
+    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, ...changes });
   }
 }
+
+export type UpstreamErrorOptions = Partial<
+  Pick<UpstreamError, 'retryable' | 'retryAfterMs' | 'outcome' | 'status' | 'excerpt' | 'refusal' | 'cause'>
+>;
 
 /** The call was not sent because of the service: the breaker is open, or the service asked for a pause. */
 export class NotSent extends UpstreamError {

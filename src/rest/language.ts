@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CallContext } from './call-context.ts';
 import { UpstreamError } from './errors.ts';
 
@@ -12,8 +13,8 @@ const MAX_REMEMBERED = 1_000;
  * A 400 can have another cause. So a language is remembered as missing only when the same read succeeds without it.
  */
 export class Languages {
-  /** Missing languages and until when they are remembered, on the clock of `performance.now()`; oldest first. */
-  readonly #missing = new Map<string, number>();
+  /** Missing languages and until when they are remembered, on the clock of `performance.now()`. */
+  readonly #missing = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   async read<Result>(
     lang: string,
@@ -43,19 +44,12 @@ export class Languages {
   }
 
   #isMissing(tag: string): boolean {
-    const until = this.#missing.get(normalise(tag));
+    const until = this.#missing.peek(normalise(tag));
     return until !== undefined && performance.now() < until;
   }
 
   #remember(tag: string): void {
-    const key = normalise(tag);
-    this.#missing.delete(key);
-    this.#missing.set(key, performance.now() + REMEMBER_MS);
-    if (this.#missing.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.#missing.keys()) {
-      this.#missing.delete(oldest);
-      return;
-    }
+    this.#missing.set(normalise(tag), performance.now() + REMEMBER_MS);
   }
 }
 

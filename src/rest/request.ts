@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon-members.ts';
-import type { Endpoint } from './endpoints.ts';
+import { type Endpoint, ID } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -51,10 +51,12 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
   readKey();
   apiKey.onChange(readKey);
   const keys = () => [key, reveal(secretKey)];
+  /** Throws a `RangeError` for an id that cannot be sent. */
+  const pathOf = ({ template }: Endpoint, id: string | undefined) =>
+    root + (id === undefined ? template : template.replace(ID, encodeURIComponent(checkId(id))));
 
   return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
-    const resource = playerUniqueId === undefined ? endpoint.template : pathOf(endpoint, playerUniqueId);
-    const path = query === undefined ? root + resource : `${root}${resource}?${query}`;
+    const path = pathOf(endpoint, playerUniqueId) + (query === undefined ? '' : `?${query}`);
     const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
@@ -79,11 +81,6 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
 function checkLanguage(lang: string): string {
   if (LANGUAGE.test(lang)) return lang;
   throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');
-}
-
-/** The path of an endpoint for one player, encoded. Throws a `RangeError` for an id that cannot be sent. */
-function pathOf({ before, after }: Endpoint, playerUniqueId: string): string {
-  return before + encodeURIComponent(checkId(playerUniqueId)) + after;
 }
 
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */

@@ -36,17 +36,14 @@ export function readResponse(response: Response, endpoint: Endpoint): Json | nul
     if (endpoint.ofPlayer && codeIn(parse(text)) === UNKNOWN_PLAYER) return null;
     throw failure('UPSTREAM_REJECTED', endpoint, response);
   }
-  if (endpoint.acknowledges) return acknowledgement(text, response, endpoint);
-  if (text.trim() === '') return {};
-  const json = hasType(response, JSON_TYPE) ? parse(text) : undefined;
-  if (!isJson(json)) throw invalid(endpoint, response);
-  return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
-}
-
-/** The body of an acknowledgement. Another text is an error: for example, an HTML page comes from a proxy. */
-function acknowledgement(text: string, response: Response, endpoint: Endpoint): Json | null {
-  if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
-  if (ACKNOWLEDGEMENT.test(text.trim())) return {};
+  if (endpoint.acknowledges) {
+    // An HTML page comes from a proxy.
+    if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
+    if (ACKNOWLEDGEMENT.test(text.trim())) return {};
+  } else {
+    if (text.trim() === '') return {};
+    if (!hasType(response, JSON_TYPE)) throw invalid(endpoint, response);
+  }
   const json = parse(text);
   if (!isJson(json)) throw invalid(endpoint, response);
   return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;

@@ -17,6 +17,14 @@ export interface SemaphoreOptions<Owner> {
   onGrant?: (owner: Owner) => void;
 }
 
+const DEFAULTS = {
+  order: 'fifo',
+  isEligible: () => true,
+  laneOf: () => '',
+  isOpen: () => true,
+  onGrant: () => undefined,
+} as const;
+
 /** A permit, or a place in the queue for one. */
 export class Permit<Owner> {
   readonly owner: Owner;
@@ -44,7 +52,7 @@ export class Permit<Owner> {
  *     try { … } finally { semaphore.release(permit); }
  */
 export class Semaphore<Owner = undefined> {
-  readonly #options: SemaphoreOptions<Owner>;
+  readonly #options: Required<SemaphoreOptions<Owner>>;
   /** The waiting permits of each lane, in order. */
   readonly #lanes = new Map<string, Permit<Owner>[]>();
   #limit: number;
@@ -54,7 +62,7 @@ export class Semaphore<Owner = undefined> {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SemaphoreOptions<Owner>) {
-    this.#options = options;
+    this.#options = { ...DEFAULTS, ...options };
     this.#limit = options.limit;
   }
 
@@ -82,7 +90,7 @@ export class Semaphore<Owner = undefined> {
   acquire(owner: Owner): Permit<Owner> {
     this.#requested += 1;
     const permit = new Permit(owner, this.#requested);
-    if (this.#active < this.#limit && (this.#waiting === 0 || this.#mayPass(permit))) this.#grant(permit);
+    if (this.#active < this.#limit && (this.#waiting === 0 || this.#mayPass(owner))) this.#grant(permit);
     else if (this.isFull) permit.state = 'refused';
     else this.#enqueue(permit);
     return permit;
@@ -116,10 +124,10 @@ export class Semaphore<Owner = undefined> {
   /** Takes the first permit in order that is eligible out of the lanes that are open. */
   #takeNext(): Permit<Owner> | undefined {
     const isLifo = this.#options.order === 'lifo';
-    const isEligible = (permit: Permit<Owner>) => this.#isEligible(permit);
+    const isEligible = ({ owner }: Permit<Owner>) => this.#options.isEligible(owner);
     let next: Permit<Owner> | undefined;
     for (const [lane, queue] of this.#lanes) {
-      if (queue.length === 0 || !this.#isOpen(lane)) continue;
+      if (queue.length === 0 || !this.#options.isOpen(lane)) continue;
       const first = isLifo ? queue.findLast(isEligible) : queue.find(isEligible);
       const isBefore = first && next && (isLifo ? first.number > next.number : first.number < next.number);
       if (!next || isBefore) next = first;
@@ -129,7 +137,7 @@ export class Semaphore<Owner = undefined> {
   }
 
   #enqueue(permit: Permit<Owner>): void {
-    const lane = this.#laneOf(permit);
+    const lane = this.#options.laneOf(permit.owner);
     const queue = this.#lanes.get(lane);
     if (queue) queue.push(permit);
     else this.#lanes.set(lane, [permit]);
@@ -158,7 +166,7 @@ export class Semaphore<Owner = undefined> {
 
   /** Returns false for a permit that does not wait. */
   #dequeue(permit: Permit<Owner>): boolean {
-    const queue = this.#lanes.get(this.#laneOf(permit)) ?? [];
+    const queue = this.#lanes.get(this.#options.laneOf(permit.owner)) ?? [];
     const index = queue.indexOf(permit);
     if (index < 0) return false;
     // The usual case is index 0: `shift` does not copy the queue, `splice` does.
@@ -168,27 +176,16 @@ export class Semaphore<Owner = undefined> {
     return true;
   }
 
-  #laneOf({ owner }: Permit<Owner>): string {
-    return this.#options.laneOf?.(owner) ?? '';
-  }
-
   /** Whether a new permit may be granted while others wait. */
-  #mayPass(permit: Permit<Owner>): boolean {
-    return this.#isOpen(this.#laneOf(permit)) && this.#isEligible(permit);
-  }
-
-  #isOpen(lane: string): boolean {
-    return this.#options.isOpen?.(lane) ?? true;
-  }
-
-  #isEligible({ owner }: Permit<Owner>): boolean {
-    return this.#options.isEligible?.(owner) ?? true;
+  #mayPass(owner: Owner): boolean {
+    const { isOpen, laneOf, isEligible } = this.#options;
+    return isOpen(laneOf(owner)) && isEligible(owner);
   }
 
   #grant(permit: Permit<Owner>): void {
     this.#active += 1;
     permit.state = 'held';
-    this.#options.onGrant?.(permit.owner);
+    this.#options.onGrant(permit.owner);
     permit.settle?.();
   }
 
