@@ -1,4 +1,4 @@
-import type { Secret } from '../config/secret.ts';
+import type { Config } from '../config/config.ts';
 import { ReadCache } from './cache.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
@@ -20,29 +20,16 @@ const MEGABYTE = 1024 * 1024;
 /** The size of each of the two caches, of players and of referrals. */
 const CACHE_BYTES = 32 * MEGABYTE;
 
-export interface RestClientOptions {
+export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
-  /** The keys of the account. A change takes effect with the next request. */
-  apiKey: Secret;
-  secretKey: Secret;
-  /** The wire name of `serviceId`. Default `serviceId`. */
-  serviceIdField?: string;
-  /** How long a call may take once it has a connection, retries included, in milliseconds. Default 3,000. */
-  timeoutMs?: number;
-  /** How many connections are opened, and so how many requests are in flight, at most. Default 128. */
-  connections?: number;
-  /** How long a call may wait for a connection, in milliseconds; then it fails with `OVERLOADED`. Default 3,000. */
-  queueMs?: number;
+  /** Sends writes to other processes; needed when several processes cache reads. */
+  invalidation?: Invalidation | undefined;
+  observer?: Observer;
   /** The largest response body that is accepted, in bytes. Default 8 MB. */
   maxResponseBytes?: number;
   /** How often an open breaker lets a trial call through, in milliseconds. Default 1,000. */
   breakerIntervalMs?: number;
-  /** How long players and referrals are cached, in milliseconds. Default 0: not at all. Coupons never are. */
-  readCacheTtlMs?: number;
-  /** Sends writes to other processes; needed when several processes cache reads. */
-  invalidation?: Invalidation | undefined;
-  observer?: Observer;
   /** A number from 0 up to 1, for jitter. Default `Math.random`. */
   random?: () => number;
 }
@@ -70,9 +57,8 @@ export interface RestClient extends Writes {
 }
 
 export function createRestClient(options: RestClientOptions): RestClient {
-  const { timeoutMs = 3_000, connections = 128, queueMs = 3_000, breakerIntervalMs = 1_000 } = options;
-  const { maxResponseBytes = 8 * MEGABYTE, serviceIdField = 'serviceId', observer = {}, invalidation } = options;
-  const { random = Math.random } = options;
+  const { timeoutMs, connections, queueMs, serviceIdField, observer = {}, invalidation } = options;
+  const { maxResponseBytes = 8 * MEGABYTE, breakerIntervalMs = 1_000, random = Math.random } = options;
   const baseUrl = new URL(options.baseUrl);
   const { origin } = baseUrl;
   const createRequest = createRequests({ ...options, baseUrl });
@@ -112,7 +98,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
 
 /** The three reads with their caches. */
 function createReads(
-  { readCacheTtlMs: ttlMs = 0, invalidation }: RestClientOptions,
+  { readCacheTtlMs: ttlMs, invalidation }: RestClientOptions,
   common: Pick<ReadsOptions<unknown>, 'createRequest' | 'resilience' | 'observer' | 'timeoutMs'>,
   warn: Warn,
 ) {

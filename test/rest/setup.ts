@@ -1,4 +1,5 @@
 import { afterEach } from '@jest/globals';
+import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
@@ -37,6 +38,7 @@ export async function start(
   const seen: Seen = { calls: [], attempts: [], retries: [], queueWaits: [], breaker: [], decodeWarnings: [] };
   const another = (more: Partial<RestClientOptions> = {}) => {
     const rest = createRestClient({
+      ...loadConfig({}).rest,
       baseUrl: upstream.url,
       apiKey: new Secret(API_KEY),
       secretKey: new Secret(SECRET_KEY),

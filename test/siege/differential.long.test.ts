@@ -6,6 +6,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
+import { loadConfig } from '../../src/config/config.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
@@ -85,6 +86,7 @@ beforeAll(async () => {
     REST_BASE_URL: upstream.url,
   });
   rest = createRestClient({
+    ...loadConfig({}).rest,
     baseUrl: upstream.url,
     apiKey: new Secret(API_KEY),
     secretKey: new Secret(SECRET_KEY),
