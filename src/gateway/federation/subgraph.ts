@@ -8,7 +8,7 @@ import { type GraphQLResolveInfo, graphqlSync, Kind, parse, visit } from 'graphq
 import { isJson } from '../../rest/decode/members.ts';
 import type { Context } from '../graphql/context.ts';
 import { badUserInput } from '../graphql/errors.ts';
-import { checkPlayerId } from '../graphql/input/arguments.ts';
+import { checkLength, checkPlayerId } from '../graphql/input/arguments.ts';
 import { readPlayer } from '../graphql/resolvers/player.ts';
 import { createSchema, type ExecutableSchema } from '../graphql/schema.ts';
 import { printSdl } from '../graphql/sdl.ts';
@@ -61,10 +61,7 @@ function readEntities(
   context: Context,
   info: GraphQLResolveInfo,
 ) {
-  if (representations.length > MAX_REPRESENTATIONS) {
-    const message = `must have at most ${MAX_REPRESENTATIONS} members, not ${representations.length}`;
-    throw badUserInput('representations', message);
-  }
+  checkLength('representations', representations, MAX_REPRESENTATIONS);
   return representations.map(async (representation, index) => {
     if (representation === null) return null;
     const id = playerIdOf(representation, `representations[${index}]`);

@@ -16,7 +16,7 @@ import {
   type PlayerLoader,
 } from './loaders/call.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
-import { OperationWrites } from './loaders/writes.ts';
+import { createWrites, type OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -69,7 +69,7 @@ class Loaders {
   }
 
   get writes(): OperationWrites {
-    this.#writes ??= new OperationWrites(this.#dependencies, () => this.clearAll());
+    this.#writes ??= createWrites(this.#dependencies, () => this.clearAll());
     return this.#writes;
   }
 

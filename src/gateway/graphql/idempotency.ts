@@ -12,8 +12,8 @@ import type { WriteOutcome } from '../../rest/errors.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError } from './errors.ts';
 import type { Claim, ClaimRequest, KeyStore } from './idempotency-store.ts';
-import { InputError } from './input/user-error.ts';
-import { outcomeOf } from './write-outcomes.ts';
+import { InputError } from './input/problems.ts';
+import { outcomeOf } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 export interface KeyedEvents {

@@ -6,14 +6,23 @@
  * The variables are checked before a compiled operation is executed, so they always have the right type. Errors of a
  * compiled operation have the messages and paths of graphql-js. A test executes operations both ways and compares.
  */
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type ExecutionResult,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLString,
+  getNamedType,
   getNullableType,
   isInputObjectType,
   isInputType,
+  isListType,
   isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
   Kind,
   type OperationDefinitionNode,
   separateOperations,
@@ -25,7 +34,6 @@ import {
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
 import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
-import { withPlainScalars } from './jit-schema.ts';
 
 /** Executes a compiled operation. A result without `data` means that nothing was executed; graphql-js must do it. */
 export type Execute = (
@@ -81,6 +89,25 @@ export class Compiler {
     }
     this.#queue.length = 0;
   }
+}
+
+/**
+ * The schema for graphql-jit. Values are decoded already, so graphql-jit need not serialise them. With
+ * `disableLeafSerialization` it skips that for built-in scalars and enums only. So our custom scalars are declared as String
+ * here. Values do not change.
+ */
+function withPlainScalars(schema: GraphQLSchema): GraphQLSchema {
+  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
+    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
+    return isListType(type) ? new GraphQLList(plain(type.ofType)) : GraphQLString;
+  };
+  return mapSchema(schema, {
+    [MapperKind.OBJECT_FIELD](field) {
+      const scalar = getNamedType(field.type);
+      if (!isScalarType(scalar) || isSpecifiedScalarType(scalar)) return undefined;
+      return { ...field, type: plain(field.type) };
+    },
+  });
 }
 
 function compileWith(

@@ -10,21 +10,26 @@
  * to the resolver, which fails in the same way under its own path.
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
+import type {
+  PlayerReferralLinkArgs,
+  PlayerReferredFriendsArgs,
+  PlayerReferredFriendsConnectionArgs,
+} from '../../generated/graphql.ts';
 import { refusal } from '../access/gate.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
-import type { RowRange } from './loaders/pages.ts';
 import { MemoizeLast, selectedFields } from './selection.ts';
 
-type Arguments = Record<string, unknown>;
+/** The arguments of the related fields. */
+type Arguments = PlayerReferredFriendsArgs & PlayerReferredFriendsConnectionArgs & PlayerReferralLinkArgs;
 
 type Start = (id: string, node: FieldNode, context: Context, info: GraphQLResolveInfo) => Promise<unknown> | undefined;
 
 /** The fields of a player with REST calls of their own, and how each of these reads is started; undefined for none. */
 const RELATED = new Map<string, Start>([
   ['coupons', startCoupons],
-  ['referredFriends', (id, node, context, info) => startRows(id, () => pageRows(node, info), context)],
-  ['referredFriendsConnection', (id, node, context, info) => startRows(id, () => connectionRows(node, info), context)],
+  ['referredFriends', startRows(rowsOfPage)],
+  ['referredFriendsConnection', startRows(rowsOfConnection)],
   ['referralLink', startLink],
 ]);
 
@@ -69,13 +74,15 @@ async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, c
 }
 
 /** Starts nothing if an argument is invalid. */
-function startRows(playerUniqueId: string, rowsOf: () => RowRange, { loaders }: Context) {
-  try {
-    const { from, to } = rowsOf();
-    return loaders.referrals.load({ playerUniqueId, from, to });
-  } catch {
-    return undefined;
-  }
+function startRows(rowsOf: typeof rowsOfPage | typeof rowsOfConnection): Start {
+  return (playerUniqueId, node, { loaders }, info) => {
+    try {
+      const { from, to } = rowsOf(argumentsOf(node, info), [node], info);
+      return loaders.referrals.load({ playerUniqueId, from, to });
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 function startLink(playerUniqueId: string, node: FieldNode, { loaders }: Context, info: GraphQLResolveInfo) {
@@ -84,22 +91,7 @@ function startLink(playerUniqueId: string, node: FieldNode, { loaders }: Context
 }
 
 function languageOf(node: FieldNode, info: GraphQLResolveInfo): string | undefined {
-  const { lang } = argumentsOf(node, info);
-  return typeof lang === 'string' ? lang : undefined;
-}
-
-function pageRows(node: FieldNode, info: GraphQLResolveInfo): RowRange {
-  const { page, limit } = argumentsOf(node, info);
-  return rowsOfPage({ page: numberOf(page), limit: numberOf(limit) }, [node], info);
-}
-
-function connectionRows(node: FieldNode, info: GraphQLResolveInfo): RowRange {
-  const { first, after } = argumentsOf(node, info);
-  return rowsOfConnection({ first: numberOf(first), after: typeof after === 'string' ? after : null }, [node], info);
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+  return argumentsOf(node, info).lang ?? undefined;
 }
 
 /** Arguments of fields by their nodes, which live as long as their document does. */
@@ -110,7 +102,8 @@ function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolve
   if (last) return last;
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
-  const found = field ? getArgumentValues(field, node, variableValues) : {};
+  // Coerced to the types of the schema.
+  const found: Arguments = field ? getArgumentValues(field, node, variableValues) : {};
   const variables = variablesOf(node);
   if (variables) known.set(node, variables, variableValues, found);
   return found;

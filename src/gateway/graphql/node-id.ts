@@ -1,7 +1,27 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { type Selected, selectsAny } from './selection.ts';
+
+/** An object, with its `id` where that is selected. */
+export type WithId<Item> = Item | (Item & { id: string });
+
+const ID: ReadonlySet<string> = new Set(['id']);
+
 /**
- * The `id` of something that has no identifier of its own in the REST service: opaque, and made of its type, the player it
- * belongs to and its name there. So a client's cache never merges objects of two players or of two types.
+ * The items with an `id`, if one is selected below the nodes; one without a name gets none. They have no identifier of their
+ * own in the REST service. The `id` is opaque, and made of type, owner and name, so that a client's cache never merges
+ * objects of two players or of two types.
  */
-export function nodeId(type: 'Coupon' | 'ReferredFriend', owner: string, name: string): string {
-  return Buffer.from(JSON.stringify([type, owner, name])).toString('base64url');
+export function withIds<Item>(
+  items: readonly Item[],
+  nameOf: (item: Item) => string | undefined,
+  [type, owner]: [type: 'Coupon' | 'ReferredFriend', owner: string],
+  nodes: readonly Selected[],
+  info: GraphQLResolveInfo,
+): readonly WithId<Item>[] {
+  if (!selectsAny(nodes, type, ID, info)) return items;
+  return items.map((item) => {
+    const name = nameOf(item);
+    if (name === undefined) return item;
+    return { ...item, id: Buffer.from(JSON.stringify([type, owner, name])).toString('base64url') };
+  });
 }

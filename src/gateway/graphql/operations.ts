@@ -26,26 +26,27 @@ import type { OperationLimiter } from '../limits/operation-limits.ts';
 import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
 
-/** One operation of a valid document. */
-export interface KnownOperation {
+/** A valid document. */
+interface KnownDocument {
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  /** SHA-256 of the document's text, in hexadecimal. */
+  /** SHA-256 of its text, in hexadecimal. */
   readonly hash: string;
-  /** The members of coupons that its document selects. */
+  /** The members of coupons that it selects. */
   readonly couponMembers: CouponMembers;
+}
+
+/** One operation of a valid document. */
+export interface KnownOperation extends KnownDocument {
+  readonly operation: OperationDefinitionNode;
   /** How often it was requested. */
   requests: number;
   /** Compiled by graphql-jit; undefined while graphql-js executes it. */
   execute: Execute | undefined;
 }
 
-interface KnownDocument {
-  document: DocumentNode;
-  hash: string;
-  couponMembers: CouponMembers;
+interface KnownOperations extends KnownDocument {
   /** By the name the client gives; undefined for a request without one. */
-  operations: Map<string | undefined, KnownOperation>;
+  readonly operations: Map<string | undefined, KnownOperation>;
 }
 
 export interface OperationsOptions {
@@ -67,7 +68,7 @@ type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore
 
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #byText = new LRUCache<string, KnownDocument>({
+  readonly #byText = new LRUCache<string, KnownOperations>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_document, text) => text.length + 1,
@@ -124,7 +125,7 @@ export class Operations {
     delete: async () => true,
   };
 
-  #learn(text: string): KnownDocument | undefined {
+  #learn(text: string): KnownOperations | undefined {
     const { schema, limiter, maxTokens } = this.#options;
     const document = parseOrUndefined(text, maxTokens);
     if (!document) return undefined;

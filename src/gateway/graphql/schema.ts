@@ -10,9 +10,8 @@ import { couponFields } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
 import { playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
 import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
-import { DateScalar, DateTime } from './scalars/dates.ts';
 import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
-import { LanguageCode, URLScalar } from './scalars/texts.ts';
+import { DateScalar, DateTime, LanguageCode, URLScalar } from './scalars/texts.ts';
 import { describeScopes } from './sdl.ts';
 
 const resolvers: Resolvers = {

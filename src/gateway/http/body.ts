@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { isExact } from '../graphql/input/text.ts';
+import { isExact } from '../graphql/input/problems.ts';
 import { clientAddress } from '../limits/address.ts';
 import { addressOf, clientGone } from './connections.ts';
 import { overloaded } from './overload.ts';

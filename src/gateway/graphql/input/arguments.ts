@@ -1,6 +1,5 @@
 import { idProblem } from '../../../rest/request.ts';
 import { badUserInput } from '../errors.ts';
-import type { Problem } from './text.ts';
 
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
@@ -13,16 +12,15 @@ const MAX_ROW = 2 ** 31 - 1;
 
 /** Checks an argument that identifies a player; throws BAD_USER_INPUT. */
 export function checkPlayerId(argument: string, playerUniqueId: string): void {
-  refuse(argument, idProblem(playerUniqueId));
+  const problem = idProblem(playerUniqueId);
+  if (problem) throw badUserInput(argument, problem.message);
 }
 
 /** Checks a list of players: at most 50, each a valid identifier. */
 export function checkPlayerIds(argument: string, playerUniqueIds: readonly string[]): void {
-  if (playerUniqueIds.length > MAX_PLAYERS) {
-    throw badUserInput(argument, `must have at most ${MAX_PLAYERS} members, not ${playerUniqueIds.length}`);
-  }
+  checkLength(argument, playerUniqueIds, MAX_PLAYERS);
   playerUniqueIds.forEach((id, index) => {
-    refuse(`${argument}[${index}]`, idProblem(id));
+    checkPlayerId(`${argument}[${index}]`, id);
   });
 }
 
@@ -40,10 +38,9 @@ export function checkSize(argument: string, size: number, min = 1): void {
 
 /** Checks how many kinds of coupons a filter names: at most 100. */
 export function checkCouponTypes(types: readonly unknown[] | null | undefined): void {
-  if (!types || types.length <= MAX_COUPON_TYPES) return;
-  throw badUserInput('filter.couponTypes', `must have at most ${MAX_COUPON_TYPES} members, not ${types.length}`);
+  if (types) checkLength('filter.couponTypes', types, MAX_COUPON_TYPES);
 }
 
-function refuse(argument: string, problem: Problem | undefined): void {
-  if (problem) throw badUserInput(argument, problem.message);
+export function checkLength(argument: string, { length }: readonly unknown[], max: number): void {
+  if (length > max) throw badUserInput(argument, `must have at most ${max} members, not ${length}`);
 }

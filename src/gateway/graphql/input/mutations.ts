@@ -5,17 +5,23 @@ import type {
   UpsertPlayerInput,
 } from '../../../generated/graphql.ts';
 import { idProblem } from '../../../rest/request.ts';
-import { isExact, keyProblem, nameProblem, type Problem, textProblem } from './text.ts';
-import type { UserError } from './user-error.ts';
+import { isExact, nameProblem, type Problem, textProblem, type UserError } from './problems.ts';
+
+/** The longest name of an event, in characters; the reference service has the same. */
+const MAX_NAME_LENGTH = 256;
+/** The longest idempotency key, in characters. */
+const MAX_KEY_LENGTH = 128;
+/** How many problems are reported at once: thousands of them would make the response larger than the input. */
+const MAX_PROBLEMS = 50;
 
 /** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
-  return firstOf([
+  return [
     ...at(['playerUniqueId'], idProblem(playerUniqueId)),
     ...(attributes ? attributeProblems(attributes) : []),
     ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
     ...(device?.token == null ? [] : at(['device', 'token'], textProblem(device.token))),
-  ]);
+  ].slice(0, MAX_PROBLEMS);
 }
 
 /** The problems that a client can correct in the input of `deletePlayer`. */
@@ -27,24 +33,17 @@ export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   const seen = new Set<string>();
   const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
-  if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], keyProblem(idempotencyKey)));
+  if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
   if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
   events.forEach(({ name, metadata }, index) => {
     const problem = seen.has(name)
       ? ({ code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' } as const)
-      : nameProblem(name);
+      : nameProblem(name, MAX_NAME_LENGTH);
     const path = ['events', String(index)];
     problems.push(...at([...path, 'name'], problem));
     if (metadata) problems.push(...memberProblems([...path, 'metadata'], metadata, metadataProblem));
     seen.add(name);
   });
-  return firstOf(problems);
-}
-
-/** How many problems are reported at once: thousands of them would make the response larger than the input. */
-const MAX_PROBLEMS = 50;
-
-function firstOf(problems: UserError[]): UserError[] {
   return problems.slice(0, MAX_PROBLEMS);
 }
 

@@ -1,18 +1,8 @@
+import type { PlayerReferredFriendsArgs, PlayerReferredFriendsConnectionArgs } from '../../../generated/graphql.ts';
 import type { RowRange } from '../loaders/pages.ts';
 import { type Selected, type SelectionContext, selectsAny } from '../selection.ts';
 import { checkPage, checkSize } from './arguments.ts';
 import { type Cursor, readCursor } from './cursor.ts';
-
-/** Null and an absent argument mean the default. */
-export interface PageArguments {
-  page?: number | null | undefined;
-  limit?: number | null | undefined;
-}
-
-export interface ConnectionArguments {
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-}
 
 export interface PageRows extends RowRange {
   page: number;
@@ -32,8 +22,12 @@ const DEFAULT_SIZE = 50;
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
-/** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for an invalid page. */
-export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], selecting: SelectionContext): PageRows {
+/** The rows a page asks for, null for a default; none where only totals are selected. Throws BAD_USER_INPUT for an invalid page. */
+export function rowsOfPage(
+  args: PlayerReferredFriendsArgs,
+  nodes: readonly Selected[],
+  selecting: SelectionContext,
+): PageRows {
   const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
   checkPage(page, limit);
   const from = (page - 1) * limit;
@@ -43,7 +37,7 @@ export function rowsOfPage(args: PageArguments, nodes: readonly Selected[], sele
 
 /** The rows that a connection needs; none when only the total is selected. Throws BAD_USER_INPUT for invalid arguments. */
 export function rowsOfConnection(
-  args: ConnectionArguments,
+  args: PlayerReferredFriendsConnectionArgs,
   nodes: readonly Selected[],
   selecting: SelectionContext,
 ): ConnectionRows {

@@ -1,9 +1,7 @@
 import type { CouponFilter, PlayerResolvers } from '../../../generated/graphql.ts';
 import type { Coupon } from '../../../rest/wire.ts';
 import { checkCouponTypes } from '../input/arguments.ts';
-import { nodeId } from '../node-id.ts';
-import { selectsAny } from '../selection.ts';
-import type { CouponParent } from './parents.ts';
+import { withIds } from '../node-id.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
@@ -11,17 +9,9 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
     await couponReads.take(playerUniqueId, info.path.key);
     const found = await loaders.coupons.load(playerUniqueId);
     const coupons = found && filter ? filterCoupons(found, filter, new Date()) : found;
-    return coupons && selectsAny(info.fieldNodes, 'Coupon', ID, info) ? withIds(coupons, playerUniqueId) : coupons;
+    return coupons && withIds(coupons, ({ code }) => code, ['Coupon', playerUniqueId], info.fieldNodes, info);
   },
 };
-
-const ID: ReadonlySet<string> = new Set(['id']);
-
-function withIds(coupons: readonly Coupon[], owner: string): CouponParent[] {
-  return coupons.map((coupon) =>
-    coupon.code === undefined ? coupon : { ...coupon, id: nodeId('Coupon', owner, coupon.code) },
-  );
-}
 
 /** The coupons that match every member of the filter; a member that is absent or null matches all. */
 export function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, now: Date): Coupon[] {

@@ -6,8 +6,10 @@ import { performWrite } from './write.ts';
 
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   trackEvents: async (_parent, { input }, context, info) => {
-    const field = { info, outcomes: context.loaders.writes.outcomes, isKeyed: input.idempotencyKey != null };
-    const { userErrors } = await performWrite(field, eventProblems(input), () => sendEvents(input, context));
+    const { writes } = context.loaders;
+    const write = () => sendEvents(input, context);
+    const isKeyed = input.idempotencyKey != null;
+    const { userErrors } = await performWrite(info, writes, eventProblems(input), write, isKeyed);
     const eventNames = userErrors.length > 0 ? [] : input.events.map(({ name }) => name);
     return { playerUniqueId: input.playerUniqueId, eventNames, userErrors };
   },
@@ -20,12 +22,7 @@ function sendEvents(input: TrackEventsInput, { loaders, idempotency, caller, cal
   return idempotency.once(keyed, () => loaders.writes.trackKeyedEvents(eventBody(input)));
 }
 
-/**
- * Events are sent as a map from name to metadata; a map without a prototype, so that names such as `__proto__` are ordinary
- * names.
- */
+/** Events are sent as a map from name to metadata. `Object.fromEntries` treats `__proto__` like any other name. */
 function eventBody({ playerUniqueId, events }: TrackEventsInput): TrackEventsRequest {
-  const byName: TrackEventsRequest['events'] = Object.create(null);
-  for (const { name, metadata } of events) byName[name] = metadata ?? {};
-  return { playerUniqueId, events: byName };
+  return { playerUniqueId, events: Object.fromEntries(events.map(({ name, metadata }) => [name, metadata ?? {}])) };
 }

@@ -1,17 +1,11 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../../rest/wire.ts';
-import type { UserError } from '../input/user-error.ts';
+import type { UserError } from '../input/problems.ts';
 import type { Referrals } from '../loaders/referral.ts';
+import type { WithId } from '../node-id.ts';
 
-/** A coupon, with its `id` where that is selected. */
-export interface CouponParent extends Coupon {
-  id?: string | undefined;
-}
-
-/** A referred friend, with its `id` where that is selected. */
-export interface ReferredFriendParent extends ReferredFriend {
-  id?: string | undefined;
-}
+export type CouponParent = WithId<Coupon>;
+export type ReferredFriendParent = WithId<ReferredFriend>;
 
 /** What was found in a player's list of referred friends. */
 interface ReferralsParent extends Referrals {

@@ -1,13 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { MutationResolvers, PlayerResolvers, QueryResolvers } from '../../../generated/graphql.ts';
-import type { Player } from '../../../rest/wire.ts';
+import type {
+  MutationResolvers,
+  PlayerAttributesInput,
+  PlayerResolvers,
+  QueryResolvers,
+  UpsertPlayerInput,
+} from '../../../generated/graphql.ts';
+import type { Player, PlayerUpsertRequest } from '../../../rest/wire.ts';
 import type { Deletion } from '../../observe/operation-record.ts';
 import type { Context } from '../context.ts';
 import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
 import { needsPlayer, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
-import { upsertBody } from './player-body.ts';
 import { performWrite } from './write.ts';
 
 type Lang = string | null | undefined;
@@ -80,19 +85,15 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
   upsertPlayer: async (_parent, { input }, { loaders: { writes } }, info) => {
     const { playerUniqueId } = input;
-    const outcome = await performWrite({ info, outcomes: writes.outcomes }, upsertProblems(input), () =>
-      writes.upsertPlayer(upsertBody(input)),
-    );
-    return { playerUniqueId, serviceId: outcome.result?.serviceId ?? null, userErrors: outcome.userErrors };
+    const write = () => writes.upsertPlayer(upsertBody(input));
+    const { result, userErrors } = await performWrite(info, writes, upsertProblems(input), write);
+    return { playerUniqueId, serviceId: result?.serviceId ?? null, userErrors };
   },
   deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes }, record }, info) => {
     const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
     record.deletions.push(deletion);
-    const { result, userErrors } = await performWrite(
-      { info, outcomes: writes.outcomes },
-      deleteProblems({ playerUniqueId }),
-      () => writes.deletePlayer(playerUniqueId),
-    );
+    const write = () => writes.deletePlayer(playerUniqueId);
+    const { result, userErrors } = await performWrite(info, writes, deleteProblems({ playerUniqueId }), write);
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
@@ -104,3 +105,31 @@ const notFound = {
   field: ['input', 'playerUniqueId'],
   message: 'playerUniqueId names no existing player.',
 } as const;
+
+type WireAttributes = NonNullable<PlayerUpsertRequest['playerAttributes']>;
+
+/** The body of an upsert. What is null, empty or left out is not sent: the service leaves it as it is. */
+function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): PlayerUpsertRequest {
+  return {
+    playerUniqueId,
+    ...(attributes ? { playerAttributes: wireAttributes(attributes) } : {}),
+    ...(device?.token ? { deviceToken: device.token } : {}),
+    ...(device ? { osType: device.osType } : {}),
+  };
+}
+
+/** The members have the same names in GraphQL and REST. Tags are sent as one comma-separated text. */
+function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
+  const free = withoutEmpty(custom ?? {});
+  return {
+    ...withoutEmpty(rest),
+    ...(tags?.length ? { tags: tags.map((tag) => tag.trim()).join(',') } : {}),
+    ...(Object.keys(free).length > 0 ? { custom: free } : {}),
+  };
+}
+
+function withoutEmpty<Value>(members: Record<string, Value>): Record<string, NonNullable<Value>> {
+  const isKnown = (entry: [string, Value]): entry is [string, NonNullable<Value>] =>
+    entry[1] != null && entry[1] !== '';
+  return Object.fromEntries(Object.entries(members).filter(isKnown));
+}

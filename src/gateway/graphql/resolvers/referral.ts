@@ -11,18 +11,16 @@ import { writeCursor } from '../input/cursor.ts';
 import { rowsOfConnection, rowsOfPage } from '../input/rows.ts';
 import { readConnection } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
-import { nodeId } from '../node-id.ts';
-import { type Selected, selectedFields, selectsAny } from '../selection.ts';
-import type { ReferralConnectionParent, ReferredFriendParent } from './parents.ts';
+import { withIds } from '../node-id.ts';
+import { type Selected, selectedFields } from '../selection.ts';
+import type { ReferralConnectionParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
     const { page, limit, from, to } = rowsOfPage(args, info.fieldNodes, info);
     const found = await loaders.referrals.load({ playerUniqueId, from, to });
-    if (!found) return null;
-    const { rows, total, totalPending, totalActive } = found;
-    return { owner: playerUniqueId, rows, total, totalPending, totalActive, page, limit };
+    return found && { owner: playerUniqueId, ...found, page, limit };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
     const range = rowsOfConnection(args, info.fieldNodes, info);
@@ -66,21 +64,14 @@ export const friendFields: ReferredFriendResolvers = {
     playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
 
-const ID: ReadonlySet<string> = new Set(['id']);
-
-/** Friends as the selection below `nodes` needs them: with ids where one is selected. */
+/** Friends as the selection below `nodes` needs them. */
 function friendsFor(
   nodes: readonly Selected[],
   rows: readonly ReferredFriend[],
   owner: string,
   info: GraphQLResolveInfo,
-): readonly ReferredFriendParent[] {
-  if (!selectsAny(nodes, 'ReferredFriend', ID, info)) return rows;
-  return rows.map((friend) =>
-    friend.playerUniqueId === undefined
-      ? friend
-      : { ...friend, id: nodeId('ReferredFriend', owner, friend.playerUniqueId) },
-  );
+) {
+  return withIds(rows, ({ playerUniqueId }) => playerUniqueId, ['ReferredFriend', owner], nodes, info);
 }
 
 function cursorOf({ from, rows, total }: ReferralConnectionParent, index: number): string {

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ObjectFieldNode, type ValueNode } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { isJson, type Json } from '../../../rest/decode/members.ts';
 
 type Variables = Record<string, unknown> | null | undefined;
@@ -26,31 +26,16 @@ function objectScalar(name: string) {
 /** The value of a literal with its variables. Members whose variable is absent are left out. */
 function literal(name: string, node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
-    case Kind.VARIABLE:
-      return variables?.[node.name.value];
-    case Kind.INT:
-    case Kind.FLOAT:
-      return Number(node.value);
-    case Kind.STRING:
-    case Kind.BOOLEAN:
-      return node.value;
-    case Kind.NULL:
-      return null;
     case Kind.ENUM:
       throw new GraphQLError(`${name}: "${node.value.slice(0, 60)}" must be in quotes.`, { nodes: node });
     case Kind.LIST:
       return node.values.map((value) => literal(name, value, variables)).filter((value) => value !== undefined);
-    case Kind.OBJECT:
-      return members(name, node.fields, variables);
+    case Kind.OBJECT: {
+      const members = node.fields.map((field) => [field.name.value, literal(name, field.value, variables)] as const);
+      // `Object.fromEntries` treats `__proto__` like any other name.
+      return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+    }
+    default:
+      return valueFromASTUntyped(node, variables);
   }
-}
-
-/** The members of a literal. The object has no prototype, so that names such as `__proto__` are ordinary names. */
-function members(name: string, fields: readonly ObjectFieldNode[], variables: Variables): unknown {
-  const result: Json = Object.create(null);
-  for (const field of fields) {
-    const value = literal(name, field.value, variables);
-    if (value !== undefined) result[field.name.value] = value;
-  }
-  return result;
 }

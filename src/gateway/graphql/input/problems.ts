@@ -1,11 +1,26 @@
-/** The longest name of an event, in characters; the reference service has the same. */
-const MAX_NAME_LENGTH = 256;
-/** The longest idempotency key, in characters. */
-const MAX_KEY_LENGTH = 128;
+import type { UserErrorCode } from '../../../generated/graphql.ts';
 
-/** A problem of a client's value: a code of the schema's `UserErrorCode` and the end of a sentence. */
+/** A problem that the caller can correct in the input of a mutation. */
+export interface UserError {
+  code: UserErrorCode;
+  /** A path that begins with `input`. */
+  field: readonly string[];
+  message: string;
+}
+
+/** A mistake in the input that is found only while the write is prepared. Nothing was written. */
+export class InputError extends Error {
+  readonly userError: UserError;
+
+  constructor(userError: UserError) {
+    super(userError.message);
+    this.userError = userError;
+  }
+}
+
+/** A problem of a client's value: its code and the end of a sentence. */
 export interface Problem {
-  code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG';
+  code: UserErrorCode;
   /** Follows the name of the member: "playerUniqueId must not be empty". */
   message: string;
 }
@@ -20,13 +35,8 @@ export function textProblem(text: string): Problem | undefined {
   return undefined;
 }
 
-/** Why a text cannot be an idempotency key. */
-export function keyProblem(key: string): Problem | undefined {
-  return nameProblem(key, MAX_KEY_LENGTH);
-}
-
-/** Why a text cannot name an event. */
-export function nameProblem(name: string, maxLength = MAX_NAME_LENGTH): Problem | undefined {
+/** Why a text cannot be a name: of an event, or an idempotency key. */
+export function nameProblem(name: string, maxLength: number): Problem | undefined {
   if (name.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
   if (name.length > maxLength) return { code: 'TOO_LONG', message: `must have at most ${maxLength} characters` };
   if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
