@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { isRedisUrl } from '../config/forms.ts';
 import { reveal, type Secret } from '../config/secret.ts';
-import type { Invalidation, InvalidationListener } from '../rest/invalidation.ts';
+import type { Invalidation, InvalidationListener } from '../rest/cache.ts';
 
 /** State that replicas and workers share. The gateway also works while Redis is not available. */
 export interface SharedState {

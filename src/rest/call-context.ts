@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CouponMembers } from './decode/coupon-members.ts';
+import type { CouponMembers } from './decode/coupon.ts';
 import type { Endpoint, Method } from './endpoints.ts';
 import { cancelled, timedOut, type UpstreamErrorCode } from './errors.ts';
 

@@ -1,12 +1,11 @@
 import type { Config } from '../config/config.ts';
-import { ReadCache } from './cache.ts';
+import { type Invalidation, ReadCache } from './cache.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import type { Warn } from './decode/members.ts';
 import { decodePlayer } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import { getPlayer, listCoupons, listReferrals } from './endpoints.ts';
-import type { Invalidation } from './invalidation.ts';
 import { Languages } from './language.ts';
 import type { Health, Observer } from './observer.ts';
 import { Reads, type ReadsOptions } from './reads.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
-import type { CouponMembers } from './decode/coupon-members.ts';
+import type { CouponMembers } from './decode/coupon.ts';
 import { type Endpoint, ID } from './endpoints.ts';
 import type { Request } from './transport.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import type { RestClient } from '../../src/rest/client.ts';
-import { CouponMembers } from '../../src/rest/decode/coupon-members.ts';
+import { CouponMembers } from '../../src/rest/decode/coupon.ts';
 import { API_KEY, type EndpointName } from '../kit/upstream.ts';
 import { failure, operation, start, type TestOperation } from './setup.ts';
 

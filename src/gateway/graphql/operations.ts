@@ -21,7 +21,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { CouponMembers } from '../../rest/decode/coupon-members.ts';
+import { CouponMembers } from '../../rest/decode/coupon.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
