@@ -1,10 +1,12 @@
+import { isJson, type Json } from './decode/members.ts';
 import type { Refusal } from './errors.ts';
 import type { IdentifiedRequest } from './request.ts';
 
-/** The excerpt of a body can end anywhere, so its members are found by their names and not by parsing. */
-const CODE = /"code"\s{0,9}:\s{0,9}"?([\w.-]{1,40})/;
-const MESSAGE = /"(?:message|error|detail)"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.){1,500})("?)/;
-/** The longest message in the log, in characters. It is cut after the values are removed: no part of one stays. */
+/** A code in the log. */
+const CODE = /^[\w.-]{1,40}$/;
+/** Where services put the message, in this order. */
+const MESSAGES = ['message', 'error', 'detail'];
+/** The longest message in the log, in characters. It is cut after the values are removed, so no part of one stays. */
 const MAX_LENGTH = 200;
 /** Personal data that did not come from this request. */
 const PERSONAL = /[^\s"'<>@/]{1,64}(?:@|%40)[^\s"'<>@]{1,255}|\+?\d[\d -]{5,}\d/gi;
@@ -13,38 +15,30 @@ const MIN_VALUE_LENGTH = 3;
 /** With more values, nothing of the message is logged. */
 const MAX_VALUES = 200;
 
-/** The refusal in the beginning of a response's body; undefined when there is none, or when it cannot be cleaned. */
-export function refusalIn(excerpt: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
-  const code = CODE.exec(excerpt)?.[1];
-  const [, message, end] = MESSAGE.exec(excerpt) ?? [];
-  if (code === undefined && message === undefined) return undefined;
+/**
+ * The refusal in a response's body. Undefined for a body that is no JSON object (its end may be missing), that has neither a
+ * code nor a message, or that cannot be cleaned.
+ */
+export function refusalIn(body: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
+  const json = parse(body);
+  const code = String(json['code']);
+  const message = MESSAGES.map((name) => json[name]).find((text) => typeof text === 'string');
+  if (json['code'] === undefined && message === undefined) return undefined;
   const values = valuesOf(request, playerUniqueId);
   if (!values) return undefined;
-  const shownCode = code !== undefined && withoutValues(code, values) === code ? code : undefined;
-  if (message === undefined) return { code: shownCode, message };
-  const text = unescaped(message).normalize('NFC');
-  const whole = end ? text : withoutCutValue(text, values);
-  return { code: shownCode, message: withoutValues(whole, values).slice(0, MAX_LENGTH) };
+  const isShown = json['code'] !== undefined && CODE.test(code) && withoutValues(code, values) === code;
+  return {
+    code: isShown ? code : undefined,
+    message: message && withoutValues(message.normalize('NFC'), values).slice(0, MAX_LENGTH),
+  };
 }
 
-/** The text without the beginning of a value at its end: the excerpt can end inside a value. */
-function withoutCutValue(text: string, values: readonly string[]): string {
-  const whole = text.replace(/\uFFFD$/, '');
-  const lower = whole.toLowerCase();
-  const beginnings = values.map((value) => value.slice(0, lower.length).toLowerCase());
-  for (let at = 0; at < lower.length; at += 1) {
-    const rest = lower.slice(at);
-    if (beginnings.some((beginning) => beginning.startsWith(rest))) return whole.slice(0, at);
-  }
-  return whole;
-}
-
-/** A text of JSON without its escapes. An escape that was cut is left out. */
-function unescaped(text: string): string {
+function parse(text: string): Json {
   try {
-    return String(JSON.parse(`"${text.replace(/\\u[\da-f]{0,3}$/i, '')}"`));
+    const json: unknown = JSON.parse(text);
+    return isJson(json) ? json : {};
   } catch {
-    return text;
+    return {};
   }
 }
 

@@ -3,8 +3,8 @@ import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
 import type { NoResponse, Response } from './transport.ts';
 
-/** How much of a failed call's body the log may hold. */
-const EXCERPT_BYTES = 500;
+/** How much of a failed call's body is kept for the log: more than a refusal has. */
+const EXCERPT_BYTES = 4_096;
 /** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
