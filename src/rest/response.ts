@@ -1,4 +1,4 @@
-import { isJson, type Json } from './decode/members.ts';
+import { isJson, type Json, type Warn } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
 import type { NoResponse, Response } from './transport.ts';
@@ -23,12 +23,18 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
  * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
  * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
  * `isTransient`.
+ *
+ * @param warn Called for a 404 that does not say that the player is unknown.
  */
-export function readResponse(response: Response, endpoint: Endpoint): Json | null {
+export function readResponse(response: Response, endpoint: Endpoint, warn?: Warn): Json | null {
   const { status, body } = response;
   if (status < 200 || (status >= 300 && status < 400)) throw invalid(endpoint, response);
   if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
-  if (status === 404 && endpoint.ofPlayer) return null;
+  if (status === 404 && endpoint.ofPlayer) {
+    // A wrong path in REST_BASE_URL makes every player unknown.
+    if (codeIn(parse(body.toString())) !== UNKNOWN_PLAYER) warn?.('missing-code', endpoint.name);
+    return null;
+  }
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw invalid(endpoint, response);
   const text = body.toString();

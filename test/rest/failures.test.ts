@@ -139,21 +139,24 @@ describe.each([
   });
 });
 
-describe.each<[string, Answer]>([
-  ['404', { status: 404, json: { code: 101, message: 'unknown' } }],
-  ['404 without a body', { status: 404 }],
-  ['400 with code 101', { status: 400, json: { code: 101 } }],
-  ['200 with code 101', { json: { code: 101, message: 'unknown' } }],
-])('%s', (_case, answer) => {
+describe.each<[string, Answer, warned: boolean]>([
+  ['404', { status: 404, json: { code: 101, message: 'unknown' } }, false],
+  ['404 without a body', { status: 404 }, true],
+  ['404 of a proxy', { status: 404, raw: '<h1>Not found</h1>' }, true],
+  ['400 with code 101', { status: 400, json: { code: 101 } }, false],
+  ['200 with code 101', { json: { code: 101, message: 'unknown' } }, false],
+])('%s', (_case, answer, warned) => {
   test.each([
     ['GET /player', null],
     ['GET /coupon', null],
     ['GET /referrals', null],
     ['DELETE /player', 'unknown'],
   ] as const)('on %s says that the player is unknown', async (endpoint, expected) => {
-    const { upstream, rest } = await start();
+    const { upstream, rest, seen } = await start();
     upstream.on(endpoint, answer);
     expect(await endpoints.find(([name]) => name === endpoint)?.[1](rest)).toBe(expected);
+    const [method] = endpoint.split(' ');
+    expect(seen.decodeWarnings).toEqual(warned ? [expect.stringMatching(`^missing-code ${method} /`)] : []);
   });
 });
 

@@ -9,10 +9,16 @@
 
 export type Json = Record<string, unknown>;
 
-/** Why a value was decoded to undefined or `UNKNOWN`. */
-export type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'bad-url';
+/** Why a value was decoded to undefined or `UNKNOWN`; `missing-code`: a 404 without the code of an unknown player. */
+export type DecodeWarning =
+  | 'unknown-enum-value'
+  | 'undecodable-date'
+  | 'wrong-type'
+  | 'out-of-range'
+  | 'bad-url'
+  | 'missing-code';
 
-/** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
+/** Reports one value. `member` is a name such as `coupon.couponType`, or of an endpoint; never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
