@@ -25,7 +25,7 @@ export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenF
 export interface AuthenticationOptions {
   /** Whether a request without a token gets an anonymous caller, for health checks. */
   anonymousTypename: boolean;
-  /** Limits requests without a valid token per address. Known tokens are not affected. */
+  /** Limits requests without a valid token, by address. Many users can share an address: valid tokens do not count. */
   limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure'>;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;

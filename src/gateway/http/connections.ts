@@ -13,20 +13,6 @@ import { Cancellation } from '../../rest/call-context.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { requestIdOf } from './headers.ts';
 
-export interface ConnectionLimits {
-  /** How long the head of a request may take to arrive, from the start of the connection or the end of the last response. */
-  headersTimeoutMs: number;
-  /** How long a whole request may take to arrive. */
-  requestTimeoutMs: number;
-  /** How long a connection may stay open between two requests. */
-  keepAliveTimeoutMs: number;
-  /**
-   * How many connections are open at most. One more closes the oldest connection without a request, or, if there is none, is
-   * closed itself.
-   */
-  max: number;
-}
-
 /** What answers failures before routing. */
 type EarlyErrors = Pick<FastifyServerOptions, 'frameworkErrors' | 'clientErrorHandler'>;
 
@@ -62,7 +48,7 @@ export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: E
 }
 
 /**
- * Limits the number of connections, and closes them when the gateway closes.
+ * Limits the number of open connections to `max`, and closes them when the gateway closes.
  *
  * Responses close their connection after the gateway began to close, or after `draining` aborted. Connections on which the
  * client has sent nothing are closed too: Node's server would wait for them.
@@ -70,7 +56,7 @@ export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: E
  * A connection over the limit closes the oldest one without a request, so that connections without requests cannot block
  * clients. When every other connection has had a request, the new one is closed.
  */
-export function keepConnections(app: FastifyInstance, { max }: ConnectionLimits, draining?: AbortSignal): void {
+export function keepConnections(app: FastifyInstance, max: number, draining?: AbortSignal): void {
   const open = new Set<Socket>();
   const silent = new Set<Socket>();
   let closing = false;

@@ -27,7 +27,7 @@ export async function addHooks(
 ): Promise<Semaphore> {
   observation.observe(app, GRAPHQL_PATH);
   const turns = new Turns(app, config.overload.eventLoopDelayMs / 2);
-  keepConnections(app, config.connections, draining);
+  keepConnections(app, config.connections.max, draining);
   limitChunks(app.server);
   setHeaders(app);
   refuseAmbiguousHeaders(app);

@@ -2,17 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { Semaphore } from '../../rest/semaphore.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-
-export interface OverloadLimits {
-  /** How many operations are executed at once at most; as many again may wait. */
-  concurrentOperations: number;
-  /** How late the event loop may be on average, in milliseconds. */
-  eventLoopDelayMs: number;
-  /** How full the heap may be, as a percentage of what V8 allows. */
-  heapPercent: number;
-}
 
 /**
  * How often the delay of the event loop and the heap are sampled, in milliseconds. Not more often: a second without a
@@ -41,7 +33,7 @@ const RETRY_AFTER_MS = 1_000;
  * is overloaded. The delay of the event loop and the heap are also limited: they cover load that the number of operations
  * does not show. When one of them is too high, all requests are refused for a second.
  */
-export async function limitOverload(app: FastifyInstance, limits: OverloadLimits): Promise<Semaphore> {
+export async function limitOverload(app: FastifyInstance, limits: Config['overload']): Promise<Semaphore> {
   await app.register(underPressure, {
     sampleInterval: PRESSURE_SAMPLE_MS,
     maxEventLoopDelay: limits.eventLoopDelayMs,

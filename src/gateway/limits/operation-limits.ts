@@ -5,18 +5,21 @@ import { requestError } from '../graphql/errors.ts';
 import { MemoizeLast } from '../graphql/selection.ts';
 import { type Measure, measureOperation } from './measure.ts';
 
-/** How large an operation may be. The size of the body and the number of tokens are limited before. */
-export interface OperationLimits {
-  depth: number;
-  aliases: number;
-  /** The length of the longest alias. An alias is in the response once for each member of a list. */
-  aliasLength: number;
-  rootFields: number;
-  directives: number;
-  complexity: number;
-}
+/**
+ * The limits of an operation, and what each of them counts, for the message to developers. The size of the body and the
+ * number of tokens are limited before.
+ */
+const COUNTED = {
+  depth: 'levels of fields',
+  aliases: 'aliases',
+  // An alias is in the response once for each member of a list.
+  aliasLength: 'characters in one alias',
+  rootFields: 'root fields',
+  directives: 'directives',
+  complexity: 'fields, those of lists counted for each member',
+};
 
-type LimitName = keyof OperationLimits;
+type LimitName = keyof typeof COUNTED;
 
 export interface Measured extends Measure {
   /** What the operation is charged against the caller's rate, in ordinary operations. */
@@ -27,23 +30,13 @@ export interface Measured extends Measure {
 
 export interface LimitsOptions {
   schema: GraphQLSchema;
-  limits: OperationLimits;
+  limits: Record<LimitName, number>;
   /** Whether introspection needs no scope; otherwise it needs `schema:read`. */
   openIntrospection: boolean;
 }
 
 /** The complexity of an ordinary operation; each further multiple of it is charged as one more operation. */
 const COMPLEXITY_PER_COST = 500;
-
-/** What each limit counts, for the message to developers. */
-const COUNTED: Record<LimitName, string> = {
-  depth: 'levels of fields',
-  aliases: 'aliases',
-  aliasLength: 'characters in one alias',
-  rootFields: 'root fields',
-  directives: 'directives',
-  complexity: 'fields, those of lists counted for each member',
-};
 
 const LIMITS = Object.keys(COUNTED) as LimitName[];
 

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
@@ -5,21 +6,8 @@ import { clientAddress } from './address.ts';
 import { type Buckets, createBuckets, type LocalBuckets, type RateLimit } from './buckets.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
-/**
- * The rate limits of callers. A caller with the scope `any-player` is a server with many users. Any other is one user.
- */
-export interface RateConfig {
-  /** In ordinary operations; a larger operation counts as several. */
-  operations: RateLimit;
-  couponReads: RateLimit;
-  serverOperations: RateLimit;
-  serverCouponReads: RateLimit;
-  /** By address: requests without a valid token. Valid tokens do not count, so that many users can share an address. */
-  failedAuthentications: RateLimit;
-}
-
 interface RateLimitsOptions {
-  rates: RateConfig;
+  rates: Config['rates'];
   /** How many processes of this machine share the limits when there is no Redis. */
   workers: number;
   shared: SharedState | undefined;
@@ -135,6 +123,7 @@ function partOf({ perSecond, burst }: RateLimit, workers: number): RateLimit {
   return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
 }
 
+/** A caller with the scope `any-player` is a server with many users; any other is one user. */
 function isServer({ scopes }: Caller): boolean {
   return scopes.has('any-player');
 }

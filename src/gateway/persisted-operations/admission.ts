@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Scope } from '../../config/scopes.ts';
+import type { Config } from '../../config/config.ts';
 import { isJson } from '../../rest/decode/members.ts';
 import type { Caller } from '../access/caller.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
@@ -10,15 +10,6 @@ import { pseudonym } from '../observe/observe.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
 import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
-
-export interface PersistedOperationsConfig {
-  /** `off` has no manifest; `log` runs everything and logs what `enforce` would refuse. */
-  mode: 'off' | 'log' | 'enforce';
-  /** The files and folders that list the operations; needed unless the mode is `off`. */
-  files: readonly string[];
-  /** Callers with this scope may run what is not listed. */
-  exemptScope?: Scope | undefined;
-}
 
 /** The operation that a request contains or refers to. */
 export interface ResolvedOperation {
@@ -41,7 +32,7 @@ const UNKNOWN_ID =
  * except the health check, the only operation of a caller without a token. All other checks also apply to listed operations.
  */
 export class Admission {
-  readonly #config: PersistedOperationsConfig;
+  readonly #config: Config['persistedOperations'];
   readonly #manifest: (() => Manifest) | undefined;
   readonly #registered: PersistedQueryStore;
   readonly #log: FastifyBaseLogger;
@@ -49,7 +40,7 @@ export class Admission {
 
   /** Throws a ConfigError for a manifest that cannot be used. */
   constructor(
-    config: PersistedOperationsConfig,
+    config: Config['persistedOperations'],
     check: ManifestCheck,
     registered: PersistedQueryStore,
     log: FastifyBaseLogger,
