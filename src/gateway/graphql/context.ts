@@ -5,7 +5,7 @@ import { Refusals } from '../access/gate.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
-import type { OperationTrace } from '../observe/trace.ts';
+import type { OperationTrace } from '../observe/tracing.ts';
 import type { Idempotency } from './idempotency.ts';
 import {
   CallBudget,

@@ -16,7 +16,7 @@ import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
 import { reportTo } from '../observe/error-log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Observation } from '../observe/observe.ts';
-import type { Tracing } from '../observe/trace.ts';
+import type { Tracing } from '../observe/tracing.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { BodyReader } from './body.ts';

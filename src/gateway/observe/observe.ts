@@ -7,7 +7,7 @@ import type { GatewayErrorCode } from '../graphql/errors.ts';
 import type { KnownOperation } from '../graphql/operations.ts';
 import type { Metrics } from './metrics.ts';
 import type { OperationRecord } from './operation-record.ts';
-import type { Tracing } from './trace.ts';
+import type { Tracing } from './tracing.ts';
 
 export interface ObservationOptions {
   metrics: Metrics;

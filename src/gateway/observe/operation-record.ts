@@ -1,6 +1,6 @@
 import type { CallRecord, TraceHeaders } from '../../rest/call-context.ts';
 import type { Caller } from '../access/caller.ts';
-import type { OperationTrace } from './trace.ts';
+import type { OperationTrace } from './tracing.ts';
 
 /** A `deletePlayer` and its outcome. */
 export interface Deletion {

@@ -21,14 +21,13 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type TraceHeaders, type TraceParent, writeTraceParent } from '../../rest/call-context.ts';
-import type { CallTrace, OperationOutcome, OperationTrace, Tracing } from './trace.ts';
+import { type CallRecord, type TraceHeaders, type TraceParent, writeTraceParent } from '../../rest/call-context.ts';
 
 /** `service.name`, unless the environment has another one. */
 const SERVICE_NAME = 'referral-gateway';
 
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
-export function startTracing(): Tracing {
+export function startTracing() {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -37,20 +36,35 @@ export function startTracing(): Tracing {
   });
   const tracer = provider.getTracer('referral-gateway');
   return {
-    begin: (parent) => beginOperation(tracer, parent),
-    async stop(hurry) {
+    /** Begins the trace of an operation, as part of the client's trace if there is one. */
+    begin: (parent: TraceParent | undefined) => beginOperation(tracer, parent),
+    /** Sends the remaining spans; gives up when `hurry` aborts. */
+    async stop(hurry: AbortSignal): Promise<void> {
       if (!hurry.aborted) await Promise.race([provider.shutdown(), once(hurry, 'abort')]);
     },
   };
 }
 
-function beginOperation(tracer: Tracer, parent: TraceParent | undefined): OperationTrace {
+export type Tracing = ReturnType<typeof startTracing>;
+
+/** The trace of one operation. */
+export type OperationTrace = ReturnType<typeof beginOperation>;
+
+/** The outcome of an operation. */
+interface Outcome {
+  name: string | undefined;
+  type: string | undefined;
+  codes: readonly string[];
+}
+
+function beginOperation(tracer: Tracer, parent: TraceParent | undefined) {
   const span = tracer.startSpan('GraphQL operation', { kind: SpanKind.SERVER }, contextOf(parent));
   const within = trace.setSpan(ROOT_CONTEXT, span);
   return {
     traceId: span.spanContext().traceId,
+    /** Begins the span of a REST call of the operation. */
     beginCall: () => beginCall(tracer, within),
-    end({ name, type, codes }: OperationOutcome) {
+    end({ name, type, codes }: Outcome): void {
       if (type) span.updateName(name ? `${type} ${name}` : type).setAttribute('graphql.operation.type', type);
       if (name) span.setAttribute('graphql.operation.name', name);
       if (codes[0]) span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', codes[0]);
@@ -59,11 +73,12 @@ function beginOperation(tracer: Tracer, parent: TraceParent | undefined): Operat
   };
 }
 
-function beginCall(tracer: Tracer, within: Context): CallTrace {
+function beginCall(tracer: Tracer, within: Context) {
   const span = tracer.startSpan('REST call', { kind: SpanKind.CLIENT }, within);
   return {
+    /** The headers of the call, so that the REST service continues this span. */
     headers: headersOf(span),
-    end({ method, template, status, attempts, shared, cached, error }) {
+    end({ method, template, status, attempts, shared, cached, error }: CallRecord): void {
       span.updateName(`${method} ${template}`).setAttributes({
         'http.request.method': method,
         'url.template': template,
