@@ -8,27 +8,13 @@ import type { AuthenticationFailure } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import type { OperationRecord } from './operation-record.ts';
 
-/** The metrics of a gateway. The number of label values is bounded. */
-export interface Metrics {
-  registry: Registry;
-  /** Counts a request to the GraphQL endpoint, answered `ms` milliseconds after it arrived. */
-  operation(record: OperationRecord, ms: number): void;
-  /** Gives operations of these names a label of their own, from now on. */
-  list(names: Iterable<string>): void;
-  /** Counts a batch of a loader and its number of keys. */
-  batch(loader: string, keys: number): void;
-  /** Counts a request whose token was not accepted. */
-  authenticationFailed(reason: AuthenticationFailure): void;
-  /** Counts a request that names its document by hash or id. */
-  persistedQuery(result: 'listed' | 'registered' | 'unknown' | 'sent'): void;
-  /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
-  showConcurrency(limiter: { readonly active: number; readonly waiting: number }): void;
-}
-
 /** Buckets of durations, in seconds. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics(): Metrics {
+/** The metrics of a gateway. The number of label values is bounded. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
   const registry = new Registry();
   const labels = new OperationLabels();
   const registers = [registry];
@@ -69,17 +55,21 @@ export function createMetrics(): Metrics {
 
   return {
     registry,
-    operation({ name, type = 'none', caller, codes }, ms) {
+    /** Counts a request to the GraphQL endpoint, answered `ms` milliseconds after it arrived. */
+    operation({ name, type = 'none', caller, codes }: OperationRecord, ms: number): void {
       // Without a type there was no operation: the request was refused, or was not valid GraphQL.
       const operation = type === 'none' ? 'none' : labels.labelOf(name, caller);
       operations.add(1, operation, type, codes[0] ?? 'OK');
       durations.add(ms / 1_000, operation, type);
     },
-    list: (names) => labels.list(names),
-    batch: (loader, keys) => batches.add(keys, loader),
-    authenticationFailed: (reason) => failures.add(1, reason),
-    persistedQuery: (result) => persisted.add(1, result),
-    showConcurrency(limiter) {
+    /** Gives operations of these names a label of their own, from now on. */
+    list: (names: Iterable<string>) => labels.list(names),
+    /** Counts a batch of a loader and its number of keys. */
+    batch: (loader: string, keys: number) => batches.add(keys, loader),
+    authenticationFailed: (reason: AuthenticationFailure) => failures.add(1, reason),
+    persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.add(1, result),
+    /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
+    showConcurrency(limiter: { readonly active: number; readonly waiting: number }): void {
       showGauge('gateway_operations_active', 'Operations that are executed.', registry, () => limiter.active);
       showGauge('gateway_operations_waiting', 'Operations that wait to be executed.', registry, () => limiter.waiting);
     },
