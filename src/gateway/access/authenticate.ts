@@ -83,8 +83,7 @@ function createTokenAuthentication(
     failed('no-keys');
     const { retryAfterMs } = error;
     const message = 'Tokens cannot be verified at the moment; try again shortly.';
-    const headers: [string, string][] = [['retry-after', String(Math.ceil(retryAfterMs / 1_000))]];
-    throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs }, headers);
+    throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
   }
 }
 

@@ -44,7 +44,7 @@ export class ClientError extends GraphQLError {
   }
 }
 
-/** An error that refuses the whole request, with its HTTP status. */
+/** An error that refuses the whole request, with its HTTP status. `retryAfterMs` is also sent as the header `retry-after`. */
 export function requestError(
   code: GatewayErrorCode,
   status: number,
@@ -52,9 +52,10 @@ export function requestError(
   extensions: Record<string, unknown> = {},
   headers: [string, string][] = [],
 ): ClientError {
-  return new ClientError(code, message, {
-    extensions: { ...extensions, http: { status, headers: new HeaderMap(headers) } },
-  });
+  const retryAfterMs = extensions['retryAfterMs'];
+  const sent = new HeaderMap(headers);
+  if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
+  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
 }
 
 /** The HTTP status and headers of an error, if it has them. */

@@ -66,9 +66,7 @@ export async function limitOverload(app: FastifyInstance, limits: Config['overlo
 
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 /** Created once: creating an error is the most expensive part of a refusal. */
-const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: RETRY_AFTER_MS }, [
-  ['retry-after', String(RETRY_AFTER_MS / 1_000)],
-]);
+const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: RETRY_AFTER_MS });
 
 export function overloaded(): ClientError {
   return OVERLOADED;

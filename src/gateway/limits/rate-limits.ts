@@ -133,9 +133,7 @@ function refuseFor(waitMs: number): void {
 }
 
 function tooMany(message: string, retryAfterMs: number): ClientError {
-  return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs }, [
-    ['retry-after', String(Math.ceil(retryAfterMs / 1_000))],
-  ]);
+  return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs });
 }
 
 /** The rate limit for reads of coupons. */
