@@ -36,28 +36,35 @@ const CALLS_PER_OPERATION = 5;
 /** How long a response is for each further operation that is charged, in characters. */
 const RESPONSE_PER_OPERATION = 65_536;
 
+/** The buckets of one kind of callers. */
+interface CallerBuckets {
+  operations: Buckets;
+  couponReads: Buckets;
+  newOperations: LocalBuckets;
+}
+
 /** The rate limits of a gateway: in Redis if configured, else in memory. In memory, each worker has its part of a limit. */
 export class RateLimits {
   readonly #failures: Buckets;
-  readonly #operations: Buckets;
-  readonly #serverOperations: Buckets;
-  readonly #couponReads: Buckets;
-  readonly #serverCouponReads: Buckets;
-  readonly #newOperations: LocalBuckets;
-  readonly #serverNewOperations: LocalBuckets;
+  readonly #players: CallerBuckets;
+  readonly #servers: CallerBuckets;
 
   constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
-    this.#newOperations = createBuckets(newOperations.player);
-    this.#serverNewOperations = createBuckets(newOperations.server);
     const buckets = (name: string, limit: RateLimit): Buckets => {
       const local = createBuckets(partOf(limit, workers));
       return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
     };
     this.#failures = buckets('address', rates.failedAuthentications);
-    this.#operations = buckets('operations', rates.operations);
-    this.#serverOperations = buckets('server-operations', rates.serverOperations);
-    this.#couponReads = buckets('coupons', rates.couponReads);
-    this.#serverCouponReads = buckets('server-coupons', rates.serverCouponReads);
+    this.#players = {
+      operations: buckets('operations', rates.operations),
+      couponReads: buckets('coupons', rates.couponReads),
+      newOperations: createBuckets(newOperations.player),
+    };
+    this.#servers = {
+      operations: buckets('server-operations', rates.serverOperations),
+      couponReads: buckets('server-coupons', rates.serverCouponReads),
+      newOperations: createBuckets(newOperations.server),
+    };
   }
 
   /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
@@ -73,12 +80,12 @@ export class RateLimits {
 
   /** Throws RATE_LIMITED with HTTP 429 for a caller without tokens, as far as this process knows. */
   refuseDebtor(caller: Caller): void {
-    refuseFor(this.#operationsOf(caller).wait(caller.key));
+    refuseFor(this.#of(caller).operations.wait(caller.key));
   }
 
   /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too few tokens. */
   charge(caller: Caller, cost: number): void | Promise<void> {
-    const wait = this.#operationsOf(caller).take(caller.key, cost);
+    const wait = this.#of(caller).operations.take(caller.key, cost);
     return typeof wait === 'number' ? refuseFor(wait) : wait.then(refuseFor);
   }
 
@@ -86,19 +93,19 @@ export class RateLimits {
   settle(caller: Caller, calls: number, responseLength: number): void {
     const forCalls = Math.max(0, Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION));
     const cost = forCalls + Math.floor(responseLength / RESPONSE_PER_OPERATION);
-    if (cost > 0) this.#operationsOf(caller).debt(caller.key, cost);
+    if (cost > 0) this.#of(caller).operations.debt(caller.key, cost);
   }
 
   /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
   chargeNewOperation(caller: Caller): void {
-    const wait = (isServer(caller) ? this.#serverNewOperations : this.#newOperations).take(caller.key);
+    const wait = this.#of(caller).newOperations.take(caller.key);
     if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
   }
 
   /** Charges a slow new operation afterwards, as a debt: overlapping fields make validation quadratic. */
   settleNewOperation(caller: Caller, ms: number): void {
     const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
-    if (cost > 0) (isServer(caller) ? this.#serverNewOperations : this.#newOperations).debt(caller.key, cost);
+    if (cost > 0) this.#of(caller).newOperations.debt(caller.key, cost);
   }
 
   /** Charges a long body before it is parsed; throws RATE_LIMITED with HTTP 429. */
@@ -106,26 +113,22 @@ export class RateLimits {
     const cost = Math.floor(bytes / BYTES_PER_OPERATION);
     if (cost === 0) return;
     this.refuseDebtor(caller);
-    this.#operationsOf(caller).debt(caller.key, cost);
+    this.#of(caller).operations.debt(caller.key, cost);
   }
 
   /** Takes one read of coupons. Returns 0, or the wait in milliseconds. */
   async takeCouponRead(caller: Caller): Promise<number> {
-    return await (isServer(caller) ? this.#serverCouponReads : this.#couponReads).take(caller.key);
+    return await this.#of(caller).couponReads.take(caller.key);
   }
 
-  #operationsOf(caller: Caller): Buckets {
-    return isServer(caller) ? this.#serverOperations : this.#operations;
+  /** A caller with the scope `any-player` is a server with many users; any other is one user. */
+  #of({ scopes }: Caller): CallerBuckets {
+    return scopes.has('any-player') ? this.#servers : this.#players;
   }
 }
 
 function partOf({ perSecond, burst }: RateLimit, workers: number): RateLimit {
   return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
-}
-
-/** A caller with the scope `any-player` is a server with many users; any other is one user. */
-function isServer({ scopes }: Caller): boolean {
-  return scopes.has('any-player');
 }
 
 function refuseFor(waitMs: number): void {
@@ -139,22 +142,22 @@ function tooMany(message: string, retryAfterMs: number): ClientError {
 /** The rate limit for reads of coupons. */
 export type CouponRates = Pick<RateLimits, 'takeCouponRead'>;
 
-/** The wait until a read is allowed, in milliseconds; 0 when it is allowed now. */
-type Wait = Promise<number>;
-
 /** The rate limit for the coupon reads of one operation. Each field counts, whatever its alias. */
 export class CouponReads {
   readonly #rates: CouponRates;
   readonly #caller: Caller;
-  #ahead: Map<string, Wait> | undefined;
+  #ahead: Map<string, Promise<number>> | undefined;
 
   constructor(rates: CouponRates, caller: Caller) {
     this.#rates = rates;
     this.#caller = caller;
   }
 
-  /** Counts a coupon read for a field that is resolved later, once for each player and response key. */
-  takeAhead(playerUniqueId: string, responseKey: string): Wait {
+  /**
+   * Counts a coupon read for a field that is resolved later, once for each player and response key. Returns 0, or the wait in
+   * milliseconds.
+   */
+  takeAhead(playerUniqueId: string, responseKey: string): Promise<number> {
     const key = fieldKey(playerUniqueId, responseKey);
     this.#ahead ??= new Map();
     const wait = this.#ahead.get(key) ?? this.#rates.takeCouponRead(this.#caller);
