@@ -5,8 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { VerifiedTokens } from '../src/gateway/access/authenticate.ts';
-import { createCaller } from '../src/gateway/access/caller.ts';
 import { startGateway, type TestGateway } from './kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from './kit/raw.ts';
 import {
@@ -578,15 +576,4 @@ describe('client tokens', () => {
     expectLetIn(await bearer(gateway, app));
     expectLetIn(await bearer(gateway, token(signer)));
   });
-});
-
-test('no more than ten thousand verified tokens are remembered, and the one remembered longest goes first', () => {
-  const remembered = new VerifiedTokens();
-  const caller = createCaller('p1', [], true);
-  for (let token = 0; token <= 10_000; token += 1) {
-    remembered.set(`${token}`, 'keys', { caller, expiresAt: Number.POSITIVE_INFINITY });
-  }
-  expect(remembered.get('0', 'keys')).toBeUndefined();
-  expect(remembered.get('1', 'keys')).toBe(caller);
-  expect(remembered.get('10000', 'keys')).toBe(caller);
 });

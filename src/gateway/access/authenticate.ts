@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../../config/auth.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { clientAddress } from '../limits/address.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { anonymousCaller, type Caller, OPEN_CALLER } from './caller.ts';
-import { type ClientTokens, readClientTokens } from './client-tokens.ts';
-import { createJwtVerifier, type JwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
+import { readClientTokens } from './client-tokens.ts';
+import { createJwtVerifier, type TokenFailure, type Verified } from './jwt.ts';
 import { KeysUnavailable } from './keys.ts';
 
-/** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<Caller>;
-
 export interface Authentication {
-  authenticate: Authenticate;
+  /** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
+  authenticate(authorization: string | undefined, address: string): Promise<Caller>;
   /** Counts a failure and throws UNAUTHENTICATED. */
   refuse(address: string, reason: AuthenticationFailure): Promise<never>;
   /** False while no token can be verified: there are no client tokens, and no key was available yet. */
@@ -37,45 +36,29 @@ const SCHEME = /^Bearer +/i;
 const TOKEN = /^[\w.~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read. */
-export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
-  const { warn } = options;
-  const refuse = refuseWith(options);
+/** How many verified tokens are kept. LRU eviction. */
+const MAX_TOKENS = 10_000;
+
+/**
+ * The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read.
+ *
+ * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire or the keys
+ * change, by a hash of the whole `Authorization` header, the signature included (docs/decisions/0012-remember-verified-tokens.md).
+ */
+export function createAuthentication(
+  config: AuthConfig,
+  { anonymousTypename, limit, warn, failed }: AuthenticationOptions,
+): Authentication {
+  const refuse: Authentication['refuse'] = async (address, reason) => {
+    failed(reason);
+    limit.refuseAfterFailures(address);
+    await limit.countFailure(address);
+    throw unauthenticated();
+  };
   if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, refuse, isReady: () => true };
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
-  return {
-    authenticate: createTokenAuthentication(clientTokens, jwt, options, refuse),
-    refuse,
-    isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
-  };
-}
-
-function createTokenAuthentication(
-  clientTokens: ClientTokens | undefined,
-  jwt: JwtVerifier | undefined,
-  { anonymousTypename, limit, failed }: AuthenticationOptions,
-  refuse: Authentication['refuse'],
-): Authenticate {
-  const verifiedTokens = new VerifiedTokens();
-  return async (authorization, address) => {
-    if (authorization === undefined) {
-      return anonymousTypename ? anonymousCaller(clientAddress(address)) : await refuse(address, 'missing');
-    }
-    const digest = hash('sha256', authorization, 'base64');
-    const known = jwt && verifiedTokens.get(digest, jwt.keys.generation);
-    if (known) return known;
-    const token = tokenOf(authorization);
-    if (token === undefined) return await refuse(address, 'malformed');
-    const client = clientTokens?.find(hash('sha256', token, 'buffer'));
-    if (client) return client;
-    limit.refuseAfterFailures(address);
-    const generation = jwt?.keys.generation;
-    const verified = (await jwt?.verify(token).catch(refuseForNow)) ?? 'unknown';
-    if (typeof verified === 'string') return await refuse(address, verified);
-    verifiedTokens.set(digest, generation, verified);
-    return verified.caller;
-  };
+  const verifiedTokens = new LRUCache<string, Verified & { generation: unknown }>({ max: MAX_TOKENS });
 
   /** Without keys, no token can be verified; this is not the caller's mistake. */
   function refuseForNow(error: unknown): never {
@@ -85,14 +68,28 @@ function createTokenAuthentication(
     const message = 'Tokens cannot be verified at the moment; try again shortly.';
     throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
   }
-}
 
-function refuseWith({ limit, failed }: AuthenticationOptions): Authentication['refuse'] {
-  return async (address, reason) => {
-    failed(reason);
-    limit.refuseAfterFailures(address);
-    await limit.countFailure(address);
-    throw unauthenticated();
+  return {
+    refuse,
+    isReady: () => clientTokens !== undefined || jwt?.keys.isReady !== false,
+    async authenticate(authorization, address) {
+      if (authorization === undefined) {
+        return anonymousTypename ? anonymousCaller(clientAddress(address)) : await refuse(address, 'missing');
+      }
+      const digest = hash('sha256', authorization, 'base64');
+      const generation = jwt?.keys.generation;
+      const known = verifiedTokens.get(digest);
+      if (known && known.expiresAt > Date.now() && known.generation === generation) return known.caller;
+      const token = tokenOf(authorization);
+      if (token === undefined) return await refuse(address, 'malformed');
+      const client = clientTokens?.find(hash('sha256', token, 'buffer'));
+      if (client) return client;
+      limit.refuseAfterFailures(address);
+      const verified = (await jwt?.verify(token).catch(refuseForNow)) ?? 'unknown';
+      if (typeof verified === 'string') return await refuse(address, verified);
+      verifiedTokens.set(digest, { ...verified, generation });
+      return verified.caller;
+    },
   };
 }
 
@@ -108,34 +105,4 @@ function tokenOf(authorization: string): string | undefined {
 export function unauthenticated(): ClientError {
   const message = 'A valid bearer token is needed in the Authorization header.';
   return requestError('UNAUTHENTICATED', 401, message, {}, [['www-authenticate', 'Bearer']]);
-}
-
-interface Entry extends Verified {
-  generation: unknown;
-}
-
-/** How many tokens are kept; the oldest are removed first. */
-const MAX_TOKENS = 10_000;
-
-/**
- * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire. The map key
- * is a hash of the whole `Authorization` header, the signature included. `generation` identifies the verification keys; when
- * it changes, all entries are invalid.
- */
-export class VerifiedTokens {
-  readonly #entries = new Map<string, Entry>();
-
-  get(digest: string, generation: unknown): Caller | undefined {
-    const entry = this.#entries.get(digest);
-    if (!entry) return undefined;
-    if (entry.expiresAt > Date.now() && entry.generation === generation) return entry.caller;
-    this.#entries.delete(digest);
-    return undefined;
-  }
-
-  set(digest: string, generation: unknown, { caller, expiresAt }: Verified): void {
-    this.#entries.set(digest, { caller, expiresAt, generation });
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MAX_TOKENS && oldest !== undefined) this.#entries.delete(oldest);
-  }
 }
