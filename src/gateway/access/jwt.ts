@@ -4,8 +4,7 @@ import { readPublicKey, readSharedSecret } from '../../config/jwt-keys.ts';
 import { isScope } from '../../config/scopes.ts';
 import { idProblem } from '../../rest/request.ts';
 import { type Caller, createCaller } from './caller.ts';
-import { type Keys, LocalKeys } from './keys.ts';
-import { RemoteKeys } from './remote-keys.ts';
+import { type Keys, LocalKeys, RemoteKeys } from './keys.ts';
 
 export interface JwtVerifier {
   /** The caller of a token, or why the token is not valid. Throws `KeysUnavailable`. */

@@ -1,5 +1,5 @@
-import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
-import type { LocalKey } from '../../config/jwt-keys.ts';
+import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { type LocalKey, SIGNATURES } from '../../config/jwt-keys.ts';
 import { reveal, type Secret } from '../../config/secret.ts';
 
 /** The keys that verify the signatures of tokens. */
@@ -49,5 +49,123 @@ export class LocalKeys implements Keys {
   async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
     const { key, algorithms } = this.generation;
     return (await jwtVerify(token, key, { ...options, algorithms: [...algorithms] })).payload;
+  }
+}
+
+const FETCH_TIMEOUT_MS = 3_000;
+const MAX_BYTES = 1_048_576;
+/** How long fetched keys are used before they are fetched again. */
+const MAX_AGE_MS = 600_000;
+/** How long they stay valid while the key server cannot be reached. */
+const MAX_STALE_MS = 3_600_000;
+/** How soon an unknown key id may cause another fetch. */
+const COOLDOWN_MS = 30_000;
+/** The first pause after a failed fetch; doubled after each further one. */
+const FIRST_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+
+const ALGORITHMS = [...SIGNATURES.rsa, ...SIGNATURES.ec, ...SIGNATURES.ed25519];
+
+/**
+ * A key set that is fetched from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does
+ * not have. While the server cannot be reached, the last keys stay valid for an hour, and the fetch is repeated with
+ * exponential backoff.
+ */
+export class RemoteKeys implements Keys {
+  readonly #url: URL;
+  readonly #warn: (message: string) => void;
+  #keySet: ReturnType<typeof createLocalJWKSet> | undefined;
+  /** The text of the key set. */
+  #text: string | undefined;
+  #fetchedAt = 0;
+  #triedAt = 0;
+  #failures = 0;
+  #fetching: Promise<void> | undefined;
+
+  constructor(url: URL, warn: (message: string) => void) {
+    this.#url = url;
+    this.#warn = warn;
+    void this.#refresh();
+  }
+
+  get generation(): unknown {
+    return this.#text;
+  }
+
+  get isReady(): boolean {
+    return this.#keySet !== undefined;
+  }
+
+  get trustedUntil(): number {
+    return Math.max(this.#fetchedAt + MAX_AGE_MS, this.#triedAt + this.#backoffMs);
+  }
+
+  async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+    if (Date.now() - this.#fetchedAt > MAX_AGE_MS) await this.#refresh();
+    try {
+      return await this.#verify(token, options);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() - this.#triedAt < COOLDOWN_MS) throw error;
+      await this.#refresh();
+      // The fetch failed, so nothing is known about this token.
+      if (this.#failures > 0) throw new KeysUnavailable(this.#backoffMs);
+      return await this.#verify(token, options);
+    }
+  }
+
+  async #verify(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+    if (!this.#keySet || Date.now() - this.#fetchedAt > MAX_STALE_MS) throw new KeysUnavailable(this.#backoffMs);
+    return (await jwtVerify(token, this.#keySet, { ...options, algorithms: ALGORITHMS })).payload;
+  }
+
+  get #backoffMs(): number {
+    return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, this.#failures - 1), MAX_BACKOFF_MS);
+  }
+
+  /** Fetches the keys unless that failed within the backoff time. Never rejects. */
+  #refresh(): Promise<void> {
+    if (this.#failures > 0 && Date.now() - this.#triedAt < this.#backoffMs) return Promise.resolve();
+    this.#fetching ??= this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      const text = await fetchText(this.#url);
+      // Parsed first, so that invalid text changes nothing.
+      if (text !== this.#text) this.#keySet = createLocalJWKSet(JSON.parse(text));
+      this.#text = text;
+      this.#fetchedAt = Date.now();
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures += 1;
+      this.#warn(`the keys for tokens cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#triedAt = Date.now();
+  }
+}
+
+async function fetchText(url: URL): Promise<string> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error('no answer in time')), FETCH_TIMEOUT_MS);
+  try {
+    const headers = { accept: 'application/jwk-set+json, application/json' };
+    const response = await fetch(url, { headers, redirect: 'error', signal: controller.signal });
+    if (response.status !== 200 || !response.body) throw new Error(`the key server answered ${response.status}`);
+    const reader = response.body.getReader();
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
+      if (bytes > MAX_BYTES) throw new Error('the answer is too large');
+      chunks.push(part.value);
+    }
+    return Buffer.concat(chunks).toString();
+  } finally {
+    clearTimeout(timer);
+    // Nothing more is read of an answer that is refused.
+    controller.abort();
   }
 }

@@ -3,8 +3,7 @@ import type { SharedState } from '../../process/redis.ts';
 import type { Caller } from '../access/caller.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
 import { clientAddress } from './address.ts';
-import { type Buckets, createBuckets, type LocalBuckets, type RateLimit } from './buckets.ts';
-import { createSharedBuckets } from './shared-buckets.ts';
+import { type Buckets, createBuckets, createSharedBuckets, type LocalBuckets, type RateLimit } from './buckets.ts';
 
 interface RateLimitsOptions {
   rates: Config['rates'];
