@@ -1,5 +1,5 @@
+import { tokenHint } from '../config/auth.ts';
 import type { Config } from '../config/config.ts';
-import { tokenHint } from '../gateway/access/token-hint.ts';
 
 /** The text printed at a terminal in development: the addresses, and a query to try. */
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import { tokenHint } from '../../config/auth.ts';
 import type { Config } from '../../config/config.ts';
 import type { SharedState } from '../../process/redis.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { createAuthentication } from '../access/authenticate.ts';
-import { tokenHint } from '../access/token-hint.ts';
 import { Idempotency } from '../graphql/idempotency.ts';
 import { createMemoryKeys, createSharedKeys } from '../graphql/idempotency-store.ts';
 import { Compiler } from '../graphql/jit.ts';
@@ -13,9 +13,8 @@ import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
 import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
-import { reportTo } from '../observe/error-log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Observation } from '../observe/observe.ts';
+import { Observation, reportTo } from '../observe/observe.ts';
 import type { Tracing } from '../observe/tracing.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
@@ -27,8 +26,7 @@ import { addHooks } from './hooks.ts';
 import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
-import { serveSdl } from './ide/sdl.ts';
-import { serveStartPage } from './ide/start-page.ts';
+import { serveSdl, serveStartPage } from './ide/start-page.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -135,7 +133,7 @@ async function createExecution(
 function servePages(app: FastifyInstance, config: Config, schema: GraphQLSchema, examples: Example[]): void {
   admitHostedSandbox(app);
   const hint = tokenHint(config.auth);
-  serveStartPage(app, GRAPHQL_PATH, hint);
+  serveStartPage(app, hint);
   serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
   serveSdl(app, schema);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, {
   type FastifyBaseLogger,
@@ -20,6 +20,9 @@ type EarlyErrors = Pick<FastifyServerOptions, 'frameworkErrors' | 'clientErrorHa
 const CHECK_MS = 500;
 /** The largest head of a request, in bytes: more than any browser or balancer sends. */
 const MAX_HEADER_BYTES = 16_384;
+/** How many chunks any body may have, and the number of bytes that allows one more chunk. */
+const MAX_CHUNKS = 1_024;
+const BYTES_PER_CHUNK = 16;
 
 /** The application of the gateway, without hooks and routes. Its limits end requests of slow, idle or hostile clients. */
 export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: EarlyErrors): FastifyInstance {
@@ -102,6 +105,37 @@ function closeWithConnection({ socket }: IncomingMessage, response: ServerRespon
   };
   socket.setMaxListeners(0).once('close', close);
   response.once('close', () => socket.off('close', close));
+}
+
+/**
+ * Answers 400 to a body with too many chunks for its length, and closes its connection. For each chunk, Node's parser
+ * allocates a buffer and calls a function, which takes 2 µs for any length, and a stream takes 2 µs more. One connection with
+ * chunks of one byte took 140 ms of CPU time before its request was refused. Normal clients send chunks of kilobytes.
+ */
+export function limitChunks(server: Server): void {
+  // Node emits `request` before it reads the body, in the same turn.
+  server.prependListener('request', (request: IncomingMessage) => {
+    if (request.headers['transfer-encoding'] === undefined) return;
+    let chunks = 0;
+    let bytes = 0;
+    const push = request.push.bind(request);
+    request.push = (chunk, encoding) => {
+      chunks += 1;
+      bytes += chunk?.length ?? 0;
+      if (chunks <= MAX_CHUNKS + bytes / BYTES_PER_CHUNK) return push(chunk, encoding);
+      request.push = drop;
+      refuse(server, request);
+      return false;
+    };
+  });
+}
+
+/** Drops the chunk; false stops the parser from reading more. */
+const drop = () => false;
+
+function refuse(server: Server, { socket }: IncomingMessage): void {
+  socket.once('finish', () => socket.destroy());
+  server.emit('clientError', new Error('The body comes in chunks that are too small.'), socket);
 }
 
 /** The address of the client. Throws for a connection that was reset: it has none, although the type says string. */

@@ -1,4 +1,4 @@
-import type { ApolloServer, HTTPGraphQLResponse } from '@apollo/server';
+import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { batchPerTick } from '../../rest/batch-per-tick.ts';
@@ -9,12 +9,11 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import { ClientError } from '../graphql/errors.ts';
 import { executeFast, type FastPathOptions, isFast } from '../graphql/fast-path.ts';
 import { checkVariables, type KnownOperation, type Operations } from '../graphql/operations.ts';
-import { type GraphQLRequest, isHealthCheck, readGraphQLRequest } from '../graphql/request.ts';
+import { type GraphQLRequest, ID_MEMBERS, isHealthCheck, readGraphQLRequest, searchOf } from '../graphql/request.ts';
 import type { Measured, OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
-import { toApolloRequest } from './apollo-request.ts';
 import type { BodyReader } from './body.ts';
 import { addressOf, cancellationOf, clientGone } from './connections.ts';
 import { JSON_TYPE } from './headers.ts';
@@ -187,6 +186,31 @@ async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest,
     throw unauthenticated();
   };
   return take(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
+}
+
+/** The request for Apollo Server: unchanged, or with the text of a persisted operation in place of its id. */
+function toApolloRequest(
+  { method, headers, url }: FastifyRequest,
+  body: unknown,
+  { operationName, variables, extensions }: GraphQLRequest,
+  textOfId: string | undefined,
+): HTTPGraphQLRequest {
+  const apolloHeaders = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) apolloHeaders.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const request = { method, headers: apolloHeaders, search: searchOf(url), body };
+  if (textOfId === undefined) return request;
+  const { persistedQuery: _, ...others } = extensions ?? {};
+  if (method === 'POST') {
+    const members = { operationName: operationName ?? null, variables: variables ?? null };
+    return { ...request, body: { query: textOfId, ...members, extensions: others } };
+  }
+  const parameters = new URLSearchParams(request.search);
+  parameters.set('query', textOfId);
+  for (const member of ID_MEMBERS) parameters.delete(member);
+  parameters.delete('extensions');
+  return { ...request, search: `?${parameters}` };
 }
 
 /** Takes over status and headers of Apollo Server's response; returns its body. */

@@ -63,15 +63,15 @@ export function createBuckets({ perSecond, burst }: RateLimit, now: () => number
   } satisfies Buckets;
 }
 
+/** Buckets whose `take` is synchronous. */
+export type LocalBuckets = ReturnType<typeof createBuckets>;
+
 /** How many callers are kept. Least recently used callers are evicted. */
 const MAX_CALLERS = 50_000;
 
 /** State of callers, by key. `maxSize` with entries of size 1, because `max` allocates all slots at once. */
 const createCallers = <Remembered extends object>() =>
   new LRUCache<string, Remembered>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
-
-/** Buckets whose `take` is synchronous. */
-export type LocalBuckets = ReturnType<typeof createBuckets>;
 
 interface SharedOptions {
   /** The name of the limit: the prefix of its keys in Redis. */

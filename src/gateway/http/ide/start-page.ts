@@ -1,29 +1,35 @@
 import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { printSdl } from '../../graphql/sdl.ts';
+import { GRAPHQL_PATH } from '../graphql-route.ts';
 import { GRAPHIQL_PATH } from './graphiql.ts';
-import { SDL_PATH } from './sdl.ts';
+
+/** Where the schema is, as a text for clients' tools. */
+const SDL_PATH = '/schema.graphql';
 
 /** What a developer can open, by path. */
-function places(graphqlPath: string): [path: string, what: string][] {
-  return [
-    [
-      graphqlPath,
-      'GraphQL, by POST; by GET with a token or the header `apollo-require-preflight: true`; in a browser the Apollo Sandbox',
-    ],
-    [GRAPHIQL_PATH, 'GraphiQL with the example operations; works offline'],
-    [SDL_PATH, 'the schema for tools'],
-  ];
+const PLACES = [
+  [
+    GRAPHQL_PATH,
+    'GraphQL, by POST; by GET with a token or the header `apollo-require-preflight: true`; in a browser the Apollo Sandbox',
+  ],
+  [GRAPHIQL_PATH, 'GraphiQL with the example operations; works offline'],
+  [SDL_PATH, 'the schema for tools'],
+] as const;
+
+/** Serves the schema as SDL. */
+export function serveSdl(app: FastifyInstance, schema: GraphQLSchema): void {
+  app.get(SDL_PATH, async (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
 }
 
 /**
  * Says at `/` where things are: as a page to browsers, as text to others.
  * @param hint How to get a token; undefined for an open gateway.
  */
-export function serveStartPage(app: FastifyInstance, graphqlPath: string, hint: string | undefined): void {
-  const lines = places(graphqlPath).map(([path, what]) => `${path.padEnd(18)}${what}`);
+export function serveStartPage(app: FastifyInstance, hint: string | undefined): void {
+  const lines = PLACES.map(([path, what]) => `${path.padEnd(18)}${what}`);
   const text = ['Referral gateway', '', ...lines, '', ...(hint === undefined ? [] : [hint, ''])].join('\n');
-  const rows = places(graphqlPath).map(
-    ([path, what]) => `<dt><a href="${path}">${path}</a></dt><dd>${toHtml(what)}</dd>`,
-  );
+  const rows = PLACES.map(([path, what]) => `<dt><a href="${path}">${path}</a></dt><dd>${toHtml(what)}</dd>`);
   const page = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Referral gateway</title>
 <style>body { font: 16px/1.6 sans-serif; margin: 3em auto; max-width: 42em; padding: 0 1em } code { white-space: nowrap }</style>
