@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
+import { reasonOf } from './environment.ts';
 import { readPublicKey, readSharedSecret } from './jwt-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
 import { reveal, type Secret } from './secret.ts';
@@ -61,7 +62,7 @@ function report(name: string, read: () => unknown, problems: string[]): void {
   try {
     read();
   } catch (error) {
-    problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(`${name}: ${reasonOf(error)}`);
   }
 }
 
@@ -118,7 +119,7 @@ function readJson(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Error(`the file cannot be read (${error instanceof Error ? error.message : error})`);
+    throw new Error(`the file cannot be read (${reasonOf(error)})`);
   }
   try {
     return JSON.parse(text);

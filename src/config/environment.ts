@@ -13,6 +13,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** The message of what was thrown, as the reason in a message about a setting. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export interface Environment<Values> {
   values: Values;
   /** The names of the variables that are set. */
@@ -60,7 +65,7 @@ function readSecret(name: string, given: ReadonlyMap<string, string>, problems: 
   try {
     return secretFromFile(path);
   } catch (error) {
-    problems.push(`${name}_FILE: the file cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    problems.push(`${name}_FILE: the file cannot be read (${reasonOf(error)})`);
     return undefined;
   }
 }

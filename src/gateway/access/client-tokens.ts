@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readTokensFile } from '../../config/auth.ts';
+import { reasonOf } from '../../config/environment.ts';
 import { onFileChange } from '../../config/file-change.ts';
 import { type Caller, createCaller } from './caller.ts';
 
@@ -25,8 +26,7 @@ export function readClientTokens(path: string, warn: (message: string) => void):
     try {
       entries = readEntries(path);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      warn(`CLIENT_TOKENS_FILE: ${reason}; the earlier client tokens stay in force`);
+      warn(`CLIENT_TOKENS_FILE: ${reasonOf(error)}; the earlier client tokens stay in force`);
     }
   });
   entries = readEntries(path);

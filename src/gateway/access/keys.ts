@@ -1,4 +1,5 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { reasonOf } from '../../config/environment.ts';
 import { type LocalKey, SIGNATURES } from '../../config/jwt-keys.ts';
 import { reveal, type Secret } from '../../config/secret.ts';
 
@@ -40,8 +41,7 @@ export class LocalKeys implements Keys {
       try {
         this.generation = read(reveal(source));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        warn(`the earlier key for tokens stays in force: ${reason}`);
+        warn(`the earlier key for tokens stays in force: ${reasonOf(error)}`);
       }
     });
   }
@@ -141,7 +141,7 @@ export class RemoteKeys implements Keys {
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
-      this.#warn(`the keys for tokens cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
+      this.#warn(`the keys for tokens cannot be fetched: ${reasonOf(error)}`);
     }
     this.#triedAt = Date.now();
   }

@@ -10,6 +10,7 @@
  */
 import { visit } from 'jsonc-parser';
 import * as z from 'zod';
+import { reasonOf } from '../../config/environment.ts';
 import { isJson } from '../../rest/decode/members.ts';
 
 /** The longest id, in characters. */
@@ -47,8 +48,7 @@ export function readOperations(content: string): ListedOperations {
   try {
     value = JSON.parse(content);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { operations: [], problems: [`it cannot be read as JSON (${reason}); generate it again`] };
+    return { operations: [], problems: [`it cannot be read as JSON (${reasonOf(error)}); generate it again`] };
   }
   if (!isJson(value)) return { operations: [], problems: [KNOWN_FORMATS] };
   return 'format' in value || Array.isArray(value['operations'])

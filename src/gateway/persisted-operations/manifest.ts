@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
-import { ConfigError } from '../../config/environment.ts';
+import { ConfigError, reasonOf } from '../../config/environment.ts';
 import { onFilesChange } from '../../config/file-change.ts';
 import { type ListedOperation, readOperations } from './formats.ts';
 
@@ -71,9 +71,7 @@ export function watchManifest(
         manifest = readManifest(paths, check);
         changed(manifest);
       } catch (error) {
-        warn(
-          `the earlier persisted operations stay in force: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        warn(`the earlier persisted operations stay in force: ${reasonOf(error)}`);
       }
     },
   );
@@ -92,7 +90,7 @@ function addNames(
   try {
     document = parse(text, { maxTokens });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return reasonOf(error);
   }
   const [error] = validate(schema, document, undefined, { maxErrors: 1 });
   if (error) return `${error.message} Remove it from the file, or rebuild the client with the gateway's schema.`;
@@ -123,8 +121,7 @@ function readListFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw unusable([`${path}: the file cannot be read (${reason})`]);
+    throw unusable([`${path}: the file cannot be read (${reasonOf(error)})`]);
   }
 }
 
