@@ -38,7 +38,10 @@ export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
 /** Types whose every field must have a rule: the entry points, and the most sensitive data. */
 const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
 
-/** Reads every `@access` of a schema. Throws, naming the field, for one that is missing or cannot be read. */
+/**
+ * Reads every `@access` of a schema, and adds the needed scope to the description of the field, because clients do not see
+ * the directives. Throws, naming the field, for one that is missing or cannot be read.
+ */
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
@@ -47,11 +50,18 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
     const ofType = new Map<string, AccessRule>();
     for (const field of Object.values(type.getFields())) {
       const rule = readRule(schema, type.name, field);
-      if (rule) ofType.set(field.name, rule);
+      if (!rule) continue;
+      ofType.set(field.name, rule);
+      field.description = [field.description, need(rule)].filter(Boolean).join(' ');
     }
     rules.set(type.name, ofType);
   }
   return rules;
+}
+
+function need({ scope, exceptOwn, names }: AccessRule): string {
+  if (exceptOwn) return `Needs \`${scope}\`, except for the caller's own player.`;
+  return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }
 
 /**

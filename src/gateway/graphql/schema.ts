@@ -12,7 +12,6 @@ import { playerFields, playerMutations, playerQueries, writtenPlayer } from './r
 import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
 import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
 import { DateScalar, DateTime, LanguageCode, URLScalar } from './scalars/texts.ts';
-import { describeScopes } from './sdl.ts';
 
 const resolvers: Resolvers = {
   Query: playerQueries,
@@ -53,9 +52,7 @@ export function createSchema(directory: URL, addition?: Addition): ExecutableSch
       : { typeDefs, resolvers },
   );
   restoreScalars(schema);
-  const rules = enforceAccess(schema);
-  describeScopes(schema, rules);
-  return { schema, rules };
+  return { schema, rules: enforceAccess(schema) };
 }
 
 /** Restores the description and `specifiedByURL` of scalars, which their implementations replaced. */
