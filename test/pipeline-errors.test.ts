@@ -36,8 +36,6 @@ async function start() {
     landingPage: undefined,
     report: ({ message, stack }, requestId) => reported.push({ message, requestId, hasStack: Boolean(stack) }),
     log: pino({ level: 'silent' }),
-    suggestions: false,
-    showCalls: false,
   });
   const contextOptions = {
     rest: createFixedRest(),

@@ -41,7 +41,7 @@ async function createServer(
     operationTimeoutMs: 60_000,
     context: {},
     apollo: { executeHTTPGraphQLRequest },
-    landingPage: true,
+    production: false,
   };
   routeGraphQL(app, route as unknown as GraphQLRoute);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -39,27 +39,25 @@ function format(error: GraphQLError): GraphQLFormattedError {
 }
 
 export interface CompleteOptions {
-  /** Whether messages may suggest names of the schema. */
-  suggestions: boolean;
-  /** Whether `extensions` shows the REST calls of the operation. */
-  showCalls: boolean;
+  /** If not, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
+  production: boolean;
 }
 
 /** The last step of every response, on the fast path and through Apollo Server: short errors, the record, `extensions`. */
 export function completeResponse(
   response: FormattedExecutionResult,
   { record, extensions }: Context,
-  { suggestions, showCalls }: CompleteOptions,
+  { production }: CompleteOptions,
 ): void {
   if (response.errors) {
     // In a response with data, each error explains a null, so all errors stay.
     const reported = response.data == null ? mergeRepeated(response.errors) : response.errors;
-    const shortened = reported.map((error) => shorten(error, suggestions));
+    const shortened = reported.map((error) => shorten(error, production));
     response.errors = response.data == null ? withinBytes(shortened) : shortened;
     record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
   }
   if (record.type === 'mutation') record.userErrors = userErrorCodes(response.data);
-  if (showCalls) extensions['upstream'] = record.calls.map(showCall);
+  if (!production) extensions['upstream'] = record.calls.map(showCall);
   response.extensions = extensions;
 }
 
@@ -74,11 +72,11 @@ function mergeRepeated(errors: readonly GraphQLFormattedError[]): GraphQLFormatt
   return [...byMessage.values()];
 }
 
-function shorten(error: GraphQLFormattedError, suggestions: boolean): GraphQLFormattedError {
+function shorten(error: GraphQLFormattedError, production: boolean): GraphQLFormattedError {
   const { message, locations } = error;
   return {
     ...error,
-    message: suggestions ? message : withoutSuggestion(message),
+    message: production ? withoutSuggestion(message) : message,
     ...(locations && locations.length > MAX_LOCATIONS ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}),
   };
 }

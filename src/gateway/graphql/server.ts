@@ -28,7 +28,6 @@ export interface ApolloOptions extends CompleteOptions {
   operations: Operations;
   persistedQueries: PersistedQueryStore;
   maxTokens: number;
-  production: boolean;
   /** The landing page for browsers; undefined for none. */
   landingPage: ApolloServerPlugin | undefined;
   report: ReportError;

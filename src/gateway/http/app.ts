@@ -75,6 +75,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.showConcurrency(concurrency);
   routeGraphQL(app, {
     ...execution,
+    production,
     schema,
     authentication,
     rates,
@@ -91,15 +92,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       maxUpstreamCalls: limits.upstreamCalls,
       onBatch: metrics.batch,
     },
-    landingPage: !production,
-    publishCost: !production,
   });
   if (!production) servePages(app, config, schema, examples);
   app.addHook('onReady', async () => compileListed(execution));
   return { app, hasKeys: authentication.isReady };
 }
 
-type Execution = Pick<GraphQLRoute, 'limiter' | 'operations' | 'admission' | 'responses' | 'apollo'>;
+type Execution = Pick<GraphQLRoute, 'limiter' | 'operations' | 'admission' | 'report' | 'apollo'>;
 
 /** What finds, measures and executes operations. */
 async function createExecution(
@@ -114,19 +113,19 @@ async function createExecution(
   const persistedQueries = createPersistedQueryStore(shared);
   const check = { schema, maxTokens };
   const admission = new Admission(config.persistedOperations, check, persistedQueries, log, metrics);
-  const responses = { report: reportTo(log), suggestions: !production, showCalls: !production };
+  const report = reportTo(log);
   const landingPage = production ? undefined : sandbox(examples);
   const apollo = await startApollo({
-    ...responses,
     schema,
     operations,
     persistedQueries,
     maxTokens,
     production,
     landingPage,
+    report,
     log,
   });
-  return { limiter, operations, admission, responses, apollo };
+  return { limiter, operations, admission, report, apollo };
 }
 
 /** The pages for developers. */

@@ -25,7 +25,7 @@ export const GRAPHQL_PATH = '/graphql';
 /** The largest body of a request without a token: enough for `{"query":"{ __typename }"}`. */
 const MAX_ANONYMOUS_BODY_BYTES = 200;
 
-export interface GraphQLRoute {
+export interface GraphQLRoute extends FastPathOptions {
   schema: GraphQLSchema;
   authentication: Pick<Authentication, 'authenticate' | 'refuse'>;
   rates: RateLimits;
@@ -39,12 +39,8 @@ export interface GraphQLRoute {
   observation: Observation;
   operationTimeoutMs: number;
   context: ContextOptions;
+  /** Unless in production, it has a landing page for browsers. */
   apollo: ApolloServer<Context>;
-  /** Whether browsers get the landing page. */
-  landingPage: boolean;
-  responses: FastPathOptions;
-  /** Whether responses show the cost of the operation. */
-  publishCost: boolean;
 }
 
 /** The steps of a request from its caller to its response, in order. The hooks that run before it are in hooks.ts. */
@@ -53,7 +49,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     method: ['GET', 'POST'],
     url: GRAPHQL_PATH,
     async handler(request, reply) {
-      if (route.landingPage && prefersHtml(request)) return await answerWithPage(route, request, reply);
+      if (!route.production && prefersHtml(request)) return await answerWithPage(route, request, reply);
       const cancellation = cancellationOf(reply);
       const { authorization } = request.headers;
       const caller = await route.authentication.authenticate(authorization, addressOf(request));
@@ -73,7 +69,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
         const record = route.observation.begin(request, known, caller);
         const operation = { requestId: request.id, caller, known, record, cancellation, deadline };
         const context = createContext(route.context, operation);
-        if (route.publishCost && measured) context.extensions['cost'] = costOf(measured);
+        if (!route.production && measured) context.extensions['cost'] = costOf(measured);
         response = await respond(route, request, reply, { graphql, body, resolved, context });
       } finally {
         route.concurrency.release(permit);
@@ -121,14 +117,14 @@ function findOperation(
 
 /** Checks the limits and the variables. A refused operation stays charged. */
 function check(
-  { limiter, schema, responses }: GraphQLRoute,
+  { limiter, schema, production }: GraphQLRoute,
   { operation }: KnownOperation,
   measured: Measured,
   { variables }: GraphQLRequest,
   caller: Caller,
 ): void {
   limiter.check(measured, caller);
-  checkVariables(schema, operation, variables, responses.suggestions);
+  checkVariables(schema, operation, variables, !production);
 }
 
 /** Returns a permit, now or within the maximum wait; throws or rejects with OVERLOADED. */
@@ -150,14 +146,14 @@ interface PreparedOperation {
 
 /** Executes the operation; returns the body of the response. */
 async function respond(
-  { responses, apollo }: GraphQLRoute,
+  route: GraphQLRoute,
   request: FastifyRequest,
   reply: FastifyReply,
   { graphql, body, resolved, context }: PreparedOperation,
 ): Promise<string> {
   const { known } = context;
   if (known && isFast(graphql, known)) {
-    const text = await executeFast(known, graphql.variables, context, responses);
+    const text = await executeFast(known, graphql.variables, context, route);
     if (text !== undefined) {
       void reply.header('content-type', JSON_TYPE);
       await new Promise<void>(respondTogether);
@@ -165,7 +161,8 @@ async function respond(
     }
   }
   const httpGraphQLRequest = toApolloRequest(request, body, graphql, resolved.textOfId);
-  return take(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context }), reply);
+  const answer = await route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
+  return take(answer, reply);
 }
 
 /** Responses that are ready at the same time are sent together; see batch-per-tick.ts. */
