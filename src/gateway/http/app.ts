@@ -14,7 +14,7 @@ import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
 import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Observation, reportTo } from '../observe/observe.ts';
+import { createObservation, reportTo } from '../observe/observe.ts';
 import type { Tracing } from '../observe/tracing.ts';
 import { Admission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
@@ -70,7 +70,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const app = createApp(config, log, earlyErrors);
   app.addHook('onClose', () => execution.apollo.stop());
-  const observation = new Observation({ metrics, log, tracing, slowOperationMs });
+  const observation = createObservation({ metrics, log, tracing, slowOperationMs });
   const concurrency = await addHooks(app, { config, observation, draining: options.draining });
   metrics.showConcurrency(concurrency);
   routeGraphQL(app, {

@@ -21,60 +21,56 @@ export interface ObservationOptions {
 }
 
 /** Records operations. */
-export class Observation {
-  readonly #options: ObservationOptions;
-
-  constructor(options: ObservationOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
-   * metrics, and ends the trace.
-   */
-  observe(app: FastifyInstance, path: string): void {
-    app.decorateRequest('record', null);
-    app.addHook('onRequest', (request, _reply, done) => {
-      if (request.routeOptions.url === path) request.record = createOperationRecord();
-      done();
-    });
-    const finishLater = batchPerTick((finished: Finished) => this.#finish(finished), process.nextTick);
-    app.addHook('onSend', (request, reply, payload, done) => {
-      if (request.record) finishLater({ record: request.record, reply, payload, ended: performance.now() });
-      done(null, payload);
-    });
-  }
-
-  /** Begins to record an operation. */
-  begin(request: FastifyRequest, known: KnownOperation | undefined, caller: Caller): OperationRecord {
-    const parent = readTraceParent(request.headers);
-    const record = request.record ?? createOperationRecord();
-    record.caller = caller;
-    record.name = known?.operation.name?.value;
-    record.type = known?.operation.operation;
-    record.hash = known?.hash;
-    record.client = clientNameOf(request);
-    record.trace = this.#options.tracing?.begin(parent);
-    const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
-    record.traceId = record.trace?.traceId ?? passedOn?.traceId;
-    record.traceHeaders = passedOn && writeTraceParent(passedOn);
-    return record;
-  }
-
-  #finish({ record, reply, payload, ended }: Finished): void {
-    const { metrics, log, slowOperationMs } = this.#options;
-    const { statusCode: status } = reply;
-    if (status >= 400 && record.codes.length === 0) record.codes = [codeOf(status)];
+export function createObservation({ metrics, log, tracing, slowOperationMs }: ObservationOptions) {
+  function finish(finished: Finished): void {
+    const { record, reply, ended } = finished;
+    if (reply.statusCode >= 400 && record.codes.length === 0) record.codes = [codeOf(reply.statusCode)];
     // Neither an operation nor a failure: the landing page.
     if (record.type === undefined && record.codes.length === 0) return;
     const ms = ended - record.started;
     metrics.operation(record, ms);
-    const slow = ms > slowOperationMs;
-    logOperation(log, record, { requestId: reply.request.id, status, bytes: lengthOf(payload, reply), ms, slow });
+    logOperation(log, finished, ms, ms > slowOperationMs);
     logDeletions(log, record, reply.request.id);
     record.trace?.end(record);
   }
+
+  return {
+    /**
+     * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
+     * metrics, and ends the trace.
+     */
+    observe(app: FastifyInstance, path: string): void {
+      app.decorateRequest('record', null);
+      app.addHook('onRequest', (request, _reply, done) => {
+        if (request.routeOptions.url === path) request.record = createOperationRecord();
+        done();
+      });
+      const finishLater = batchPerTick(finish, process.nextTick);
+      app.addHook('onSend', (request, reply, payload, done) => {
+        if (request.record) finishLater({ record: request.record, reply, payload, ended: performance.now() });
+        done(null, payload);
+      });
+    },
+
+    /** Begins to record an operation. */
+    begin(request: FastifyRequest, known: KnownOperation | undefined, caller: Caller): OperationRecord {
+      const parent = readTraceParent(request.headers);
+      const record = request.record ?? createOperationRecord();
+      record.caller = caller;
+      record.name = known?.operation.name?.value;
+      record.type = known?.operation.operation;
+      record.hash = known?.hash;
+      record.client = clientNameOf(request);
+      record.trace = tracing?.begin(parent);
+      const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
+      record.traceId = record.trace?.traceId ?? passedOn?.traceId;
+      record.traceHeaders = passedOn && writeTraceParent(passedOn);
+      return record;
+    },
+  };
 }
+
+export type Observation = ReturnType<typeof createObservation>;
 
 /** A response that is being sent. */
 interface Finished {
@@ -127,22 +123,14 @@ function clientNameOf({ headers }: FastifyRequest): string | undefined {
 /** Longer names of operations are cut, in characters. */
 const MAX_NAME_LENGTH = 100;
 
-/** What is known of a response when it is sent. */
-interface Sent {
-  requestId: string;
-  status: number;
-  bytes: number;
-  ms: number;
-  /** Whether the operation took so long that its REST calls are logged too. */
-  slow: boolean;
-}
-
-/** Logs one line for each operation. A refusal for overload is logged at debug only. */
-function logOperation(log: FastifyBaseLogger, record: OperationRecord, sent: Sent): void {
+/**
+ * Logs one line for each operation. A refusal for overload is logged at debug only.
+ * @param slow Whether the operation took so long that its REST calls are logged too.
+ */
+function logOperation(log: FastifyBaseLogger, { record, reply, payload }: Finished, ms: number, slow: boolean): void {
   const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
-  const { requestId, status, bytes, ms, slow } = sent;
   const line = {
-    requestId,
+    requestId: reply.request.id,
     traceId,
     operation: name?.slice(0, MAX_NAME_LENGTH),
     type,
@@ -152,8 +140,8 @@ function logOperation(log: FastifyBaseLogger, record: OperationRecord, sent: Sen
     ms: rounded(ms),
     upstreamCalls: calls.length,
     ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
-    bytes,
-    status,
+    bytes: lengthOf(payload, reply),
+    status: reply.statusCode,
     outcome: codes[0] ?? 'OK',
     ...(codes.length > 1 ? { codes } : {}),
     ...(userErrors.length > 0 ? { userErrors } : {}),
