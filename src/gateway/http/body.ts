@@ -51,8 +51,9 @@ export class BodyReader {
     if (request.raw.destroyed) throw clientGone();
     refuseOtherEncodings(request.headers['content-type'], request.headers['content-encoding']);
     if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
-    const bytes = request.raw.complete
-      ? whole(request.raw)
+    // Usually the body has arrived completely. Then it needs no listeners, which would take 3 µs.
+    const bytes: Buffer = request.raw.complete
+      ? (request.raw.read() ?? EMPTY)
       : await this.#collect(request, addressOf(request), maxBytes);
     if (bytes.length > maxBytes) throw tooLarge();
     charge(bytes.length);
@@ -177,11 +178,6 @@ function refuseBody(raw: FastifyRequest['raw'], reply: FastifyReply): void {
     };
   }
   raw.resume();
-}
-
-/** A body that has arrived completely. This is the usual case. It needs no listeners, which would take 3 µs. */
-function whole(raw: FastifyRequest['raw']): Buffer {
-  return raw.read() ?? EMPTY;
 }
 
 function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): void {

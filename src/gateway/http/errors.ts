@@ -74,10 +74,7 @@ function describe(
     const { message, locations, extensions } = formatError(error.toJSON(), error);
     return { message, ...(locations ? { locations } : {}), extensions: { ...extensions, code: error.code } };
   }
-  if (status >= 500) {
-    const code = status === 503 ? 'OVERLOADED' : 'INTERNAL_SERVER_ERROR';
-    return { message: MESSAGES[status] ?? 'Internal server error', extensions: { code } };
-  }
+  if (status >= 500) return { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } };
   const message = MESSAGES[status] ?? `${STATUS_CODES[status] ?? 'Bad request'}.`;
   return { message, extensions: { code: 'BAD_REQUEST' } };
 }
@@ -88,7 +85,5 @@ const MESSAGES: Partial<Record<number, string>> = {
   405: 'GraphQL accepts GET and POST.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than this gateway accepts.',
-  415: 'The body must be JSON in UTF-8, with the content type application/json.',
   431: 'The headers are larger, or more, than this gateway accepts.',
-  503: 'The gateway has too much to do at the moment; try again shortly.',
 };
