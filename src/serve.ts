@@ -2,8 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { loadCompiler } from './gateway/graphql/jit.ts';
-import { createGateway } from './gateway/http/app.ts';
-import type { NewOperationLimits } from './gateway/limits/rate-limits.ts';
+import { createGateway, type GatewayOptions } from './gateway/http/app.ts';
 import { createMetrics } from './gateway/observe/metrics.ts';
 import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
 import type { Stoppable } from './process/lifecycle.ts';
@@ -20,21 +19,14 @@ export interface Serving extends Stoppable, StatusSource {
   registry: Registry;
 }
 
-export interface ServeOptions {
-  /** Aborts when the process drains; responses then close their connections. */
-  draining?: AbortSignal;
-  /** How often an operation is requested before it is compiled. Default 50; for tests. */
-  compileAfter?: number;
-  /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
-  newOperations?: NewOperationLimits;
-}
+export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations'>;
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
 export async function serve(
   config: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  { draining, compileAfter, newOperations }: ServeOptions = {},
+  options: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing.endpoint && (await import('./gateway/observe/tracing.ts')).startTracing();
@@ -51,9 +43,7 @@ export async function serve(
     shared,
     metrics,
     tracing,
-    draining,
-    compileAfter,
-    newOperations,
+    ...options,
   });
   const { app } = gateway;
   const url = await app.listen({

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { isJson } from '../../rest/decode/members.ts';
 import { requestError } from './errors.ts';
 
@@ -20,18 +21,14 @@ export interface GraphQLRequest {
   readonly registers: boolean;
 }
 
-/** The part of an HTTP request that is read. */
-interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: { readonly accept?: string | undefined };
-}
-
 const NO_BATCHES =
   'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
 
 /** Reads the parameters of a GET request, or the parsed body of a POST request. Throws BAD_REQUEST for a batch. */
-export function readGraphQLRequest({ method, headers, url }: HttpRequest, body: unknown): GraphQLRequest {
+export function readGraphQLRequest(
+  { method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
+  body: unknown,
+): GraphQLRequest {
   if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
   const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
   const { query, operationName, variables, extensions } = members;

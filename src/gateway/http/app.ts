@@ -39,11 +39,11 @@ export interface GatewayOptions {
   metrics: Metrics;
   tracing: Tracing | undefined;
   /** Aborts when the process drains; responses then close their connections. */
-  draining: AbortSignal | undefined;
-  /** How often an operation is requested before it is compiled. Default 50. */
-  compileAfter: number | undefined;
-  /** How many new operations a caller may send. */
-  newOperations: NewOperationLimits | undefined;
+  draining?: AbortSignal | undefined;
+  /** How often an operation is requested before it is compiled. Default 50; for tests. */
+  compileAfter?: number;
+  /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
+  newOperations?: NewOperationLimits;
 }
 
 export interface Gateway {
