@@ -13,8 +13,8 @@ export interface GraphQLRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** The ids that the request has for a listed operation, by the name of their member; undefined without one. */
-  readonly documentIds: Readonly<Record<string, unknown>> | undefined;
+  /** The ids that the request has for a listed operation, with the names of their members. */
+  readonly documentIds: readonly (readonly [member: string, id: unknown])[];
   /** Whether the members of the request have the right types. */
   readonly wellFormed: boolean;
   /** Whether the text is sent with a hash, to be registered as a persisted query. */
@@ -39,7 +39,7 @@ export function readGraphQLRequest(
     operationName: typeof operationName === 'string' ? operationName : undefined,
     variables: isJson(variables) ? variables : undefined,
     extensions: isJson(extensions) ? extensions : undefined,
-    documentIds: documentIdsOf(members),
+    documentIds: ID_MEMBERS.map((member) => [member, members[member]] as const).filter(([, id]) => id != null),
     wellFormed:
       (query == null || typeof query === 'string') &&
       (operationName == null || typeof operationName === 'string') &&
@@ -54,16 +54,6 @@ export function readGraphQLRequest(
  * `id` or `doc_id`. Apollo's form is in `extensions`.
  */
 export const ID_MEMBERS = ['documentId', 'id', 'doc_id'] as const;
-
-function documentIdsOf(members: Record<string, unknown>): Readonly<Record<string, unknown>> | undefined {
-  let ids: Record<string, unknown> | undefined;
-  for (const member of ID_MEMBERS) {
-    if (members[member] == null) continue;
-    ids ??= {};
-    ids[member] = members[member];
-  }
-  return ids;
-}
 
 function fromSearch(search: string): Record<string, unknown> {
   const parameters = new URLSearchParams(search);
@@ -95,6 +85,6 @@ const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
 
 /** Whether a request is a load balancer's health check: `{ __typename }` without a name, variables or a persisted query. */
 export function isHealthCheck({ query, operationName, variables, extensions, documentIds }: GraphQLRequest): boolean {
-  const alone = operationName ?? variables ?? extensions ?? documentIds;
-  return alone === undefined && query !== undefined && TYPENAME_ALONE.test(query);
+  const more = operationName ?? variables ?? extensions ?? documentIds[0];
+  return more === undefined && query !== undefined && TYPENAME_ALONE.test(query);
 }

@@ -16,7 +16,7 @@ import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createObservation, reportTo } from '../observe/observe.ts';
 import type { Tracing } from '../observe/tracing.ts';
-import { Admission } from '../persisted-operations/admission.ts';
+import { createAdmission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { BodyReader } from './body.ts';
 import { createApp } from './connections.ts';
@@ -112,7 +112,7 @@ async function createExecution(
   const operations = new Operations({ schema, limiter, compiler: new Compiler(schema), maxTokens, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const check = { schema, maxTokens };
-  const admission = new Admission(config.persistedOperations, check, persistedQueries, log, metrics);
+  const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
   const report = reportTo(log);
   const landingPage = production ? undefined : sandbox(examples);
   const apollo = await startApollo({
@@ -152,5 +152,5 @@ function createIdempotency(shared: SharedState | undefined, workers: number): Id
 
 /** Compiles the operations of the manifest, one at a time, after the process is ready. */
 function compileListed({ admission, operations }: Execution): void {
-  for (const text of admission.listed) setImmediate(() => operations.compileText(text));
+  for (const text of admission.listed()) setImmediate(() => operations.compileText(text));
 }

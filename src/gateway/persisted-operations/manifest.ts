@@ -7,14 +7,12 @@ import { type ListedOperation, readOperations } from './formats.ts';
 
 /** The listed operations of all files together. */
 export interface Manifest {
-  /** The text of an operation, by its id without the prefix `sha256:`. */
-  textOf(id: string): string | undefined;
+  /** By their ids without the prefix `sha256:`. */
+  readonly byId: ReadonlyMap<string, { text: string }>;
   /** Every text. */
   readonly texts: ReadonlySet<string>;
   /** The names of the operations in the texts. */
   readonly names: ReadonlySet<string>;
-  /** Whether a text is exactly one of them. */
-  lists(text: string): boolean;
 }
 
 /** The schema and the limit that the operations of a manifest are checked against. */
@@ -51,7 +49,7 @@ export function readManifest(paths: readonly string[], check: ManifestCheck): Ma
   }
   if (problems.length > 0) throw unusable(problems);
   const texts = new Set([...byId.values()].map(({ text }) => text));
-  return { texts, names, textOf: (id) => byId.get(id)?.text, lists: (text) => texts.has(text) };
+  return { byId, texts, names };
 }
 
 /**
