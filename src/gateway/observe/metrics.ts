@@ -3,6 +3,7 @@
  * labels into one text: the ten updates of a request took 2 % of its CPU time. A Tally finds a series in nested maps, one
  * key after the other, and creates the labels when the metrics are read.
  */
+import { LRUCache } from 'lru-cache';
 import { Gauge, type Histogram, Registry } from 'prom-client';
 import type { AuthenticationFailure } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
@@ -177,7 +178,7 @@ export class Tally<Keys extends readonly unknown[]> {
 
 /** How many names that are not listed get their own label. */
 const MAX_LEARNED = 100;
-/** How many names are remembered that do not have a label yet. */
+/** How many names are remembered that do not have a label yet. LRU eviction. */
 const MAX_CANDIDATES = 1_000;
 /** Longer names get no label, in characters. */
 const MAX_LENGTH = 64;
@@ -191,7 +192,7 @@ const MIN_PLAYERS = 3;
  */
 export class OperationLabels {
   readonly #labels = new Set<string>();
-  readonly #playersOf = new Map<string, Set<string>>();
+  readonly #playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
   #left = MAX_LEARNED;
 
   /** Adds the names of the operations in the manifest. A name keeps its label when the manifest has it no longer. */
@@ -213,10 +214,7 @@ export class OperationLabels {
     if (sub === undefined || scopes.has('any-player')) return true;
     const players = this.#playersOf.get(name) ?? new Set();
     players.add(sub);
-    this.#playersOf.delete(name);
     this.#playersOf.set(name, players);
-    const [oldest] = this.#playersOf.keys();
-    if (this.#playersOf.size > MAX_CANDIDATES && oldest !== undefined) this.#playersOf.delete(oldest);
     return players.size >= MIN_PLAYERS;
   }
 }
