@@ -2,18 +2,12 @@
  * Access is checked in one place, before a field is resolved, so that no alias, fragment or nested field can bypass it.
  * Three kinds of fields can have an `@access` rule:
  *
- * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or has an argument that names the player. Its resolver
- *   is wrapped: a caller whom the rule refuses gets null, and nothing is fetched. A list that must not be null is refused by
- *   its items (gate.ts).
- * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). A check for each friend of a list
- *   would cost more than the rest of the request. So the field that returns the object removes the members that the caller
- *   may not see. A caller with the scope needs one check for the whole list. Where
- *   that field returns an interface or a union, the type of each object decides which members these are.
- * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it: a caller without
- *   the scope who sends it, even as null, has the whole write refused.
+ * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or has an argument that names the player (gate.ts).
+ * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). The field that returns the object removes
+ *   it (members.ts): a check for each friend of a list would cost more than the rest of the request.
+ * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it.
  *
- * A refusal is a FORBIDDEN error at the path of each refused field. Events are refused together: when one event of an
- * operation is not allowed, none of the operation's events is sent.
+ * docs/security.md says what clients get of a refusal; docs/architecture.md has the rules for abstract types.
  */
 import {
   type GraphQLField,

@@ -1,9 +1,8 @@
 /*
- * Reads the body of a request whose caller is authenticated. The gateway keeps no part of a body before that.
- *
- * A body is collected into one growing buffer. Fastify's own parser keeps one Buffer for each chunk: a body of 256 KB in
- * chunks of one byte took 124 MB. The buffers of all unfinished bodies share one limit. When it is reached, the largest body
- * of the address with the most bytes is aborted first. Node's `requestTimeout` bounds the time.
+ * Reads the body of a request whose caller is authenticated, into one growing buffer. The gateway keeps no part of a body
+ * before that. docs/decisions/0009-body-in-one-buffer.md has the reasons and figures. The buffers of all unfinished bodies
+ * share one limit: when it is reached, the largest body of the address with the most bytes is aborted first. Node's
+ * `requestTimeout` bounds the time.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';

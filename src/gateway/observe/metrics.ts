@@ -1,7 +1,6 @@
 /*
- * Counters and histograms that are updated for every request. For every update, prom-client finds the series by joining its
- * labels into one text: the ten updates of a request took 2 % of its CPU time. A Tally finds a series in nested maps, one
- * key after the other, and creates the labels when the metrics are read.
+ * Counters and histograms that are updated for every request. For every update, prom-client would join the labels of the
+ * series into one text. A Tally finds the series in nested maps (docs/decisions/0010-tally-of-metrics.md).
  */
 import { LRUCache } from 'lru-cache';
 import { Gauge, type Histogram, Registry } from 'prom-client';
