@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CouponMembers } from './decode/coupon.ts';
 import type { Endpoint, Method } from './endpoints.ts';
@@ -141,17 +141,10 @@ export function writeTraceParent({ traceId, spanId, flags, state }: TraceParent)
 
 /** A trace context for an operation without a trace. Not sampled. */
 export function newTraceParent(): TraceParent {
-  if (used === store.length) {
-    randomFillSync(store);
-    used = 0;
-  }
-  const digits = store.toString('hex', used, used + BYTES);
-  used += BYTES;
-  return { traceId: digits.slice(0, 32), spanId: digits.slice(32), flags: '00', state: undefined };
+  return { traceId: randomDigits(), spanId: randomDigits().slice(16), flags: '00', state: undefined };
 }
 
-/** The bytes of one trace id and one span id. */
-const BYTES = 24;
-/** Random bytes for many ids: one large request to the system costs about as much as a small one. */
-const store = Buffer.alloc(BYTES * 256);
-let used = store.length;
+/** 32 hexadecimal digits, never all 0. Node creates many UUIDs from one request for random bytes. */
+function randomDigits(): string {
+  return randomUUID().replaceAll('-', '');
+}

@@ -10,8 +10,7 @@ import type { Context } from '../graphql/context.ts';
 import { badUserInput } from '../graphql/errors.ts';
 import { checkLength, checkPlayerId } from '../graphql/input/arguments.ts';
 import { readPlayer } from '../graphql/resolvers/player.ts';
-import { createSchema, type ExecutableSchema } from '../graphql/schema.ts';
-import { printSdl } from '../graphql/sdl.ts';
+import { createSchema, type ExecutableSchema, printSdl } from '../graphql/schema.ts';
 
 /** The directives of federation, by type. Value types are those that other subgraphs may have too, with the same meaning. */
 const DIRECTIVES: Partial<Record<string, string>> = {

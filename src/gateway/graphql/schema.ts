@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { IResolvers } from '@graphql-tools/utils';
-import { type GraphQLSchema, GraphQLSpecifiedByDirective, getDirectiveValues, isScalarType } from 'graphql';
+import {
+  GraphQLSchema,
+  GraphQLSpecifiedByDirective,
+  getDirectiveValues,
+  isScalarType,
+  isSpecifiedDirective,
+  printSchema,
+} from 'graphql';
 import type { Resolvers } from '../../generated/graphql.ts';
 import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
@@ -70,4 +77,10 @@ function readTypeDefs(directory: URL): string[] {
     .filter((name) => name.endsWith('.graphql'))
     .sort()
     .map((name) => readFileSync(new URL(name, directory), 'utf8'));
+}
+
+/** The schema as one SDL text that every tool can read: without the gateway's own directives. */
+export function printSdl(schema: GraphQLSchema): string {
+  const directives = schema.getDirectives().filter(isSpecifiedDirective);
+  return `${printSchema(new GraphQLSchema({ ...schema.toConfig(), directives }))}\n`;
 }

@@ -1,8 +1,7 @@
 /* A part of `npm run codegen`: writes src/generated/schema.graphql. With `--check` it fails when that is not fresh. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { createSchema } from './schema.ts';
-import { printSdl } from './sdl.ts';
+import { createSchema, printSdl } from './schema.ts';
 
 const FILE = 'src/generated/schema.graphql';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { printSdl } from '../../graphql/sdl.ts';
+import { printSdl } from '../../graphql/schema.ts';
 import { GRAPHQL_PATH } from '../graphql-route.ts';
 import { GRAPHIQL_PATH } from './graphiql.ts';
 
