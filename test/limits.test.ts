@@ -282,3 +282,16 @@ describe('{ __typename } for a health check', () => {
     });
   });
 });
+
+test('a body that is empty or cut is refused with words for each', async () => {
+  const messageOf = async (body: string) => {
+    const response = await fetch(`${all.gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: String(everybody.authorization) },
+      body,
+    });
+    return [response.status, (await response.json()).errors[0].message];
+  };
+  expect(await messageOf('')).toEqual([400, 'The body is empty; send the operation as JSON.']);
+  expect(await messageOf('{"query":"{ me')).toEqual([400, 'The body is not valid JSON.']);
+});

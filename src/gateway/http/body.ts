@@ -189,6 +189,7 @@ function refuseOtherEncodings(contentType = '', contentEncoding = 'identity'): v
 }
 
 function parseJson(body: Buffer): unknown {
+  if (body.length === 0) throw requestError('BAD_REQUEST', 400, 'The body is empty; send the operation as JSON.');
   if (!isUtf8(body)) throw requestError('BAD_REQUEST', 400, 'The body is not valid UTF-8.');
   try {
     return JSON.parse(body.toString());
