@@ -45,7 +45,9 @@ export async function startWorkers(
   registerProcessMetrics(registry);
   const metrics = createWorkerMetrics(registry);
   const supervisor = new Supervisor({ baseUrl, log, stdout, registry, metrics });
-  const [url = ''] = await Promise.all(Array.from({ length: count }, () => supervisor.start()));
+  // The first one alone, so that what prevents the start is printed once.
+  const url = await supervisor.start();
+  await Promise.all(Array.from({ length: count - 1 }, () => supervisor.start()));
   return {
     url,
     status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
