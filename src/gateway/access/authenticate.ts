@@ -42,8 +42,9 @@ const MAX_TOKENS = 10_000;
 /**
  * The authentication that a configuration asks for. Throws when a file of tokens or keys cannot be read.
  *
- * Verifying a signature costs about as much as a small request, so verified tokens are kept until they expire or the keys
- * change, by a hash of the whole `Authorization` header, the signature included (docs/decisions/0012-remember-verified-tokens.md).
+ * Verifying a signature costs about as much as a small request. So verified tokens are kept until they expire or the keys
+ * change, by a hash of the whole `Authorization` header, the signature included
+ * (docs/decisions/0012-remember-verified-tokens.md).
  */
 export function createAuthentication(
   config: AuthConfig,

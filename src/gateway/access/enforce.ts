@@ -30,7 +30,10 @@ type Field = GraphQLField<unknown, Context>;
 /** Types about one person: each field that returns them must have a rule. */
 const GATED: ReadonlySet<string> = new Set(['Player']);
 
-/** Wraps the resolvers of a schema so that its `@access` rules hold, and describes them. Throws when a field that needs a rule has none. */
+/**
+ * Wraps the resolvers of a schema so that its `@access` rules hold, and describes them. Throws when a field that needs a rule
+ * has none.
+ */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap())) {
