@@ -2,9 +2,10 @@ import { findPlayer, type PlayerRow } from '../store/players.ts';
 import { readTotals } from '../store/referrals.ts';
 import { listContacts, listReferrals, listReportedCoupons, type ReportedReferral } from '../store/report.ts';
 import type { Queries } from '../store/store.ts';
+import type { ReferralOutcome } from '../store/tables.ts';
 import type { PlayerAttributes } from '../wire/player.ts';
 import { isoTime, parseStored } from '../wire/response.ts';
-import { contactHash } from './contacts.ts';
+import { type ContactKind, contactHash } from './contacts.ts';
 import { isExpired } from './derived.ts';
 import { contactsOf, expiryTime, hashKey } from './referral.ts';
 import type { Programme } from './schema.ts';
@@ -13,82 +14,92 @@ import type { Programme } from './schema.ts';
 const SHOWN_HASH = 12;
 
 /**
- * What happened to one player and why, for the operator. Contacts appear as keyed hashes of the form in which
+ * What happened to one player and why, for the operator at a terminal. Contacts appear as keyed hashes of the form in which
  * they were written. Undefined if there is no such player.
  */
-export async function playerReport(queries: Queries, programme: Programme, playerUniqueId: string, now: number) {
+export async function playerReport(
+  queries: Queries,
+  programme: Programme,
+  playerUniqueId: string,
+  now: number,
+): Promise<string | undefined> {
   const player = await findPlayer(queries, playerUniqueId);
   if (!player) return undefined;
   const key = await hashKey(queries);
-  const hash = (contact: { kind: 'email' | 'mobile'; value: string }) => contactHash(key, contact).slice(0, SHOWN_HASH);
+  const shown = (kind: ContactKind, value: string) =>
+    `${kind} ${contactHash(key, { kind, value }).slice(0, SHOWN_HASH)}`;
   const referrals = await listReferrals(queries, player.id);
   const asFriend = referrals.find(({ friend_id }) => friend_id === player.id);
   const friends = referrals.filter(({ referrer_id }) => referrer_id === player.id);
   const coupons = await listReportedCoupons(queries, player.id);
-  const contacts = await listContacts(queries, player.id);
+  const contactsLeft = await listContacts(queries, player.id);
   const { pending, active } = await readTotals(queries, player.id);
   const attributes = parseStored<PlayerAttributes>(player.attributes) ?? {};
-  return {
-    playerUniqueId,
-    serviceId: player.service_id,
-    referralCode: player.referral_code,
-    createdAt: isoTime(player.created_at),
-    contacts: contactsOf(attributes, programme).map(({ kind, forms: [value] }) => ({
-      kind,
-      hash: hash({ kind, value }),
-    })),
-    referred: { why: whyReferred(player, asFriend, programme), ...(asFriend && referralStory(asFriend)) },
-    contactsLeft: contacts.map(({ given_at, counted_for, friend, ...contact }) => ({
-      kind: contact.kind,
-      hash: hash(contact),
-      leftAt: isoTime(given_at),
-      state: counted_for !== null ? 'counted' : given_at < expiryTime(programme, now) ? 'expired' : 'waiting',
-      friend: friend ?? undefined,
-    })),
-    totals: { pending, active },
-    friends: friends.map((row) => ({ friend: row.friend, ...referralStory(row) })),
-    coupons: coupons.map((row) => ({
-      code: row.code,
-      group: row.group_handle,
-      issuedAt: isoTime(row.created_at),
-      why: whyIssued(row, player.id),
-      uses: row.uses,
-      usesLeft: row.usage_limit === null ? undefined : row.usage_limit - row.uses,
-      isExpired: isExpired(row.end_at, now),
-    })),
-    rewardsNotIssued: referrals.flatMap((row) => missingRewards(row, player.id, coupons, programme)),
-  };
+  return [
+    `Player ${playerUniqueId}, created ${isoTime(player.created_at)}`,
+    `  service id ${player.service_id}, referral code ${player.referral_code}`,
+    ...section(
+      'Contacts (keyed hashes; a mobile number has one for each way to write it)',
+      contactsOf(attributes, programme).map(({ kind, forms: [value] }) => shown(kind, value)),
+    ),
+    'Referred by',
+    `  ${asFriend ? `${asFriend.referrer}: ${statusOf(asFriend)}` : 'nobody'}`,
+    `  ${asFriend ? 'counted' : whyNotReferred(player, programme)}`,
+    ...section(
+      'Contacts left at the link',
+      contactsLeft.map(({ kind, value, given_at, counted_for, friend }) => {
+        const open = given_at < expiryTime(programme, now) ? 'expired' : 'waiting';
+        const state = counted_for === null ? open : `counted for ${friend}`;
+        return `${isoTime(given_at)} ${shown(kind, value)} ${state}`;
+      }),
+    ),
+    ...section(
+      `Friends: ${pending} pending, ${active} active`,
+      friends.map((row) => `${row.friend}: ${statusOf(row)}`),
+    ),
+    ...section(
+      'Coupons',
+      coupons.map((row) => {
+        const left = row.usage_limit === null ? 'any number of' : row.usage_limit - row.uses;
+        const expired = isExpired(row.end_at, now) ? ', expired' : '';
+        const used = `used ${row.uses}, ${left} uses left${expired}`;
+        return `${isoTime(row.created_at)} ${row.code} of ${row.group_handle}: ${whyIssued(row, player.id)}; ${used}`;
+      }),
+    ),
+    ...section(
+      'Rewards not issued',
+      referrals.flatMap((row) => missingRewards(row, player.id, coupons, programme)),
+    ),
+  ].join('\n');
 }
 
-export type PlayerReport = NonNullable<Awaited<ReturnType<typeof playerReport>>>;
-
-function referralStory({ referrer, status, referred_at, activated_at }: ReportedReferral) {
-  return { referrer, status, referredAt: isoTime(referred_at), activeAt: isoTime(activated_at) };
+function section(title: string, lines: readonly string[]): string[] {
+  return [title, ...(lines.length > 0 ? lines : ['none']).map((line) => `  ${line}`)];
 }
 
-function whyReferred(player: PlayerRow, referral: ReportedReferral | undefined, programme: Programme): string {
-  const at = `first attributes, ${isoTime(player.first_attributes_at)}`;
+function statusOf({ status, referred_at, activated_at }: ReportedReferral): string {
+  const active = activated_at === null ? '' : `, active ${isoTime(activated_at)}`;
+  return `${status}, referred ${isoTime(referred_at)}${active}`;
+}
+
+/** Why there is no referral of the player as a friend. */
+function whyNotReferred(
+  { attributes, first_attributes_at, referral_outcome }: PlayerRow,
+  { contactExpiryDays }: Programme,
+): string {
+  if (attributes === null) return 'not decided: the player has no attributes yet';
+  if (referral_outcome === null) return 'not counted: decided before the service stored reasons';
+  const at = `first attributes, ${isoTime(first_attributes_at)}`;
   const contact = 'its e-mail address or mobile number';
-  if (referral) return 'counted';
-  if (player.attributes === null) return 'not decided: the player has no attributes yet';
-  switch (player.referral_outcome) {
-    case null:
-      return 'not counted: decided before the service stored reasons';
-    case 'counted':
-      return `counted (${at}), and the referrer was deleted later`;
-    case 'no-contact':
-      return `not counted (${at}): the attributes had neither an e-mail address nor a mobile number`;
-    case 'not-left':
-      return `not counted (${at}): ${contact} had not been left at any link`;
-    case 'own-link':
-      return `not counted (${at}): ${contact} was left only at the player's own link`;
-    case 'expired':
-      return `not counted (${at}): ${contact} was left more than ${programme.contactExpiryDays} days before`;
-    case 'counted-before':
-      return `not counted (${at}): ${contact} has counted before, and a contact counts once`;
-    default:
-      return player.referral_outcome satisfies never;
-  }
+  const reasons: Record<ReferralOutcome, string> = {
+    counted: `counted (${at}), and the referrer was deleted later`,
+    'no-contact': `not counted (${at}): the attributes had neither an e-mail address nor a mobile number`,
+    'not-left': `not counted (${at}): ${contact} had not been left at any link`,
+    'own-link': `not counted (${at}): ${contact} was left only at the player's own link`,
+    expired: `not counted (${at}): ${contact} was left more than ${contactExpiryDays} days before`,
+    'counted-before': `not counted (${at}): ${contact} has counted before, and a contact counts once`,
+  };
+  return reasons[referral_outcome];
 }
 
 function whyIssued(
@@ -107,7 +118,7 @@ function missingRewards(
   playerId: number,
   coupons: readonly { group_handle: string; reason: string | null; friend_id: number | null }[],
   { rewards }: Programme,
-) {
+): string[] {
   const side = row.friend_id === playerId ? 'friend' : 'referrer';
   return rewards
     .filter(({ at, to }) => to === side && (at === 'pending' || row.status === 'active'))
@@ -117,8 +128,8 @@ function missingRewards(
           (coupon) => coupon.group_handle === group && coupon.reason === at && coupon.friend_id === row.friend_id,
         ),
     )
-    .map(({ at, group }) => ({
-      group,
-      why: `the referral of ${row.friend} became ${at}, but the group was not available to the player (maxPerPlayer, dates or active)`,
-    }));
+    .map(
+      ({ at, group }) =>
+        `${group}: the referral of ${row.friend} became ${at}, but the group was not available to the player (maxPerPlayer, dates or active)`,
+    );
 }

@@ -6,7 +6,6 @@ import { ApiError, unknownPlayer } from '../errors.ts';
 import { issueCoupon } from '../programme/coupons.ts';
 import { groupState, hasStarted, isExpired } from '../programme/derived.ts';
 import { playerReport } from '../programme/report.ts';
-import { reportText } from '../programme/report-text.ts';
 import type { Service } from '../service.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
@@ -42,8 +41,8 @@ export function operatorRoutes(app: FastifyInstance, service: Service, backupDir
   app.post('/report', requireSecretKey(service), async (request, reply) => {
     const { playerUniqueId } = decode(REPORT, request.body, 'The body');
     const report = await store.read((queries) => playerReport(queries, programme, playerUniqueId, now()));
-    if (!report) throw unknownPlayer();
-    return reply.type('text/plain; charset=utf-8').send(reportText(report));
+    if (report === undefined) throw unknownPlayer();
+    return reply.type('text/plain; charset=utf-8').send(report);
   });
 
   app.post('/backup', requireSecretKey(service), async () => ({ file: await backup(service, backupDir) }));
