@@ -1,8 +1,8 @@
-import type { FastifyInstance } from 'fastify';
-import * as z from 'zod';
 import { readContact } from './programme/contacts.ts';
 import { issueCoupon } from './programme/coupons.ts';
 import { leaveContact } from './programme/referral.ts';
+import { trackEvents } from './routes/event.ts';
+import { upsertPlayer } from './routes/player.ts';
 import type { Service } from './service.ts';
 import { readState, writeState } from './store/contacts.ts';
 import { listCoupons, useCoupon } from './store/coupons.ts';
@@ -41,27 +41,20 @@ const ATTRIBUTES = {
 };
 
 /**
- * Fills an empty store with a player, friends and coupons. Players and events are sent through the REST interface. If the
- * process ends before all is there, the next start continues; a store with other players is not changed.
+ * Fills an empty store with a player, friends and coupons. If the process ends before all is there, the next start
+ * continues; a store with other players is not changed. The groups of the programme must be stored already.
  */
-export async function seedDemo(app: FastifyInstance, service: Service): Promise<void> {
+export async function seedDemo(service: Service): Promise<void> {
   if (!(await begin(service))) return;
-  const { referralLink } = LINK.parse(
-    JSON.parse(
-      await post(app, service, '/player', {
-        playerUniqueId: DEMO_PLAYER,
-        playerAttributes: ATTRIBUTES,
-        deviceToken: 'demo-device',
-        osType: 'android',
-      }),
-    ),
-  );
-  const referralCode = new URL(referralLink).pathname.slice('/r/'.length);
-  for (let number = 1; number <= FRIENDS; number++) await addFriend(app, service, referralCode, number);
+  const player = await upsertPlayer(service, {
+    playerUniqueId: DEMO_PLAYER,
+    playerAttributes: ATTRIBUTES,
+    deviceToken: 'demo-device',
+    osType: 'android',
+  });
+  for (let number = 1; number <= FRIENDS; number++) await addFriend(service, player.referral_code, number);
   await service.store.write((queries) => addCoupons(queries, service));
 }
-
-const LINK = z.object({ referralLink: z.url() });
 
 /** Whether there is something to seed. */
 function begin({ store }: Service): Promise<boolean> {
@@ -76,7 +69,7 @@ function begin({ store }: Service): Promise<boolean> {
 }
 
 /** A friend who left a contact at the demo player's link and signed up. Every other friend placed an order. */
-async function addFriend(app: FastifyInstance, service: Service, referralCode: string, number: number): Promise<void> {
+async function addFriend(service: Service, referralCode: string, number: number): Promise<void> {
   const { store, programme, now } = service;
   const playerUniqueId = `demo-friend-${number}`;
   const hasOrdered = number % 2 === 0;
@@ -93,10 +86,11 @@ async function addFriend(app: FastifyInstance, service: Service, referralCode: s
   const contact = readContact(programme.contact, programme.contact === 'email' ? email : mobile, programme.country);
   if (contact) await store.write((queries) => leaveContact(queries, programme, referralCode, contact, now()));
   const playerAttributes = { displayName: `${name} ${number}`, firstName: name, email, mobile };
-  await post(app, service, '/player', { playerUniqueId, playerAttributes });
+  await upsertPlayer(service, { playerUniqueId, playerAttributes });
   if (!hasOrdered) return;
-  const events = { [programme.actionEvent]: { amount: 20 + number, categories: ['demo'] } };
-  await post(app, service, '/event', { playerUniqueId, events });
+  await trackEvents(service, playerUniqueId, {
+    [programme.actionEvent]: { amount: 20 + number, categories: ['demo'] },
+  });
 }
 
 /** Coupons of every group, as far as the player can obtain them; the first one is used. */
@@ -113,15 +107,4 @@ async function addCoupons(queries: Queries, { programme, now }: Service): Promis
     if (issued) await useCoupon(queries, issued.code);
   }
   await writeState(queries, STATE, 'done');
-}
-
-async function post(app: FastifyInstance, { keys }: Service, path: string, payload: object): Promise<string> {
-  const { statusCode, body } = await app.inject({
-    method: 'POST',
-    url: `/api/v3.0/integrations${path}`,
-    headers: { apikey: keys.apiKey.reveal() },
-    payload,
-  });
-  if (statusCode !== 200) throw new Error(`The demo player cannot be created: the service answered ${body}`);
-  return body;
 }

@@ -82,7 +82,7 @@ async function start(
   await app.ready();
   if (isDemo) {
     const { seedDemo } = await import('./demo.ts');
-    await seedDemo(app, service);
+    await seedDemo(service);
   }
   url = await listen(app, config, 'REFERENCE_PORT');
   return { url, managementUrl, store: store.name };

@@ -5,8 +5,8 @@ import { startReference } from './reference.ts';
 /** What `npm start` gives a newcomer: a gateway in front of the reference service with its demo player. */
 export async function startDemo() {
   const reference = await startReference();
-  const { app, service, apiKey, secretKey } = reference;
-  await seedDemo(app, service);
+  const { service, apiKey, secretKey } = reference;
+  await seedDemo(service);
   const gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
   return {
     gateway,

@@ -18,7 +18,7 @@ test.each([
 ])('the demo player of %s has friends and coupons that fit the contract', async (_name, programme) => {
   const reference = await startReference({ programme });
   const client = clientOf(reference);
-  await seedDemo(reference.app, reference.service);
+  await seedDemo(reference.service);
 
   const [player, referrals, coupons] = [
     await client.player('demo-player'),
@@ -33,7 +33,7 @@ test.each([
 
   // Only an empty store is seeded.
   await client.remove('demo-player');
-  await seedDemo(reference.app, reference.service);
+  await seedDemo(reference.service);
   expect((await client.player('demo-player')).status).toBe(404);
   await reference.close();
 });
@@ -43,7 +43,7 @@ afterEach(killLeftovers);
 test('a demo that was cut off is completed by the next start, with nothing twice', async () => {
   const at = await libsqlPlace();
   const whole = await startReference();
-  await seedDemo(whole.app, whole.service);
+  await seedDemo(whole.service);
   const expected = await shapeOf(clientOf(whole));
   await whole.close();
 

@@ -6,16 +6,25 @@ import { lockOrCreatePlayer } from '../store/players.ts';
 import { decode } from '../wire/decode.ts';
 import { trackedEvents } from '../wire/event.ts';
 
-export function eventRoutes(app: FastifyInstance, { store, programme, now }: Service): void {
+export function eventRoutes(app: FastifyInstance, service: Service): void {
   app.post('/integrations/event', async (request, reply) => {
     const { playerUniqueId, events } = decode(trackedEvents, request.body, 'The body');
-    const rows = Object.entries(events).map(([name, metadata]) => ({ name, metadata: JSON.stringify(metadata) }));
-    const time = now();
-    await store.write(async (queries) => {
-      const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
-      await addEvents(queries, player.id, rows, time);
-      await recogniseAction(queries, programme, player.id, Object.keys(events), time);
-    });
+    await trackEvents(service, playerUniqueId, events);
     return reply.send();
+  });
+}
+
+/** Stores a player's events, by name with their metadata, and creates the player if it is unknown. */
+export function trackEvents(
+  { store, programme, now }: Service,
+  playerUniqueId: string,
+  events: Readonly<Record<string, object>>,
+): Promise<void> {
+  const rows = Object.entries(events).map(([name, metadata]) => ({ name, metadata: JSON.stringify(metadata) }));
+  const time = now();
+  return store.write(async (queries) => {
+    const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
+    await addEvents(queries, player.id, rows, time);
+    await recogniseAction(queries, programme, player.id, Object.keys(events), time);
   });
 }

@@ -46,7 +46,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
 }
 
 /** Creates or updates the player. Its first attributes decide whether it was referred. */
-function upsertPlayer(
+export function upsertPlayer(
   { store, programme, now }: Service,
   { playerUniqueId, playerAttributes, deviceToken, osType }: PlayerUpsert,
 ): Promise<PlayerRow> {
