@@ -2,30 +2,6 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as z from 'zod';
 import { Key, type Keys } from './keys.ts';
-import type { LandingLimits } from './routes/landing.ts';
-
-export interface ReferenceConfig {
-  host: string;
-  /** 0: any free port. */
-  port: number;
-  /** The management port: health, metrics, operator's routes. */
-  management: { host: string; port: number };
-  /** The address for players' browsers; undefined: where the service listens. */
-  publicUrl: string | undefined;
-  trustProxy: string[];
-  landingLimits: LandingLimits;
-  databaseUrl: string | undefined;
-  database: { poolSize: number; statementTimeoutMs: number; connectTimeoutMs: number; healthTimeoutMs: number };
-  dataDir: string;
-  programmeFile: string | undefined;
-  shutdown: { graceMs: number; delayMs: number };
-  /** Undefined: `info`, or `warn` when another process starts the service. */
-  logLevel: string | undefined;
-  keys: Keys;
-  /** The keys are the built-in ones, which everybody knows. */
-  hasDevelopmentKeys: boolean;
-  isProduction: boolean;
-}
 
 /** The configuration cannot be used. The message has one line for each wrong variable, and no secret. */
 export class ConfigError extends Error {
@@ -39,8 +15,6 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 const DEFAULT_MANAGEMENT_PORT = 4101;
 
 type KeyName = keyof typeof DEVELOPMENT_KEYS;
-
-const url = (protocols: RegExp, problem: string) => z.url({ protocol: protocols, error: problem });
 
 const whole = (from: number, to: number, problem: string) =>
   z
@@ -58,8 +32,9 @@ const SETTINGS = z.object({
   REFERENCE_PORT: PORT.default(4100),
   REFERENCE_MANAGEMENT_HOST: z.string().default('127.0.0.1'),
   REFERENCE_MANAGEMENT_PORT: PORT.optional(),
-  PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
-    .transform(withoutSlash)
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .transform((url) => url.replace(/\/$/, ''))
     .optional(),
   REFERENCE_TRUST_PROXY: z
     .string()
@@ -68,10 +43,9 @@ const SETTINGS = z.object({
     .default([]),
   REFERENCE_LANDING_PER_ADDRESS: FORMS.default(10),
   REFERENCE_LANDING_PER_LINK: FORMS.default(60),
-  DATABASE_URL: url(
-    /^postgres(ql)?$/,
-    'must be an address like postgres://user:password@host:5432/database',
-  ).optional(),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be an address like postgres://user:password@host:5432/database' })
+    .optional(),
   REFERENCE_DATABASE_POOL: whole(1, 1_000, 'must be a number of connections from 1 to 1000').default(10),
   REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS: MILLISECONDS.default(10_000),
   REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: MILLISECONDS.default(5_000),
@@ -86,6 +60,13 @@ const SETTINGS = z.object({
 });
 
 type Settings = z.output<typeof SETTINGS>;
+
+export type ReferenceConfig = ReturnType<typeof configOf> & {
+  keys: Keys;
+  /** The keys are the built-in ones, which everybody knows. */
+  hasDevelopmentKeys: boolean;
+  isProduction: boolean;
+};
 
 /** Reads the environment; an empty variable counts as absent. Throws a ConfigError that names all problems. */
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
@@ -106,15 +87,18 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
   return { ...configOf(settings.data), keys, hasDevelopmentKeys, isProduction };
 }
 
-function configOf(settings: Settings): Omit<ReferenceConfig, 'keys' | 'hasDevelopmentKeys' | 'isProduction'> {
+function configOf(settings: Settings) {
   const port = settings.REFERENCE_PORT;
   return {
     host: settings.REFERENCE_HOST,
+    /** 0: any free port. */
     port,
+    /** The management port: health, metrics, operator's routes. */
     management: {
       host: settings.REFERENCE_MANAGEMENT_HOST,
       port: settings.REFERENCE_MANAGEMENT_PORT ?? (port === 0 ? 0 : DEFAULT_MANAGEMENT_PORT),
     },
+    /** The address for players' browsers; undefined: where the service listens. */
     publicUrl: settings.PUBLIC_URL,
     trustProxy: settings.REFERENCE_TRUST_PROXY,
     landingLimits: {
@@ -131,6 +115,7 @@ function configOf(settings: Settings): Omit<ReferenceConfig, 'keys' | 'hasDevelo
     dataDir: settings.DATA_DIR,
     programmeFile: settings.PROGRAMME_FILE,
     shutdown: { graceMs: settings.SHUTDOWN_GRACE_MS, delayMs: settings.SHUTDOWN_DELAY_MS },
+    /** Undefined: `info`, or `warn` when another process starts the service. */
     logLevel: settings.REFERENCE_LOG_LEVEL,
   };
 }
@@ -140,10 +125,6 @@ function checkLoopback(settings: Settings, problems: string[]): void {
     if (LOOPBACK.has(settings[name])) continue;
     problems.push(`${name}: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first`);
   }
-}
-
-function withoutSlash(text: string): string {
-  return text.endsWith('/') ? text.slice(0, -1) : text;
 }
 
 function isNetwork(text: string): boolean {
@@ -164,17 +145,12 @@ function readDatabaseUrlFile(given: NodeJS.ProcessEnv, problems: string[]): void
   }
 }
 
-interface ReadKey {
-  key: Key;
-  isBuiltIn: boolean;
-}
-
 function readKey(
   name: KeyName,
   given: NodeJS.ProcessEnv,
   isProduction: boolean,
   problems: string[],
-): ReadKey | undefined {
+): { key: Key; isBuiltIn: boolean } | undefined {
   const value = given[name];
   const path = given[`${name}_FILE`];
   const problem = (message: string): undefined => void problems.push(`${name}: ${message}`);
