@@ -1,6 +1,6 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { Secret, secretFromFile } from './secret.ts';
-import { type Group, type Setting, settingsOf } from './setting.ts';
+import { type Group, type Setting, settingOf } from './setting.ts';
 
 /** A configuration that cannot be used. Its message has one line for each variable. */
 export class ConfigError extends Error {
@@ -18,34 +18,22 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export interface Environment<Values> {
-  values: Values;
-  /** The names of the variables that are set. */
-  given: ReadonlySet<string>;
-  /** One line for each variable that cannot be used; it begins with the variable's name. */
-  problems: string[];
-}
-
 /**
- * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read is reported and gets
- * its default value, so that the other variables can be checked too.
+ * Reads the settings of a group, with the names of the variables that are set, and one line for each variable that cannot
+ * be used. An empty variable counts as absent. A variable that cannot be read gets its default value, so that the other
+ * variables can be checked too.
  */
-export function readEnvironment<Settings extends Group>(
-  env: NodeJS.ProcessEnv,
-  group: Settings,
-): Environment<z.output<Settings>> {
+export function readEnvironment<Settings extends Group>(env: NodeJS.ProcessEnv, group: Settings) {
   const given = new Map(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const problems: string[] = [];
-  const input: Tree = {};
-  for (const setting of settingsOf(group)) {
-    const value = setting.isSecret ? readSecret(setting.name, given, problems) : readText(setting, given, problems);
-    put(input, setting.path, value);
-  }
-  return { values: group.parse(input), given: new Set(given.keys()), problems };
-}
-
-interface Tree {
-  [key: string]: Tree | string | Secret | undefined;
+  const read = (form: z.ZodType): unknown => {
+    if (form instanceof z.ZodObject) {
+      return Object.fromEntries(Object.entries<z.ZodType>(form.shape).map(([key, member]) => [key, read(member)]));
+    }
+    const setting = settingOf(form);
+    return setting.isSecret ? readSecret(setting.name, given, problems) : readText(setting, given, problems);
+  };
+  return { values: group.parse(read(group)), given: new Set(given.keys()), problems };
 }
 
 function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, problems: string[]): string | undefined {
@@ -68,18 +56,6 @@ function readSecret(name: string, given: ReadonlyMap<string, string>, problems: 
     problems.push(`${name}_FILE: the file cannot be read (${reasonOf(error)})`);
     return undefined;
   }
-}
-
-function put(tree: Tree, path: readonly string[], value: string | Secret | undefined): void {
-  const [key = '', ...rest] = path;
-  if (rest.length === 0) {
-    tree[key] = value;
-    return;
-  }
-  const below = tree[key];
-  const group = typeof below === 'object' && !(below instanceof Secret) ? below : {};
-  tree[key] = group;
-  put(group, rest, value);
 }
 
 /** The given value for an error message; nothing when it can be a URL with a password. */

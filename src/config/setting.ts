@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Secret } from './secret.ts';
 
 /** The declaration of a setting, without its form and default: these are in its zod type. */
-export interface Declaration {
+interface Declaration {
   /** The name of the environment variable. */
   name: string;
   /** Its description in the documentation, in Markdown. */
@@ -11,7 +11,7 @@ export interface Declaration {
   isSecret?: boolean;
 }
 
-export const declarations = z.registry<Declaration>();
+const declarations = z.registry<Declaration>();
 
 /** Declares a setting, read from the environment variable `name`. */
 export function setting<Form extends z.ZodType>(name: string, form: Form, about: string): Form {
@@ -31,18 +31,20 @@ export function secret(name: string, about: string) {
 /** A zod object whose members are settings or groups. */
 export type Group = z.ZodObject<Record<string, z.ZodType>>;
 
-/** A setting and its path in the configuration. */
 export interface Setting extends Declaration {
-  path: readonly string[];
   form: z.ZodType;
 }
 
+/** The setting that was declared with this form. */
+export function settingOf(form: z.ZodType): Setting {
+  const declaration = declarations.get(form);
+  if (!declaration) throw new TypeError('A member of the settings is not declared as a setting.');
+  return { ...declaration, form };
+}
+
 /** All settings of a group, in the order of their declaration. */
-export function settingsOf(group: Group, path: readonly string[] = []): Setting[] {
-  return Object.entries(group.shape).flatMap(([key, form]) => {
-    const declaration = declarations.get(form);
-    if (declaration) return [{ ...declaration, path: [...path, key], form }];
-    if (form instanceof z.ZodObject) return settingsOf(form, [...path, key]);
-    throw new TypeError(`${[...path, key].join('.')} is no setting`);
-  });
+export function settingsOf(group: Group): Setting[] {
+  return Object.values(group.shape).flatMap((form) =>
+    form instanceof z.ZodObject ? settingsOf(form) : settingOf(form),
+  );
 }
