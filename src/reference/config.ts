@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as z from 'zod';
+import { OperatorError } from './errors.ts';
 import { Key, type Keys } from './keys.ts';
-
-/** The configuration cannot be used. The message has one line for each wrong variable, and no secret. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 /** The gateway uses the same keys when none are set. They are refused in production. */
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
@@ -68,7 +64,10 @@ export type ReferenceConfig = ReturnType<typeof configOf> & {
   isProduction: boolean;
 };
 
-/** Reads the environment; an empty variable counts as absent. Throws a ConfigError that names all problems. */
+/**
+ * Reads the environment; an empty variable counts as absent. Throws an OperatorError with one line for each wrong variable,
+ * and no secret.
+ */
 export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const problems: string[] = [];
@@ -81,7 +80,7 @@ export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): Refer
   const hasDevelopmentKeys = [apiKey, secretKey].some((read) => read?.isBuiltIn);
   if (hasDevelopmentKeys && settings.success) checkLoopback(settings.data, problems);
   if (!settings.success || !apiKey || !secretKey || problems.length > 0) {
-    throw new ConfigError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
+    throw new OperatorError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
   }
   const keys = { apiKey: apiKey.key, secretKey: secretKey.key };
   return { ...configOf(settings.data), keys, hasDevelopmentKeys, isProduction };

@@ -1,3 +1,6 @@
+/** A problem that the operator can solve. The message is complete and is printed without a stack. */
+export class OperatorError extends Error {}
+
 /*
  * All errors that the service answers with. The interface document shows neither statuses nor error bodies; this is the
  * choice of this service: a code for programs and a sentence for people.

@@ -1,7 +1,6 @@
-import { ConfigError, loadReferenceConfig } from './config.ts';
-import { ProgrammeError } from './programme/load.ts';
+import { loadReferenceConfig } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { serve } from './serve.ts';
-import { StoreError } from './store/store.ts';
 
 /** Without arguments, the service; with arguments, the operator's command. `--demo` fills an empty store. */
 async function main(args: readonly string[]): Promise<void> {
@@ -12,10 +11,7 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(await runCommand(command, config));
 }
 
-/** Errors whose message is complete; others are printed with their stack. */
-const EXPECTED = new Set([ConfigError.name, ProgrammeError.name, StoreError.name, 'CommandError']);
-
 main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error instanceof Error && EXPECTED.has(error.name) ? error.message : error);
+  console.error(error instanceof OperatorError ? error.message : error);
   process.exit(1);
 });

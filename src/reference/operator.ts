@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ReferenceConfig } from './config.ts';
+import { OperatorError } from './errors.ts';
 
 const USAGE = `Usage:
   npm run reference -- report <playerUniqueId>                 prints what happened to a player and why
@@ -7,13 +8,8 @@ const USAGE = `Usage:
   npm run reference -- coupon use <code>                       counts one use of the coupon, prints the uses left
   npm run reference -- backup                                  copies the database file and prints the path of the copy`;
 
-/** The command cannot be run; the message says why. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-}
-
 /**
- * Sends an operator's command to the running service and returns what to print. Throws a CommandError if the command is
+ * Sends an operator's command to the running service and returns what to print. Throws an OperatorError if the command is
  * unknown or refused, or if no service answers.
  */
 export async function runCommand(args: readonly string[], config: ReferenceConfig): Promise<string> {
@@ -29,7 +25,7 @@ export async function runCommand(args: readonly string[], config: ReferenceConfi
     return send(config, 'coupon/use', { code: values[0] });
   }
   if (noun === 'backup' && verb === undefined) return send(config, 'backup', {});
-  throw new CommandError(USAGE);
+  throw new OperatorError(USAGE);
 }
 
 async function send({ management, keys }: ReferenceConfig, path: string, body: object): Promise<string> {
@@ -43,13 +39,13 @@ async function send({ management, keys }: ReferenceConfig, path: string, body: o
     },
     body: JSON.stringify(body),
   }).catch((cause: unknown) => {
-    throw new CommandError(
+    throw new OperatorError(
       `No reference service answers at ${base}. Start it first (npm start, or npm run reference), or set REFERENCE_MANAGEMENT_HOST and REFERENCE_MANAGEMENT_PORT to where it is.`,
       { cause },
     );
   });
   const text = await response.text();
-  if (!response.ok) throw new CommandError(`Refused: ${messageOf(text)}`);
+  if (!response.ok) throw new OperatorError(`Refused: ${messageOf(text)}`);
   return text;
 }
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { createReferenceApp } from './app.ts';
-import { ConfigError, type ReferenceConfig } from './config.ts';
+import type { ReferenceConfig } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { createManagementApp } from './management.ts';
 import { createMetrics } from './metrics.ts';
 import { loadProgramme } from './programme/load.ts';
@@ -99,7 +100,7 @@ async function listen(
     return await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address} (${variable})` });
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    throw isTaken ? new ConfigError(`Port ${port} of ${host} is taken; set ${variable} to another.`) : error;
+    throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set ${variable} to another.`) : error;
   }
 }
 

@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { OperatorError } from '../errors.ts';
 import { DEFAULT_PROGRAMME } from './default.ts';
 import { type Programme, programme } from './schema.ts';
 
-/** The programme file cannot be used. The message has one line for each problem, with its path. */
-export class ProgrammeError extends Error {
-  override readonly name = 'ProgrammeError';
-}
-
-/** Reads the programme from a file; without a path, the built-in programme. Throws a ProgrammeError. */
+/**
+ * Reads the programme from a file; without a path, the built-in programme. Throws an OperatorError with one line for each
+ * problem, with its path.
+ */
 export function loadProgramme(path: string | undefined): Programme {
   if (path === undefined) return programme.parse(DEFAULT_PROGRAMME);
   const result = programme.safeParse(readFile(path));
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `  ${pathOf(issue.path)}: ${issue.message}`);
-  throw new ProgrammeError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
+  throw new OperatorError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
 }
 
 function readFile(path: string): unknown {
@@ -21,7 +20,7 @@ function readFile(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ProgrammeError(`The programme in ${path} cannot be read: ${reason}`);
+    throw new OperatorError(`The programme in ${path} cannot be read: ${reason}`);
   }
 }
 

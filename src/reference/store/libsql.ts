@@ -14,15 +14,16 @@ import {
   sql,
 } from 'kysely';
 import Database from 'libsql';
+import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
-import { reasonOf, type Store, StoreError } from './store.ts';
+import { reasonOf, type Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Size of the statement cache. The program has far fewer statements, apart from lists of values. */
 const MAX_STATEMENTS = 200;
 
 /**
- * Opens a file, or `:memory:`, for this process alone. Throws a StoreError if another process has it open.
+ * Opens a file, or `:memory:`, for this process alone. Throws an OperatorError if another process has it open.
  *
  * SQLite runs in this process on one connection, so reads and writes run one after the other.
  */
@@ -74,8 +75,8 @@ function openFile(path: string): Database.Database {
   }
 }
 
-function cannotBeUsed(path: string, error: unknown): StoreError {
-  return new StoreError(`${path} cannot be used: ${reasonOf(error)}`, { cause: error });
+function cannotBeUsed(path: string, error: unknown): OperatorError {
+  return new OperatorError(`${path} cannot be used: ${reasonOf(error)}`, { cause: error });
 }
 
 /**
@@ -94,7 +95,7 @@ function lock(database: Database.Database, path: string): void {
   } catch (error) {
     database.close();
     if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
-    throw new StoreError(
+    throw new OperatorError(
       `${path} is in use by ${readOwner(ownerFile)}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
     );
   }

@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
+import { OperatorError } from '../errors.ts';
 import * as first from './migrations/0001-first.ts';
 import * as countedContacts from './migrations/0002-counted-contacts.ts';
-import { StoreError } from './store.ts';
 
 /** All migrations, in order. A released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -10,7 +10,7 @@ const MIGRATIONS: Record<string, Migration> = {
 };
 
 /**
- * Migrates the tables to the version of this program, in one transaction. Throws a StoreError if a newer program has
+ * Migrates the tables to the version of this program, in one transaction. Throws an OperatorError if a newer program has
  * already migrated them further.
  * @param schema Where the tables are, on a database with schemas; other schemas may have tables of the same names.
  */
@@ -22,7 +22,7 @@ export async function migrate<Tables>(db: Kysely<Tables>, schema?: string): Prom
   });
   const unknown = (await appliedMigrations(db, schema)).filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0) {
-    throw new StoreError(
+    throw new OperatorError(
       `The database is newer than this program: it has the migrations ${unknown.join(', ')}, which this program does not know. Run the program that made them, or a later one.`,
     );
   }

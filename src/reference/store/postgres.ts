@@ -8,8 +8,9 @@ import {
   type TableMetadata,
 } from 'kysely';
 import pg from 'pg';
+import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
-import { type Queries, reasonOf, type Store, StoreError, StoreUnavailable } from './store.ts';
+import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 export interface PostgresSettings {
@@ -36,7 +37,7 @@ const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
 
-/** Opens a database that any number of processes can share. Throws a StoreError if it cannot be reached. */
+/** Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached. */
 export async function openPostgres(url: string, settings: PostgresSettings = {}): Promise<Store> {
   const pool = createPool(url, settings);
   const db = new Kysely<Tables>({ dialect: new OneSchemaDialect({ pool }) });
@@ -44,8 +45,8 @@ export async function openPostgres(url: string, settings: PostgresSettings = {})
     await migrate(db, await schemaOf(db));
   } catch (error) {
     await db.destroy();
-    if (error instanceof StoreError) throw error;
-    throw new StoreError(`The database of DATABASE_URL (${nameOf(url)}) cannot be used: ${reasonOf(error)}`, {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`The database of DATABASE_URL (${nameOf(url)}) cannot be used: ${reasonOf(error)}`, {
       cause: error,
     });
   }
@@ -119,7 +120,7 @@ async function schemaOf(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(db);
   const schema = rows[0]?.schema;
   if (schema) return schema;
-  throw new StoreError('The search path of DATABASE_URL names no schema that exists.');
+  throw new OperatorError('The search path of DATABASE_URL names no schema that exists.');
 }
 
 /**

@@ -24,11 +24,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The store cannot be opened. The message is for the operator: what is wrong and what to do. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-}
-
 /** The database cannot be reached or did not answer in time. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
