@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { groupState, isExpired } from '../../src/reference/programme/derived.ts';
+import { groupState, isExpired } from '../../src/reference/programme/coupons.ts';
 import { loadProgramme } from '../../src/reference/programme/load.ts';
 import type { Client } from './client.ts';
 import { programmeWith } from './programmes.ts';

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { addCoupon, countCoupons } from '../store/coupons.ts';
 import type { Queries } from '../store/store.ts';
 import type { CouponsTable } from '../store/tables.ts';
-import { groupState } from './derived.ts';
 import type { CouponGroup } from './schema.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -53,4 +52,30 @@ function newCode(): string {
 
 function jsonOrNull(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/* What is computed from dates, uses and the current time. Both ends of a period belong to it; an absent end is open. */
+
+export interface GroupState {
+  /** The current time lies between the group's dates. */
+  isValid: boolean;
+  /** The operator offers the group, and its dates are valid. */
+  isActive: boolean;
+  /** The player can still obtain a coupon from the group. */
+  isAvailable: boolean;
+}
+
+/** @param obtained How many coupons of the group the player has obtained already. */
+export function groupState(
+  group: Pick<CouponGroup, 'startDate' | 'expiryDate' | 'active' | 'maxPerPlayer'>,
+  obtained: number,
+  now: number,
+): GroupState {
+  const isValid = now >= (group.startDate ?? -Infinity) && now <= (group.expiryDate ?? Infinity);
+  const isActive = group.active && isValid;
+  return { isValid, isActive, isAvailable: isActive && obtained < (group.maxPerPlayer ?? Infinity) };
+}
+
+export function isExpired(endAt: number | null, now: number): boolean {
+  return endAt !== null && now > endAt;
 }

@@ -6,7 +6,7 @@ import type { ReferralOutcome } from '../store/tables.ts';
 import type { PlayerAttributes } from '../wire/player.ts';
 import { isoTime, parseStored } from '../wire/response.ts';
 import { type ContactKind, contactHash } from './contacts.ts';
-import { isExpired } from './derived.ts';
+import { isExpired } from './coupons.ts';
 import { contactsOf, expiryTime, hashKey } from './referral.ts';
 import type { Programme } from './schema.ts';
 

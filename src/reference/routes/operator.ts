@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError, unknownPlayer } from '../errors.ts';
-import { issueCoupon } from '../programme/coupons.ts';
-import { groupState, hasStarted, isExpired } from '../programme/derived.ts';
+import { groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
 import { playerReport } from '../programme/report.ts';
 import type { Service } from '../service.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
@@ -65,7 +64,7 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
     const coupon = await findCoupon(queries, code);
     if (!coupon) throw new ApiError(404, 'There is no coupon with this code');
     const time = now();
-    if (!hasStarted(coupon.start_at, time)) throw new ApiError(409, 'The coupon cannot be used yet');
+    if (coupon.start_at !== null && time < coupon.start_at) throw new ApiError(409, 'The coupon cannot be used yet');
     if (isExpired(coupon.end_at, time)) throw new ApiError(409, 'The coupon has expired');
     const group = programme.groups.find(({ handle }) => handle === coupon.group_handle);
     if (group && !groupState(group, 0, time).isActive) {

@@ -1,4 +1,4 @@
-import { groupState, isExpired, isUsed } from '../programme/derived.ts';
+import { groupState, isExpired } from '../programme/coupons.ts';
 import type { CouponGroup } from '../programme/schema.ts';
 import type { CouponGroupRow, CouponRow } from '../store/coupons.ts';
 import { isoTime, parseStored, type Response, type Wire } from './response.ts';
@@ -25,7 +25,8 @@ export function couponList(
 function coupon(row: CouponRow, group: GroupResponse | undefined, now: number): CouponResponse {
   return {
     code: row.code,
-    isUsed: isUsed(row.uses),
+    // From the first use on, even if it can be used again.
+    isUsed: row.uses > 0,
     value: row.value ?? undefined,
     currency: row.currency ?? undefined,
     creationDate: isoTime(row.created_at),
