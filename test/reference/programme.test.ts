@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEFAULT_PROGRAMME } from '../../src/reference/programme/default.ts';
-import { loadProgramme } from '../../src/reference/programme/load.ts';
-import { COUPON_TYPES } from '../../src/reference/programme/schema.ts';
+import { DEFAULT_PROGRAMME, loadProgramme } from '../../src/reference/programme/load.ts';
+import { COUPON_TYPES } from '../../src/reference/store/tables.ts';
 
 let folder: string;
 beforeAll(async () => {

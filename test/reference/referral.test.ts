@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { CountryCode } from 'libphonenumber-js/min';
 import { contactHash } from '../../src/reference/programme/contacts.ts';
 import { hashKey } from '../../src/reference/programme/referral.ts';
 import type { Store } from '../../src/reference/store/store.ts';
@@ -308,7 +309,7 @@ describe.each(['none', ...Object.keys(NATIONAL)])('with the country %s', (countr
         expect((await client.referrals(`referrer ${left}`)).body.total).toBe(total);
       });
     },
-    { programme: programmeWith({ contact: 'mobile', ...(country !== 'none' && { country }) }) },
+    { programme: programmeWith({ contact: 'mobile', ...(country !== 'none' && { country: country as CountryCode }) }) },
   );
 });
 

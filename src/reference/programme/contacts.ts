@@ -1,10 +1,5 @@
 import { createHmac } from 'node:crypto';
-import {
-  type CountryCode,
-  getCountryCallingCode,
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/min';
+import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { Contact } from '../store/contacts.ts';
 
 export type ContactKind = Contact['kind'];
@@ -67,11 +62,6 @@ function parsedForms(text: string, international: string | undefined, country: C
     forms.push(...local, `${number.countryCallingCode}0${national}`);
   }
   return forms.filter((form) => MOBILE.test(form));
-}
-
-/** Whether the phone number library knows the country, an ISO 3166-1 code like `DE`. */
-export function isCountry(code: string): code is CountryCode {
-  return isSupportedCountry(code);
 }
 
 /** The keyed hash of a contact: it recognises a contact that is known, and tells nothing without the key. */

@@ -1,8 +1,9 @@
+import { getCountries } from 'libphonenumber-js/min';
 import * as z from 'zod';
 import { LANDING_LANGUAGES, landingTexts } from '../landing/texts.ts';
-import type { CouponType } from '../store/tables.ts';
+import { COUPON_TYPES } from '../store/tables.ts';
 import { readDateTime } from '../wire/dates.ts';
-import { isCountry } from './contacts.ts';
+import { readBy } from '../wire/members.ts';
 
 /*
  * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
@@ -12,27 +13,10 @@ import { isCountry } from './contacts.ts';
 const text = z.string().min(1);
 const whole = z.int().min(0);
 /** Any date or date-time of the rule in `wire/dates.ts`, in milliseconds since 1970. */
-const instant = z.string().transform((value, context) => {
-  const read = readDateTime(value);
-  if (read !== undefined) return Date.parse(read);
-  context.addIssue('must be a date like 2025-05-01 or 2025-05-01T10:30:00Z');
-  return z.NEVER;
-});
-
-const country = z.string().transform((code, context) => {
-  if (isCountry(code)) return code;
-  context.addIssue('must be a country code like "DE"');
-  return z.NEVER;
-});
-
-export const COUPON_TYPES = [
-  'free_shipping',
-  'percentage_discount',
-  'fixed_discount',
-  'free_product',
-  'fixed_rate_discount',
-  'custom',
-] as const satisfies CouponType[];
+const instant = z
+  .string()
+  .transform(readBy(readDateTime, 'must be a date like 2025-05-01 or 2025-05-01T10:30:00Z'))
+  .transform(Date.parse);
 
 const product = z.strictObject({
   productId: whole,
@@ -108,7 +92,7 @@ export const programme = z
     /** What the landing page asks a friend for. */
     contact: z.enum(['email', 'mobile']),
     /** ISO 3166-1 code like "DE". With it, national forms of mobile numbers match international ones. */
-    country: country.optional(),
+    country: z.enum(getCountries(), 'must be a country code like "DE"').optional(),
     /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
     contactExpiryDays: z.int().min(1).max(36_500).default(90),
     /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */

@@ -73,20 +73,21 @@ export interface CouponGroupsTable {
   definition: string;
 }
 
-export type CouponType =
-  | 'free_shipping'
-  | 'percentage_discount'
-  | 'fixed_discount'
-  | 'free_product'
-  | 'fixed_rate_discount'
-  | 'custom';
+export const COUPON_TYPES = [
+  'free_shipping',
+  'percentage_discount',
+  'fixed_discount',
+  'free_product',
+  'fixed_rate_discount',
+  'custom',
+] as const;
 
 export interface CouponsTable {
   id: Generated<number>;
   code: string;
   player_id: number;
   group_handle: string;
-  coupon_type: CouponType;
+  coupon_type: (typeof COUPON_TYPES)[number];
   value: number | null;
   currency: string | null;
   created_at: number;

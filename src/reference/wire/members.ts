@@ -35,7 +35,8 @@ export const playerUniqueId = z
     if (problem) context.addIssue(problem);
   });
 
-function readBy(read: (text: string) => string | undefined, otherwise: string) {
+/** A transformation by a function that returns undefined for a text it cannot read. */
+export function readBy(read: (text: string) => string | undefined, otherwise: string) {
   return (value: string, context: z.RefinementCtx<string>): string => {
     const result = read(value);
     if (result !== undefined) return result;
