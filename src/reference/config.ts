@@ -106,9 +106,13 @@ function configOf(settings: Settings) {
     },
     databaseUrl: settings.DATABASE_URL,
     database: {
+      /** Connections of this process. */
       poolSize: settings.REFERENCE_DATABASE_POOL,
+      /** Limit for one statement, and for a transaction that waits for its next statement. */
       statementTimeoutMs: settings.REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS,
+      /** Limit for getting a connection, from the pool or a new one. */
       connectTimeoutMs: settings.REFERENCE_DATABASE_CONNECT_TIMEOUT_MS,
+      /** How long the store may take to answer a readiness check. */
       healthTimeoutMs: settings.REFERENCE_DATABASE_HEALTH_TIMEOUT_MS,
     },
     dataDir: settings.DATA_DIR,

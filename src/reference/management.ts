@@ -10,8 +10,8 @@ export type NotReadyReason = 'starting' | 'draining' | 'store';
 export interface ManagementOptions {
   service: Service;
   phase: () => 'starting' | 'running' | 'draining';
-  /** How long the store may take to answer a readiness check, in milliseconds. Default 2,000. */
-  healthTimeoutMs?: number;
+  /** How long the store may take to answer a readiness check, in milliseconds. */
+  healthTimeoutMs: number;
   /** The folder for backups of the store. */
   backupDir: string;
   log?: FastifyBaseLogger | undefined;
@@ -37,11 +37,7 @@ export function createManagementApp(options: ManagementOptions): FastifyInstance
   return app;
 }
 
-async function notReadyReasons({
-  service,
-  phase,
-  healthTimeoutMs = 2_000,
-}: ManagementOptions): Promise<NotReadyReason[]> {
+async function notReadyReasons({ service, phase, healthTimeoutMs }: ManagementOptions): Promise<NotReadyReason[]> {
   const current = phase();
   if (current !== 'running') return [current];
   let timer: NodeJS.Timeout | undefined;

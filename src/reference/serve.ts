@@ -55,7 +55,7 @@ async function start(
     metrics.connectionError();
     log.warn({ err: error }, 'a database connection was lost');
   };
-  const store = await openStore({ ...config, postgres: { ...config.database, onConnectionError } });
+  const store = await openStore({ ...config, database: { ...config.database, onConnectionError } });
   opened.push(store);
   let url = `http://127.0.0.1:${config.port}`;
   const publicUrl = () => config.publicUrl ?? url;

@@ -15,8 +15,9 @@ import { request } from 'undici';
 import { seedReference } from './seed-reference.mjs';
 import { source } from './source.mjs';
 
-const { DEFAULT_PROGRAMME } = await source('reference/programme/default.ts');
+const { DEFAULT_PROGRAMME } = await source('reference/programme/load.ts');
 const { saveGroup } = await source('reference/store/coupons.ts');
+const { loadReferenceConfig } = await source('reference/config.ts');
 const { openStore } = await source('reference/store/open.ts');
 
 const MAIN = fileURLToPath(new URL('../../dist/reference/main.js', import.meta.url));
@@ -28,7 +29,7 @@ const WARM_UP = 20;
 /** Measures a store (default: a new libsql file) and returns the figures; `print` gets a line at a time. */
 export async function benchReference({ databaseUrl, print = console.log } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
-  const store = await openStore({ databaseUrl, dataDir });
+  const store = await openStore({ ...loadReferenceConfig({}), databaseUrl, dataDir });
   const began = performance.now();
   await store.write(async (queries) => {
     for (const group of DEFAULT_PROGRAMME.groups)

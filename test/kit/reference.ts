@@ -58,7 +58,7 @@ export async function startReference({
     now,
   };
   const app = createReferenceApp({ service, landingLimits, trustProxy });
-  const management = createManagementApp({ service, phase: () => 'running', backupDir });
+  const management = createManagementApp({ service, phase: () => 'running', healthTimeoutMs: 2_000, backupDir });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   const managementUrl = await management.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {

@@ -2,7 +2,6 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { openStore } from '../../src/reference/store/open.ts';
 import { startReference } from '../kit/reference.ts';
 import { clientOf } from './client.ts';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
@@ -50,7 +49,7 @@ test('a backup made under load has every write acknowledged before it, and the s
 for (const { name, place } of POSTGRES) {
   test(`${name} has a tool of its own`, async () => {
     const at = await place();
-    const reference = await startReference({ store: await openStore(at) });
+    const reference = await startReference({ store: await at.open() });
     expect(await clientOf(reference).operator('backup', {})).toMatchObject({
       status: 409,
       body: { message: 'PostgreSQL has its own tool: use pg_dump' },

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { loadReferenceConfig } from '../../src/reference/config.ts';
 import { openPostgres, type PostgresSettings } from '../../src/reference/store/postgres.ts';
 import { type RunningReference, startReference } from '../kit/reference.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Place, POSTGRES } from './stores.ts';
+
+const DEFAULTS = loadReferenceConfig({}).database;
 
 for (const { name, place } of POSTGRES) {
   describe(name, () => {
@@ -12,9 +15,11 @@ for (const { name, place } of POSTGRES) {
     let client: Client;
     /** Another program's connection to the same database. */
     let other: pg.Client;
-    const start = async (settings: PostgresSettings) => {
+    const start = async (settings: Partial<PostgresSettings>) => {
       at = await place();
-      reference = await startReference({ store: await openPostgres(at.databaseUrl ?? '', settings) });
+      reference = await startReference({
+        store: await openPostgres(at.databaseUrl ?? '', { ...DEFAULTS, ...settings }),
+      });
       client = clientOf(reference);
       other = new pg.Client({ connectionString: at.databaseUrl });
       await other.connect();
@@ -95,7 +100,7 @@ for (const { name, place } of POSTGRES) {
           await other.query(`drop schema ${schema} cascade`);
         }
       })();
-      for (let opened = 0; opened < 20; opened += 1) await (await openPostgres(at.databaseUrl ?? '')).close();
+      for (let opened = 0; opened < 20; opened += 1) await (await at.open()).close();
       over = true;
       await dropping;
     });

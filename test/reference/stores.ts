@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import pg from 'pg';
+import { loadReferenceConfig } from '../../src/reference/config.ts';
 import { openStore } from '../../src/reference/store/open.ts';
 import type { Store } from '../../src/reference/store/store.ts';
 import { type ReferenceOptions, type RunningReference, startReference } from '../kit/reference.ts';
@@ -17,6 +18,9 @@ export interface Place {
   /** Removes everything; the store must be closed. */
   remove(): Promise<void>;
 }
+
+/** The defaults. */
+const CONFIG = loadReferenceConfig({});
 
 const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
@@ -68,7 +72,7 @@ export async function libsqlPlace(): Promise<Place> {
   return {
     databaseUrl: undefined,
     dataDir,
-    open: () => openStore({ databaseUrl: undefined, dataDir }),
+    open: () => openStore({ ...CONFIG, dataDir }),
     remove: () => rm(dataDir, { recursive: true }),
   };
 }
@@ -83,7 +87,7 @@ async function postgresPlace(): Promise<Place> {
   return {
     databaseUrl: url.href,
     dataDir: tmpdir(),
-    open: () => openStore({ databaseUrl: url.href, dataDir: '' }),
+    open: () => openStore({ ...CONFIG, databaseUrl: url.href }),
     remove: () => query(`drop schema ${schema} cascade`),
   };
 }

@@ -8,21 +8,16 @@ import {
   type TableMetadata,
 } from 'kysely';
 import pg from 'pg';
+import type { ReferenceConfig } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
 import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
-export interface PostgresSettings {
-  /** Connections of this process. Default 10. */
-  poolSize?: number;
-  /** Limit for one statement, and for a transaction that waits for its next statement, in ms. Default 10,000. */
-  statementTimeoutMs?: number;
-  /** Limit for getting a connection, from the pool or a new one, in ms. Default 5,000. */
-  connectTimeoutMs?: number;
+export type PostgresSettings = ReferenceConfig['database'] & {
   /** Called when a connection is lost. The pool replaces the connection. */
   onConnectionError?: (error: Error) => void;
-}
+};
 
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
 const CONFLICT = new Set(['40001', '40P01', '23503']);
@@ -38,7 +33,7 @@ const ATTEMPTS = 10;
 const RETRY_PAUSE_MS = 20;
 
 /** Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached. */
-export async function openPostgres(url: string, settings: PostgresSettings = {}): Promise<Store> {
+export async function openPostgres(url: string, settings: PostgresSettings): Promise<Store> {
   const pool = createPool(url, settings);
   const db = new Kysely<Tables>({ dialect: new OneSchemaDialect({ pool }) });
   try {
@@ -63,12 +58,7 @@ export async function openPostgres(url: string, settings: PostgresSettings = {})
 
 function createPool(
   url: string,
-  {
-    poolSize = 10,
-    statementTimeoutMs = 10_000,
-    connectTimeoutMs = 5_000,
-    onConnectionError = () => {},
-  }: PostgresSettings,
+  { poolSize, statementTimeoutMs, connectTimeoutMs, onConnectionError = () => {} }: PostgresSettings,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
