@@ -6,8 +6,7 @@ import { eventRoutes } from './routes/event.ts';
 import { type LandingLimits, landingRoutes } from './routes/landing.ts';
 import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
-import { acceptJson, requireApiKey } from './routes/request.ts';
-import type { Service } from './service.ts';
+import { acceptJson, requireApiKey, type Service } from './routes/request.ts';
 import { deleteExpiredContacts } from './store/contacts.ts';
 import { saveGroup } from './store/coupons.ts';
 

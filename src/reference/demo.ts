@@ -3,7 +3,7 @@ import { issueCoupon } from './programme/coupons.ts';
 import { leaveContact } from './programme/referral.ts';
 import { trackEvents } from './routes/event.ts';
 import { upsertPlayer } from './routes/player.ts';
-import type { Service } from './service.ts';
+import type { Service } from './routes/request.ts';
 import { readState, writeState } from './store/contacts.ts';
 import { listCoupons, useCoupon } from './store/coupons.ts';
 import { firstEventAt } from './store/events.ts';

@@ -2,7 +2,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
 import { serverOptions } from './app.ts';
 import { answerError, answerUnknownPaths } from './error-handlers.ts';
 import { operatorRoutes } from './routes/operator.ts';
-import type { Service } from './service.ts';
+import type { Service } from './routes/request.ts';
 
 /** Why the process should get no requests. */
 export type NotReadyReason = 'starting' | 'draining' | 'store';

@@ -6,7 +6,7 @@ import { OperatorError } from './errors.ts';
 import { createManagementApp } from './management.ts';
 import { createMetrics } from './metrics.ts';
 import { loadProgramme } from './programme/load.ts';
-import type { Service } from './service.ts';
+import type { Service } from './routes/request.ts';
 import { endOnSignals, type Lifecycle } from './shutdown.ts';
 import { openStore } from './store/open.ts';
 

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/reference/metrics.ts';
 import { loadProgramme } from '../../src/reference/programme/load.ts';
 import type { Programme } from '../../src/reference/programme/schema.ts';
 import type { LandingLimits } from '../../src/reference/routes/landing.ts';
-import type { Service } from '../../src/reference/service.ts';
+import type { Service } from '../../src/reference/routes/request.ts';
 import { openLibsql } from '../../src/reference/store/libsql.ts';
 import type { Store } from '../../src/reference/store/store.ts';
 

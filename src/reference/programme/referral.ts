@@ -13,7 +13,6 @@ import { findPlayerByCode } from '../store/players.ts';
 import { activateReferral, addReferral, addToTotals, type Totals } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReferralOutcome } from '../store/tables.ts';
-import type { PlayerAttributes } from '../wire/player.ts';
 import { contactHashes, type PersonContact, readContact } from './contacts.ts';
 import { issueCoupon } from './coupons.ts';
 import type { Programme } from './schema.ts';
@@ -24,6 +23,12 @@ import type { Programme } from './schema.ts';
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The attributes that contacts are compared with. */
+export interface ContactAttributes {
+  email?: string | undefined;
+  mobile?: string | undefined;
+}
 
 /** The two players of a referral, by their ids in the store. */
 interface Referral {
@@ -61,7 +66,7 @@ export async function decideReferral(
   queries: Queries,
   programme: Programme,
   friend: number,
-  attributes: PlayerAttributes,
+  attributes: ContactAttributes,
   now: number,
 ): Promise<ReferralOutcome> {
   const outcome = await countReferral(queries, programme, friend, contactsOf(attributes, programme), now);
@@ -153,7 +158,7 @@ async function addToBothTotals(queries: Queries, { friend, referrer }: Referral,
   return isThere;
 }
 
-export function contactsOf({ email, mobile }: PlayerAttributes, { country }: Programme): PersonContact[] {
+export function contactsOf({ email, mobile }: ContactAttributes, { country }: Programme): PersonContact[] {
   return [
     email === undefined ? undefined : readContact('email', email, country),
     mobile === undefined ? undefined : readContact('mobile', mobile, country),

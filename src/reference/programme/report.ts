@@ -3,11 +3,10 @@ import { readTotals } from '../store/referrals.ts';
 import { listContacts, listReferrals, listReportedCoupons, type ReportedReferral } from '../store/report.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReferralOutcome } from '../store/tables.ts';
-import type { PlayerAttributes } from '../wire/player.ts';
 import { isoTime, parseStored } from '../wire/response.ts';
 import { type ContactKind, contactHash } from './contacts.ts';
 import { isExpired } from './coupons.ts';
-import { contactsOf, expiryTime, hashKey } from './referral.ts';
+import { type ContactAttributes, contactsOf, expiryTime, hashKey } from './referral.ts';
 import type { Programme } from './schema.ts';
 
 /** Enough of a hash to tell contacts apart and to compare them by eye. */
@@ -34,7 +33,7 @@ export async function playerReport(
   const coupons = await listReportedCoupons(queries, player.id);
   const contactsLeft = await listContacts(queries, player.id);
   const { pending, active } = await readTotals(queries, player.id);
-  const attributes = parseStored<PlayerAttributes>(player.attributes) ?? {};
+  const attributes = parseStored<ContactAttributes>(player.attributes) ?? {};
   return [
     `Player ${playerUniqueId}, created ${isoTime(player.created_at)}`,
     `  service id ${player.service_id}, referral code ${player.referral_code}`,

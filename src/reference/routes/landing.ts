@@ -6,9 +6,9 @@ import { type LandingContent, landingPage } from '../landing/page.ts';
 import { textsIn } from '../landing/texts.ts';
 import { readContact } from '../programme/contacts.ts';
 import { leaveContact } from '../programme/referral.ts';
-import type { Service } from '../service.ts';
 import { findPlayerByCode } from '../store/players.ts';
 import { textProblem } from '../wire/text.ts';
+import type { Service } from './request.ts';
 
 /** The largest form, in bytes. One contact is far smaller. */
 const FORM_LIMIT = 4 * 1024;

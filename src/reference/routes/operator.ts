@@ -5,13 +5,11 @@ import * as z from 'zod';
 import { ApiError, unknownPlayer } from '../errors.ts';
 import { groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
 import { playerReport } from '../programme/report.ts';
-import type { Service } from '../service.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
-import { decode } from '../wire/decode.ts';
-import { playerUniqueId } from '../wire/members.ts';
-import { acceptJson, requireApiKey, requireSecretKey } from './request.ts';
+import { decode, playerUniqueId } from '../wire/members.ts';
+import { acceptJson, requireApiKey, requireSecretKey, type Service } from './request.ts';
 
 const ISSUE = z.object({ playerUniqueId, group: z.string() });
 const USE = z.object({ code: z.string() });

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { unknownPlayer } from '../errors.ts';
+import * as z from 'zod';
+import { invalid, unknownPlayer } from '../errors.ts';
 import { decideReferral } from '../programme/referral.ts';
-import { languageOf, referralLink, type Service } from '../service.ts';
+import type { Programme } from '../programme/schema.ts';
 import {
   deletePlayer,
   findPlayer,
@@ -11,10 +12,68 @@ import {
   updatePlayer,
 } from '../store/players.ts';
 import { addToTotals, findReferral } from '../store/referrals.ts';
-import { decode } from '../wire/decode.ts';
-import { mergeAttributes, type PlayerAttributes, type PlayerUpsert, playerUpsert } from '../wire/player.ts';
+import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
 import { parseStored } from '../wire/response.ts';
-import { playerIdOf, requireSecretKey } from './request.ts';
+import { playerIdOf, requireSecretKey, type Service } from './request.ts';
+
+/** `custom`: keys of the client's choice with texts or numbers; a key with `null` counts as absent. */
+const custom = z
+  .record(z.string(), z.union([z.string(), z.number(), z.null()], 'must be text or a number'), 'must be an object')
+  .superRefine((given, context) => {
+    for (const [key, value] of Object.entries(given)) {
+      // JSON numbers are read as doubles: larger whole numbers would be changed.
+      if (!Number.isInteger(value) || Number.isSafeInteger(value)) continue;
+      context.addIssue({ code: 'custom', path: [key], message: BEYOND_2_53 });
+    }
+  })
+  .transform((given) =>
+    Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number] => entry[1] !== null)),
+  );
+
+const BEYOND_2_53 = 'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly';
+
+/** The attributes of a player as they arrive. Unknown members are ignored. */
+const playerAttributes = z.object(
+  {
+    displayName: optional(text),
+    firstName: optional(text),
+    lastName: optional(text),
+    mobile: optional(text),
+    gender: optional(text),
+    email: optional(text),
+    dateOfBirth: optional(dateTime),
+    joinDate: optional(dateTime),
+    tags: optional(text),
+    country: optional(text),
+    city: optional(text),
+    zip: optional(text),
+    totalSpent: optional(number),
+    totalOrders: optional(integer),
+    lastOrderDate: optional(date),
+    avgOrderAmount: optional(number),
+    custom: optional(custom),
+  },
+  'must be an object',
+);
+
+/** The body of `POST /integrations/player`. */
+const playerUpsert = z
+  .object(
+    {
+      playerUniqueId,
+      playerAttributes: optional(playerAttributes),
+      deviceToken: optional(text),
+      osType: optional(text),
+    },
+    'must be an object',
+  )
+  .refine(({ deviceToken, osType }) => deviceToken === undefined || osType !== undefined, {
+    path: ['osType'],
+    message: 'must be given with a deviceToken',
+  });
+
+type PlayerUpsert = z.output<typeof playerUpsert>;
+type PlayerAttributes = z.output<typeof playerAttributes>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
   app.post('/integrations/player', async (request) => {
@@ -67,6 +126,21 @@ export function upsertPlayer(
   });
 }
 
+/**
+ * The attributes after an update: sent members replace known ones, `custom` is merged by key. Undefined if nothing was
+ * sent: no attributes, only `null` and empty text, or a `custom` without values.
+ */
+function mergeAttributes(
+  known: PlayerAttributes | undefined,
+  sent: PlayerAttributes | undefined,
+): PlayerAttributes | undefined {
+  const { custom = {}, ...others } = sent ?? {};
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
+  const hasCustom = Object.keys(custom).length > 0;
+  if (Object.keys(given).length === 0 && !hasCustom) return undefined;
+  return { ...known, ...given, ...(hasCustom && { custom: { ...known?.custom, ...custom } }) };
+}
+
 /** Deletes the player with everything that belongs to it, and subtracts it from its referrer's totals. */
 function removePlayer({ store }: Service, playerUniqueId: string): Promise<void> {
   return store.write(async (queries) => {
@@ -79,4 +153,20 @@ function removePlayer({ store }: Service, playerUniqueId: string): Promise<void>
     }
     await deletePlayer(queries, player.id);
   });
+}
+
+/** The link that a player shares. With a language, it opens the landing page in that language. */
+function referralLink(service: Service, player: PlayerRow, language?: string): string {
+  const link = `${service.publicUrl()}/r/${player.referral_code}`;
+  return language === undefined ? link : `${link}?lang=${encodeURIComponent(language)}`;
+}
+
+/** The requested language; undefined if none is requested. Throws an ApiError if the account does not have it. */
+function languageOf(programme: Programme, requested: string | string[] | undefined): string | undefined {
+  if (requested === undefined || requested === '') return undefined;
+  const known = programme.languages.find(
+    (language) => language.toLowerCase() === String(requested).trim().toLowerCase(),
+  );
+  if (known === undefined) throw invalid('Lang', `must be one of ${programme.languages.join(', ')}`);
+  return known;
 }

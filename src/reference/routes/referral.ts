@@ -1,11 +1,26 @@
 import type { FastifyInstance } from 'fastify';
+import * as z from 'zod';
 import { unknownPlayer } from '../errors.ts';
-import type { Service } from '../service.ts';
 import { findPlayer } from '../store/players.ts';
-import { listFriends, readTotals } from '../store/referrals.ts';
-import { decode } from '../wire/decode.ts';
-import { referralPage, referralQuery } from '../wire/referral.ts';
-import { playerIdOf } from './request.ts';
+import { type FriendRow, listFriends, readTotals, type Totals } from '../store/referrals.ts';
+import { decode } from '../wire/members.ts';
+import { isoTime, parseStored, type Response, type Wire } from '../wire/response.ts';
+import { playerIdOf, type Service } from './request.ts';
+
+const WHOLE_NUMBER = /^\d{1,15}$/;
+
+const wholeNumber = (from: number, to: number, problem: string) =>
+  z
+    .string(problem)
+    .regex(WHOLE_NUMBER, problem)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, problem);
+
+/** The query of `GET /integrations/players/{playerUniqueId}/referrals`. */
+const referralQuery = z.object({
+  page: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1 on, given once').default(1),
+  limit: wholeNumber(1, 200, 'must be a whole number from 1 to 200, given once').default(50),
+});
 
 export function referralRoutes(app: FastifyInstance, { store }: Service): void {
   app.get('/integrations/players/:playerUniqueId/referrals', (request) => {
@@ -20,4 +35,28 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
       return referralPage(totals, isPastEnd ? [] : await listFriends(queries, referrer.id, offset, limit));
     });
   });
+}
+
+/** One page of friends, with the totals of all of them. */
+function referralPage({ pending, active }: Totals, friends: readonly FriendRow[]) {
+  return {
+    referredFriends: friends.map(referredFriend),
+    count: friends.length,
+    total: pending + active,
+    totalPending: pending,
+    totalActive: active,
+  };
+}
+
+/** Without the attribute `joinDate`, a friend joined when the service created it. */
+function referredFriend(row: FriendRow): Response<Wire['ReferredFriend']> {
+  const { displayName, email, mobile, joinDate } = parseStored<Wire['PlayerAttributes']>(row.attributes) ?? {};
+  return {
+    playerUniqueId: row.player_unique_id,
+    displayName,
+    email,
+    mobileNumber: mobile,
+    joinDate: joinDate ?? isoTime(row.created_at),
+    status: row.status,
+  };
 }

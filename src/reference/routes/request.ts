@@ -1,11 +1,24 @@
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import * as z from 'zod';
 import { unauthenticated } from '../errors.ts';
-import type { Key } from '../keys.ts';
-import type { Service } from '../service.ts';
-import { decode } from '../wire/decode.ts';
+import type { Key, Keys } from '../keys.ts';
+import type { ReferenceMetrics } from '../metrics.ts';
+import type { Programme } from '../programme/schema.ts';
+import type { Store } from '../store/store.ts';
 import { readJson } from '../wire/json.ts';
-import { playerUniqueId } from '../wire/members.ts';
+import { decode, playerUniqueId } from '../wire/members.ts';
+
+/** What the routes need. */
+export interface Service {
+  store: Store;
+  programme: Programme;
+  keys: Keys;
+  metrics: ReferenceMetrics;
+  /** The address for players' browsers, without a slash at the end. */
+  publicUrl(): string;
+  /** The current time in milliseconds. */
+  now(): number;
+}
 
 /** A hook that requires the API key, before the path or the body is looked at. */
 export function requireApiKey({ keys }: Service) {
