@@ -6,8 +6,7 @@ import { upsertPlayer } from './routes/player.ts';
 import type { Service } from './routes/request.ts';
 import { readState, writeState } from './store/contacts.ts';
 import { listCoupons, useCoupon } from './store/coupons.ts';
-import { firstEventAt } from './store/events.ts';
-import { findPlayer } from './store/players.ts';
+import { findPlayer, hasSentEvent } from './store/players.ts';
 import { lockTotals } from './store/referrals.ts';
 import type { Queries } from './store/store.ts';
 
@@ -76,7 +75,7 @@ async function addFriend(service: Service, referralCode: string, number: number)
   const isDone = await store.read(async (queries) => {
     const player = await findPlayer(queries, playerUniqueId);
     if (!player?.attributes) return false;
-    return !hasOrdered || (await firstEventAt(queries, player.id, programme.actionEvent)) !== undefined;
+    return !hasOrdered || (await hasSentEvent(queries, player.id, programme.actionEvent));
   });
   if (isDone) return;
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { addCoupon, countCoupons } from '../store/coupons.ts';
+import { countCoupons } from '../store/coupons.ts';
 import type { Queries } from '../store/store.ts';
 import type { CouponsTable } from '../store/tables.ts';
 import type { CouponGroup } from './schema.ts';
@@ -27,22 +27,25 @@ export async function issueCoupon(
   const { type, value, currency, startAt, endAt, product, collections, options } = group.coupon;
   const days = options?.ExpiryAfter;
   const code = newCode();
-  await addCoupon(queries, {
-    code,
-    player_id: playerId,
-    group_handle: group.handle,
-    coupon_type: type,
-    value: value ?? null,
-    currency: currency ?? null,
-    created_at: now,
-    start_at: startAt ?? now,
-    end_at: endAt ?? (days === undefined ? null : now + days * DAY_MS),
-    product: jsonOrNull(product),
-    collections: jsonOrNull(collections),
-    options: jsonOrNull(options),
-    usage_limit: options?.UsageLimit ?? null,
-    ...cause,
-  });
+  await queries
+    .insertInto('coupons')
+    .values({
+      code,
+      player_id: playerId,
+      group_handle: group.handle,
+      coupon_type: type,
+      value: value ?? null,
+      currency: currency ?? null,
+      created_at: now,
+      start_at: startAt ?? now,
+      end_at: endAt ?? (days === undefined ? null : now + days * DAY_MS),
+      product: jsonOrNull(product),
+      collections: jsonOrNull(collections),
+      options: jsonOrNull(options),
+      usage_limit: options?.UsageLimit ?? null,
+      ...cause,
+    })
+    .execute();
   return code;
 }
 

@@ -8,9 +8,8 @@ import {
   markContacts,
   readState,
 } from '../store/contacts.ts';
-import { firstEventAt } from '../store/events.ts';
-import { findPlayerByCode } from '../store/players.ts';
-import { activateReferral, addReferral, addToTotals, type Totals } from '../store/referrals.ts';
+import { findPlayerByCode, hasSentEvent } from '../store/players.ts';
+import { activateReferral, addToTotals, type Totals } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import type { ReferralOutcome } from '../store/tables.ts';
 import { contactHashes, type PersonContact, readContact } from './contacts.ts';
@@ -70,8 +69,9 @@ export async function decideReferral(
   now: number,
 ): Promise<ReferralOutcome> {
   const outcome = await countReferral(queries, programme, friend, contactsOf(attributes, programme), now);
-  const hasActed = outcome === 'counted' && (await firstEventAt(queries, friend, programme.actionEvent)) !== undefined;
-  if (hasActed) await activate(queries, programme, friend, now);
+  if (outcome === 'counted' && (await hasSentEvent(queries, friend, programme.actionEvent))) {
+    await activate(queries, programme, friend, now);
+  }
   return outcome;
 }
 
@@ -116,7 +116,10 @@ async function countReferral(
       continue;
     }
     await markContacts(queries, formsOf(contact), friend);
-    await addReferral(queries, friend, winner.referrer_id, now);
+    await queries
+      .insertInto('referrals')
+      .values({ friend_id: friend, referrer_id: winner.referrer_id, status: 'pending', referred_at: now })
+      .execute();
     await issueRewards(queries, programme, 'pending', referral, now);
     return 'counted';
   }

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { recogniseAction } from '../programme/referral.ts';
-import { addEvents } from '../store/events.ts';
-import { lockOrCreatePlayer } from '../store/players.ts';
+import { addEvents, lockOrCreatePlayer } from '../store/players.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
 import type { Service } from './request.ts';

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Queries } from './store.ts';
 import type { CouponGroupsTable, CouponsTable } from './tables.ts';
 
@@ -18,10 +18,6 @@ export async function saveGroup(queries: Queries, handle: string, definition: st
 
 export function listGroups(queries: Queries): Promise<CouponGroupRow[]> {
   return queries.selectFrom('coupon_groups').selectAll().execute();
-}
-
-export async function addCoupon(queries: Queries, coupon: Insertable<CouponsTable>): Promise<void> {
-  await queries.insertInto('coupons').values(coupon).execute();
 }
 
 /** A player's coupons, the oldest first. */

@@ -25,12 +25,7 @@ export async function lockOrCreatePlayer(queries: Queries, playerUniqueId: strin
       player_unique_id: playerUniqueId,
       service_id: serviceId,
       referral_code: randomBytes(12).toString('base64url'),
-      attributes: null,
-      device_token: null,
-      os_type: null,
       created_at: now,
-      first_attributes_at: null,
-      referral_outcome: null,
     })
     .onConflict((conflict) =>
       conflict.column('player_unique_id').doUpdateSet((to) => ({ created_at: to.ref('players.created_at') })),
@@ -64,4 +59,27 @@ export async function updatePlayer(
 export async function deletePlayer(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('contacts').where('counted_for', '=', id).execute();
   await queries.deleteFrom('players').where('id', '=', id).execute();
+}
+
+export async function addEvents(
+  queries: Queries,
+  playerId: number,
+  events: readonly { name: string; metadata: string }[],
+  now: number,
+): Promise<void> {
+  await queries
+    .insertInto('events')
+    .values(events.map((event) => ({ ...event, player_id: playerId, received_at: now })))
+    .execute();
+}
+
+export async function hasSentEvent(queries: Queries, playerId: number, name: string): Promise<boolean> {
+  const row = await queries
+    .selectFrom('events')
+    .select('id')
+    .where('player_id', '=', playerId)
+    .where('name', '=', name)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }

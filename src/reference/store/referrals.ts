@@ -13,13 +13,6 @@ export interface FriendRow {
   status: ReferralStatus;
 }
 
-export async function addReferral(queries: Queries, friendId: number, referrerId: number, now: number): Promise<void> {
-  await queries
-    .insertInto('referrals')
-    .values({ friend_id: friendId, referrer_id: referrerId, status: 'pending', referred_at: now, activated_at: null })
-    .execute();
-}
-
 export function findReferral(queries: Queries, friendId: number): Promise<ReferralRow | undefined> {
   return queries.selectFrom('referrals').selectAll().where('friend_id', '=', friendId).executeTakeFirst();
 }
