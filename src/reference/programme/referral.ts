@@ -2,7 +2,6 @@ import {
   addContact,
   addCounted,
   type Contact,
-  deleteExpiredContact,
   findContacts,
   findCounted,
   markContacts,
@@ -51,8 +50,7 @@ export async function leaveContact(
   const counted = await findCounted(queries, contactHashes(await hashKey(queries), contact));
   if (counted.size > 0) return true;
   const stored = { kind: contact.kind, value: contact.forms[0] };
-  await deleteExpiredContact(queries, referrer.id, stored, expiryTime(programme, now));
-  await addContact(queries, referrer.id, stored, now);
+  await addContact(queries, referrer.id, stored, now, expiryTime(programme, now));
   return true;
 }
 
@@ -73,17 +71,6 @@ export async function decideReferral(
     await activate(queries, programme, friend, now);
   }
   return outcome;
-}
-
-/** Makes a friend's pending referral active if the action event is among the events. */
-export async function recogniseAction(
-  queries: Queries,
-  programme: Programme,
-  friend: number,
-  eventNames: readonly string[],
-  now: number,
-): Promise<void> {
-  if (eventNames.includes(programme.actionEvent)) await activate(queries, programme, friend, now);
 }
 
 async function countReferral(
@@ -125,7 +112,8 @@ async function countReferral(
   }
 }
 
-async function activate(queries: Queries, programme: Programme, friend: number, now: number): Promise<void> {
+/** Makes a friend's pending referral active, if there is one. */
+export async function activate(queries: Queries, programme: Programme, friend: number, now: number): Promise<void> {
   const row = await activateReferral(queries, friend, now);
   if (!row) return;
   const referral = { friend, referrer: row.referrer_id };

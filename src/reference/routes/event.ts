@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
-import { recogniseAction } from '../programme/referral.ts';
+import { activate } from '../programme/referral.ts';
 import { addEvents, lockOrCreatePlayer } from '../store/players.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
@@ -42,7 +42,10 @@ export function eventRoutes(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Stores a player's events, by name with their metadata, and creates the player if it is unknown. */
+/**
+ * Stores a player's events, by name with their metadata, and creates the player if it is unknown. The action event makes a
+ * pending referral of the player active.
+ */
 export function trackEvents(
   { store, programme, now }: Service,
   playerUniqueId: string,
@@ -53,6 +56,6 @@ export function trackEvents(
   return store.write(async (queries) => {
     const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
     await addEvents(queries, player.id, rows, time);
-    await recogniseAction(queries, programme, player.id, Object.keys(events), time);
+    if (Object.hasOwn(events, programme.actionEvent)) await activate(queries, programme, player.id, time);
   });
 }

@@ -5,16 +5,26 @@ export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
 export type LeftContact = Pick<ContactsTable, 'kind' | 'value' | 'referrer_id' | 'given_at'>;
 
-/** Stores a contact left at a referrer's link. A contact that was left there before keeps its place in the order. */
+/**
+ * Stores a contact left at a referrer's link. A contact that was left there before keeps its place in the order, except
+ * one that was left before `expiryTime`: it gets a later place.
+ */
 export async function addContact(
   queries: Queries,
   referrerId: number,
   { kind, value }: Contact,
   now: number,
+  expiryTime: number,
 ): Promise<void> {
+  const contact = { referrer_id: referrerId, kind, value };
+  await queries
+    .deleteFrom('contacts')
+    .where((where) => where.and(contact))
+    .where('given_at', '<', expiryTime)
+    .execute();
   await queries
     .insertInto('contacts')
-    .values({ referrer_id: referrerId, kind, value, given_at: now, counted_for: null })
+    .values({ ...contact, given_at: now })
     .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doNothing())
     .execute();
 }
@@ -35,20 +45,6 @@ export async function markContacts(queries: Queries, contacts: readonly Contact[
     .updateTable('contacts')
     .set({ counted_for: friendId })
     .where((where) => where.or(contacts.map(({ kind, value }) => where.and({ kind, value }))))
-    .execute();
-}
-
-/** Deletes one contact that was left before `before`, so that it can be left again with a later place in the order. */
-export async function deleteExpiredContact(
-  queries: Queries,
-  referrerId: number,
-  { kind, value }: Contact,
-  before: number,
-): Promise<void> {
-  await queries
-    .deleteFrom('contacts')
-    .where((where) => where.and({ referrer_id: referrerId, kind, value }))
-    .where('given_at', '<', before)
     .execute();
 }
 
