@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
 import { serverOptions } from './app.ts';
 import { answerError, answerUnknownPaths } from './error-handlers.ts';
@@ -30,9 +31,8 @@ export function createManagementApp(options: ManagementOptions): FastifyInstance
     const ready = reasons.length === 0;
     return reply.code(ready ? 200 : 503).send(ready ? { ready } : { ready, reasons });
   });
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(service.metrics.contentType).send(await service.metrics.text()),
-  );
+  const { registry } = service.metrics;
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
   app.register(async (scope) => operatorRoutes(scope, service, options.backupDir), { prefix: '/operator' });
   return app;
 }
@@ -40,15 +40,10 @@ export function createManagementApp(options: ManagementOptions): FastifyInstance
 async function notReadyReasons({ service, phase, healthTimeoutMs }: ManagementOptions): Promise<NotReadyReason[]> {
   const current = phase();
   if (current !== 'running') return [current];
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), healthTimeoutMs);
-  });
   const answers = service.store.check().then(
     () => true,
     () => false,
   );
-  const isReady = await Promise.race([answers, timeout]);
-  clearTimeout(timer);
-  return isReady ? [] : ['store'];
+  // `ref: false`: the timer does not keep the process running.
+  return (await Promise.race([answers, delay(healthTimeoutMs, false, { ref: false })])) ? [] : ['store'];
 }

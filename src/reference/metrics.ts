@@ -1,22 +1,13 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-
-/** What the service counts. */
-export interface ReferenceMetrics {
-  request(labels: { method: string; route: string; status: number }, seconds: number): void;
-  landingRefused(): void;
-  connectionError(): void;
-  /** The content type and the text that Prometheus reads. */
-  contentType: string;
-  text(): Promise<string>;
-}
+import { Counter, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** @param withProcess Also the metrics of the process: CPU, memory, event loop. Default false. */
-export function createMetrics(withProcess = false): ReferenceMetrics {
+export type ReferenceMetrics = ReturnType<typeof createMetrics>;
+
+/** What the service counts. */
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  if (withProcess) collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'reference_requests_total',
     help: 'Requests answered, by method, route and status.',
@@ -41,13 +32,12 @@ export function createMetrics(withProcess = false): ReferenceMetrics {
     registers,
   });
   return {
-    request({ method, route, status }, seconds) {
+    registry,
+    request({ method, route, status }: { method: string; route: string; status: number }, seconds: number): void {
       requests.inc({ method, route, status });
       durations.observe({ method, route }, seconds);
     },
     landingRefused: () => landingRefused.inc(),
     connectionError: () => connectionErrors.inc(),
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
   };
 }

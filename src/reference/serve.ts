@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { collectDefaultMetrics } from 'prom-client';
 import { createReferenceApp } from './app.ts';
 import type { ReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
@@ -49,7 +50,8 @@ async function start(
   lifecycle: Lifecycle,
   opened: Resource[],
 ): Promise<{ url: string; managementUrl: string; store: string }> {
-  const metrics = createMetrics(true);
+  const metrics = createMetrics();
+  collectDefaultMetrics({ register: metrics.registry });
   const programme = loadProgramme(config.programmeFile);
   const onConnectionError = (error: Error) => {
     metrics.connectionError();
