@@ -3,8 +3,6 @@ import type { ContactsTable } from './tables.ts';
 
 export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
-export type LeftContact = Pick<ContactsTable, 'kind' | 'value' | 'referrer_id' | 'given_at'>;
-
 /**
  * Stores a contact left at a referrer's link. A contact that was left there before keeps its place in the order, except
  * one that was left before `expiryTime`: it gets a later place.
@@ -30,7 +28,7 @@ export async function addContact(
 }
 
 /** All links where one of these contacts was left, the first one first. */
-export function findContacts(queries: Queries, contacts: readonly Contact[]): Promise<LeftContact[]> {
+export function findContacts(queries: Queries, contacts: readonly Contact[]) {
   return queries
     .selectFrom('contacts')
     .select(['kind', 'value', 'referrer_id', 'given_at'])

@@ -1,24 +1,15 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries } from './store.ts';
-import type { ReferralsTable } from './tables.ts';
-
-export type ReferralRow = Selectable<ReferralsTable>;
-export type ReferralStatus = ReferralRow['status'];
 
 /** A referral with what a list shows of the friend. */
-export interface FriendRow {
-  player_unique_id: string;
-  attributes: string | null;
-  created_at: number;
-  status: ReferralStatus;
-}
+export type FriendRow = Awaited<ReturnType<typeof listFriends>>[number];
 
-export function findReferral(queries: Queries, friendId: number): Promise<ReferralRow | undefined> {
+export function findReferral(queries: Queries, friendId: number) {
   return queries.selectFrom('referrals').selectAll().where('friend_id', '=', friendId).executeTakeFirst();
 }
 
 /** Makes a pending referral active; undefined if there is no pending one. */
-export function activateReferral(queries: Queries, friendId: number, now: number): Promise<ReferralRow | undefined> {
+export function activateReferral(queries: Queries, friendId: number, now: number) {
   return queries
     .updateTable('referrals')
     .set({ status: 'active', activated_at: now })
@@ -63,7 +54,7 @@ export function lockTotals(queries: Queries, playerId: number): Promise<boolean>
 }
 
 /** A page of a referrer's friends, in the order of their referrals. The inner query reads the index alone. */
-export function listFriends(queries: Queries, referrerId: number, offset: number, limit: number): Promise<FriendRow[]> {
+export function listFriends(queries: Queries, referrerId: number, offset: number, limit: number) {
   return queries
     .selectFrom((from) =>
       from

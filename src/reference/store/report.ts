@@ -1,16 +1,12 @@
-import type { Selectable } from 'kysely';
 import type { Queries } from './store.ts';
-import type { ContactsTable, CouponsTable, ReferralsTable } from './tables.ts';
 
 /** How many rows of each list a report has. */
 const MAX_ROWS = 200;
 
-export type ReportedReferral = Selectable<ReferralsTable> & { friend: string; referrer: string };
-export type ReportedCoupon = Selectable<CouponsTable> & { friend: string | null };
-export type ReportedContact = Selectable<ContactsTable> & { friend: string | null };
+export type ReportedReferral = Awaited<ReturnType<typeof listReferrals>>[number];
 
 /** The referral of the player as a friend, then those as a referrer, with the ids of the clients. */
-export function listReferrals(queries: Queries, playerId: number): Promise<ReportedReferral[]> {
+export function listReferrals(queries: Queries, playerId: number) {
   return queries
     .selectFrom('referrals')
     .innerJoin('players as friends', 'friends.id', 'referrals.friend_id')
@@ -25,7 +21,7 @@ export function listReferrals(queries: Queries, playerId: number): Promise<Repor
 }
 
 /** The player's coupons, and the friends whose referrals they reward. */
-export function listReportedCoupons(queries: Queries, playerId: number): Promise<ReportedCoupon[]> {
+export function listReportedCoupons(queries: Queries, playerId: number) {
   return queries
     .selectFrom('coupons')
     .leftJoin('players', 'players.id', 'coupons.friend_id')
@@ -38,7 +34,7 @@ export function listReportedCoupons(queries: Queries, playerId: number): Promise
 }
 
 /** The contacts left at the player's link, and the friends for whom they have counted. */
-export function listContacts(queries: Queries, referrerId: number): Promise<ReportedContact[]> {
+export function listContacts(queries: Queries, referrerId: number) {
   return queries
     .selectFrom('contacts')
     .leftJoin('players', 'players.id', 'contacts.counted_for')
