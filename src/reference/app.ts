@@ -6,7 +6,7 @@ import { eventRoutes } from './routes/event.ts';
 import { type LandingLimits, landingRoutes } from './routes/landing.ts';
 import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
-import { acceptJson, requireApiKey, type Service } from './routes/request.ts';
+import { acceptJson, requireKey, type Service } from './routes/request.ts';
 import { deleteExpiredContacts } from './store/contacts.ts';
 import { saveGroup } from './store/coupons.ts';
 
@@ -68,7 +68,7 @@ export function serverOptions(log: FastifyBaseLogger | undefined) {
 
 /** The six endpoints of the interface document. */
 function restInterface(app: FastifyInstance, service: Service): void {
-  app.addHook('onRequest', requireApiKey(service));
+  app.addHook('onRequest', requireKey(service, 'APIKey'));
   acceptJson(app);
   playerRoutes(app, service);
   couponRoutes(app, service);

@@ -5,10 +5,11 @@ import type { CouponGroup } from '../programme/schema.ts';
 import { type CouponGroupRow, type CouponRow, listCoupons, listGroups } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { isoTime, parseStored, type Response, type Wire } from '../wire/response.ts';
-import { playerIdOf, requireSecretKey, type Service } from './request.ts';
+import { playerIdOf, requireKey, type Service } from './request.ts';
 
 export function couponRoutes(app: FastifyInstance, service: Service): void {
-  app.get('/integrations/transactions/:playerUniqueId/coupon', requireSecretKey(service), (request) => {
+  const secretKey = { onRequest: requireKey(service, 'secretKey') };
+  app.get('/integrations/transactions/:playerUniqueId/coupon', secretKey, (request) => {
     const id = playerIdOf(request);
     return service.store.read(async (queries) => {
       const player = await findPlayer(queries, id);

@@ -9,7 +9,7 @@ import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
-import { acceptJson, requireApiKey, requireSecretKey, type Service } from './request.ts';
+import { acceptJson, requireKey, type Service } from './request.ts';
 
 const ISSUE = z.object({ playerUniqueId, group: z.string() });
 const USE = z.object({ code: z.string() });
@@ -21,28 +21,29 @@ const REPORT = z.object({ playerUniqueId });
  */
 export function operatorRoutes(app: FastifyInstance, service: Service, backupDir: string): void {
   const { store, programme, now } = service;
-  app.addHook('onRequest', requireApiKey(service));
+  app.addHook('onRequest', requireKey(service, 'APIKey'));
+  app.addHook('onRequest', requireKey(service, 'secretKey'));
   acceptJson(app);
 
-  app.post('/coupon/issue', requireSecretKey(service), async (request) => {
+  app.post('/coupon/issue', async (request) => {
     const { playerUniqueId, group } = decode(ISSUE, request.body, 'The body');
     return { code: await issue(service, playerUniqueId, group) };
   });
 
-  app.post('/coupon/use', requireSecretKey(service), async (request) => {
+  app.post('/coupon/use', async (request) => {
     const { code } = decode(USE, request.body, 'The body');
     const { uses, usage_limit } = await use(service, code);
     return { code, uses, ...(usage_limit !== null && { usageLimit: usage_limit, usesLeft: usage_limit - uses }) };
   });
 
-  app.post('/report', requireSecretKey(service), async (request, reply) => {
+  app.post('/report', async (request, reply) => {
     const { playerUniqueId } = decode(REPORT, request.body, 'The body');
     const report = await store.read((queries) => playerReport(queries, programme, playerUniqueId, now()));
     if (report === undefined) throw unknownPlayer();
     return reply.type('text/plain; charset=utf-8').send(report);
   });
 
-  app.post('/backup', requireSecretKey(service), async () => ({ file: await backup(service, backupDir) }));
+  app.post('/backup', async () => ({ file: await backup(service, backupDir) }));
 }
 
 function issue({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {

@@ -14,7 +14,7 @@ import {
 import { addToTotals, findReferral } from '../store/referrals.ts';
 import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
 import { parseStored } from '../wire/response.ts';
-import { playerIdOf, requireSecretKey, type Service } from './request.ts';
+import { playerIdOf, requireKey, type Service } from './request.ts';
 
 /** `custom`: keys of the client's choice with texts or numbers; a key with `null` counts as absent. */
 const custom = z
@@ -76,6 +76,7 @@ type PlayerUpsert = z.output<typeof playerUpsert>;
 type PlayerAttributes = z.output<typeof playerAttributes>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
+  const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
     const player = await upsertPlayer(service, decode(playerUpsert, request.body, 'The body'));
     return {
@@ -98,7 +99,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
     };
   });
 
-  app.delete('/integrations/player/:playerUniqueId', requireSecretKey(service), async (request, reply) => {
+  app.delete('/integrations/player/:playerUniqueId', secretKey, async (request, reply) => {
     await removePlayer(service, playerIdOf(request));
     return reply.send();
   });

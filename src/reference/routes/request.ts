@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { unauthenticated } from '../errors.ts';
-import type { Key, Keys } from '../keys.ts';
+import type { Keys } from '../keys.ts';
 import type { ReferenceMetrics } from '../metrics.ts';
 import type { Programme } from '../programme/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -20,20 +20,14 @@ export interface Service {
   now(): number;
 }
 
-/** A hook that requires the API key, before the path or the body is looked at. */
-export function requireApiKey({ keys }: Service) {
-  return async (request: FastifyRequest): Promise<void> => checkKey(request, 'APIKey', keys.apiKey);
-}
-
-/** Options of a route that also requires the secret key. Other routes ignore it. */
-export function requireSecretKey({ keys }: Service): RouteShorthandOptions {
-  return { onRequest: async (request: FastifyRequest) => checkKey(request, 'secretKey', keys.secretKey) };
-}
-
-/** Node gives all header names in lower case, in whichever spelling the client sent them. */
-function checkKey(request: FastifyRequest, header: 'APIKey' | 'secretKey', key: Key): void {
-  const given = request.headers[header.toLowerCase()];
-  if (!key.matches(Array.isArray(given) ? given.join() : given)) throw unauthenticated(header);
+/** A hook that requires a key, before the path or the body is looked at. */
+export function requireKey({ keys }: Service, header: 'APIKey' | 'secretKey') {
+  const key = header === 'APIKey' ? keys.apiKey : keys.secretKey;
+  return async ({ headers }: FastifyRequest): Promise<void> => {
+    // Node gives all header names in lower case, in whichever spelling the client sent them.
+    const given = headers[header.toLowerCase()];
+    if (!key.matches(Array.isArray(given) ? given.join() : given)) throw unauthenticated(header);
+  };
 }
 
 /** Accepts JSON bodies only. An empty body is undefined: some clients send the content type without a body. */
