@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { OperatorError } from './errors.ts';
 import { Key, type Keys } from './keys.ts';
+import { wholeNumber } from './wire/members.ts';
 
 /** The gateway uses the same keys when none are set. They are refused in production. */
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
@@ -12,16 +13,10 @@ const DEFAULT_MANAGEMENT_PORT = 4101;
 
 type KeyName = keyof typeof DEVELOPMENT_KEYS;
 
-const whole = (from: number, to: number, problem: string) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, problem)
-    .transform(Number)
-    .pipe(z.number().min(from, problem).max(to, problem));
-const PORT = whole(0, 65_535, 'must be a port, 0 to 65535');
-const MILLISECONDS = whole(1, 600_000, 'must be a number of milliseconds from 1 to 600000');
-const MILLISECONDS_OR_0 = whole(0, 600_000, 'must be a number of milliseconds from 0 to 600000');
-const FORMS = whole(0, 1_000_000, 'must be a number of forms per minute from 0 (no limit) to 1000000');
+const PORT = wholeNumber(0, 65_535, 'must be a port, 0 to 65535');
+const MILLISECONDS = wholeNumber(1, 600_000, 'must be a number of milliseconds from 1 to 600000');
+const MILLISECONDS_OR_0 = wholeNumber(0, 600_000, 'must be a number of milliseconds from 0 to 600000');
+const FORMS = wholeNumber(0, 1_000_000, 'must be a number of forms per minute from 0 (no limit) to 1000000');
 
 const SETTINGS = z.object({
   REFERENCE_HOST: z.string().default('127.0.0.1'),
@@ -42,7 +37,7 @@ const SETTINGS = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be an address like postgres://user:password@host:5432/database' })
     .optional(),
-  REFERENCE_DATABASE_POOL: whole(1, 1_000, 'must be a number of connections from 1 to 1000').default(10),
+  REFERENCE_DATABASE_POOL: wholeNumber(1, 1_000, 'must be a number of connections from 1 to 1000').default(10),
   REFERENCE_DATABASE_STATEMENT_TIMEOUT_MS: MILLISECONDS.default(10_000),
   REFERENCE_DATABASE_CONNECT_TIMEOUT_MS: MILLISECONDS.default(5_000),
   REFERENCE_DATABASE_HEALTH_TIMEOUT_MS: MILLISECONDS.default(2_000),

@@ -8,9 +8,9 @@ import type { Service } from './request.ts';
 
 /**
  * The document allows numbers, texts and arrays of them; public clients also send booleans, `null` and nested objects. No
- * rule reads metadata, so any JSON is stored unchanged.
+ * rule reads metadata, so any JSON is stored unchanged, as `readJson` has read it.
  */
-const metadata = z.record(z.string(), z.json(), 'must be an object');
+const metadata = z.record(z.string(), z.unknown(), 'must be an object');
 
 /** The body of `POST /integrations/event`. Some clients send `null` for an event without metadata. */
 const trackedEvents = z.object(

@@ -16,21 +16,20 @@ import { date, dateTime, decode, integer, number, optional, playerUniqueId, text
 import { parseStored } from '../wire/response.ts';
 import { playerIdOf, requireKey, type Service } from './request.ts';
 
+/** JSON numbers are read as doubles: larger whole numbers would be changed. */
+const exactNumber = z
+  .number()
+  .refine(
+    (value) => !Number.isInteger(value) || Number.isSafeInteger(value),
+    'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly',
+  );
+
 /** `custom`: keys of the client's choice with texts or numbers; a key with `null` counts as absent. */
 const custom = z
-  .record(z.string(), z.union([z.string(), z.number(), z.null()], 'must be text or a number'), 'must be an object')
-  .superRefine((given, context) => {
-    for (const [key, value] of Object.entries(given)) {
-      // JSON numbers are read as doubles: larger whole numbers would be changed.
-      if (!Number.isInteger(value) || Number.isSafeInteger(value)) continue;
-      context.addIssue({ code: 'custom', path: [key], message: BEYOND_2_53 });
-    }
-  })
+  .record(z.string(), z.union([z.string(), exactNumber, z.null()], 'must be text or a number'), 'must be an object')
   .transform((given) =>
     Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number] => entry[1] !== null)),
   );
-
-const BEYOND_2_53 = 'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly';
 
 /** The attributes of a player as they arrive. Unknown members are ignored. */
 const playerAttributes = z.object(

@@ -3,18 +3,9 @@ import * as z from 'zod';
 import { unknownPlayer } from '../errors.ts';
 import { findPlayer } from '../store/players.ts';
 import { type FriendRow, listFriends, readTotals, type Totals } from '../store/referrals.ts';
-import { decode } from '../wire/members.ts';
+import { decode, wholeNumber } from '../wire/members.ts';
 import { isoTime, parseStored, type Response, type Wire } from '../wire/response.ts';
 import { playerIdOf, type Service } from './request.ts';
-
-const WHOLE_NUMBER = /^\d{1,15}$/;
-
-const wholeNumber = (from: number, to: number, problem: string) =>
-  z
-    .string(problem)
-    .regex(WHOLE_NUMBER, problem)
-    .transform(Number)
-    .refine((value) => value >= from && value <= to, problem);
 
 /** The query of `GET /integrations/players/{playerUniqueId}/referrals`. */
 const referralQuery = z.object({

@@ -20,6 +20,14 @@ export const number = z.number('must be a number');
 
 export const integer = z.int('must be a whole number');
 
+/** A whole number written as text, as in a query or the environment. */
+export const wholeNumber = (from: number, to: number, problem: string) =>
+  z
+    .string(problem)
+    .regex(/^\d{1,15}$/, problem)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, problem);
+
 /** A point in time in any form of the date rule; read as UTC with milliseconds. */
 export const dateTime = text.transform(
   readBy(readDateTime, 'must be a date like 2025-05-01 or 2025-05-01T10:30:00.000Z'),
