@@ -14,6 +14,7 @@ import {
   sql,
 } from 'kysely';
 import Database from 'libsql';
+import { LRUCache } from 'lru-cache';
 import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
 import { reasonOf, type Store } from './store.ts';
@@ -139,18 +140,11 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Kysely prepares every query again; this caches prepared statements and evicts the oldest. */
+/** Kysely prepares every query again; this keeps prepared statements. */
 function cacheStatements(database: Database.Database): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>();
-  return {
-    close: () => unlock(database),
-    prepare(text) {
-      const cached = statements.get(text);
-      if (cached) return cached;
-      const statement: SqliteStatement = database.prepare(text);
-      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value ?? '');
-      statements.set(text, statement);
-      return statement;
-    },
-  };
+  const statements = new LRUCache<string, SqliteStatement>({
+    max: MAX_STATEMENTS,
+    memoMethod: (text) => database.prepare(text),
+  });
+  return { close: () => unlock(database), prepare: (text) => statements.memo(text) };
 }
