@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, type ErrorBody } from './errors.ts';
+import { ApiError } from './errors.ts';
 import { StoreUnavailable } from './store/store.ts';
 
 /** How long a client should wait before it repeats a request after the store failed, in seconds. */
@@ -14,8 +14,7 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   if (error.status === 503) reply.header('retry-after', RETRY_AFTER_S);
   // The rest of a body that is too large is not read; the connection is closed.
   if (error.status === 413) reply.header('connection', 'close');
-  const body: ErrorBody = { code: error.code, message: error.message };
-  reply.code(error.status).send(body);
+  reply.code(error.status).send({ code: error.code, message: error.message });
 }
 
 function apiErrorOf(error: unknown): ApiError {
@@ -35,24 +34,18 @@ function apiErrorOf(error: unknown): ApiError {
  * routes are declared.
  */
 export function answerUnknownPaths(app: FastifyInstance): void {
-  const routes: { segments: string[]; methods: string[] }[] = [];
+  const routes: { path: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ segments: url.split('/'), methods: [method].flat() });
+    const pattern = url.replace(/[^\w/:-]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+    routes.push({ path: new RegExp(`^${pattern}$`), methods: [method].flat() });
   });
   app.setNotFoundHandler((request, reply) => {
-    const segments = (request.url.split('?')[0] ?? '').split('/');
-    const allowed = routes.filter((route) => matches(route.segments, segments)).flatMap(({ methods }) => methods);
+    const [path = ''] = request.url.split('?');
+    const allowed = routes.flatMap((route) => (route.path.test(path) ? route.methods : []));
     if (allowed.length === 0) throw new ApiError(404, 'There is nothing at this path');
     reply.header('allow', allowed.join(', '));
     throw new ApiError(405, `This path takes ${allowed.join(', ')} only`);
   });
-}
-
-function matches(pattern: readonly string[], path: readonly string[]): boolean {
-  return (
-    pattern.length === path.length &&
-    pattern.every((segment, index) => (segment.startsWith(':') ? path[index] !== '' : segment === path[index]))
-  );
 }
 
 /** Answers a request that is not HTTP, or whose headers are too large, in the form of all other errors. */
@@ -60,7 +53,7 @@ export function answerClientError(error: ConnectionError, socket: Socket): void 
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const [status, message] = isTooLarge ? [431, 'The headers are too large'] : [400, 'This is not an HTTP request'];
-  const body = JSON.stringify({ code: status, message } satisfies ErrorBody);
+  const body = JSON.stringify({ code: status, message });
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, 'Connection: close', 'Content-Type: application/json'];
   socket.end(`${[...head, `Content-Length: ${Buffer.byteLength(body)}`].join('\r\n')}\r\n\r\n${body}`);
 }

@@ -3,14 +3,8 @@ export class OperatorError extends Error {}
 
 /*
  * All errors that the service answers with. The interface document shows neither statuses nor error bodies; this is the
- * choice of this service: a code for programs and a sentence for people.
+ * choice of this service: `{ code, message }`, a code for programs and a sentence for people.
  */
-
-/** The body of every error response. */
-export interface ErrorBody {
-  code: number;
-  message: string;
-}
 
 /** An error that is answered as it is. Anything else that is thrown is a fault of this program and answered with 500. */
 export class ApiError extends Error {

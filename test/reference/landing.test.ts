@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { chooseLanguage } from '../../src/reference/landing/language.ts';
-import { LANDING_LANGUAGES } from '../../src/reference/landing/texts.ts';
+import { chooseLanguage, LANDING_LANGUAGES } from '../../src/reference/landing/texts.ts';
 import type { Client } from './client.ts';
 import { programmeWith } from './programmes.ts';
 import { onEachStore } from './stores.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { chooseLanguage } from '../../src/reference/landing/language.ts';
 import { landingPage } from '../../src/reference/landing/page.ts';
-import { textsIn } from '../../src/reference/landing/texts.ts';
+import { chooseLanguage, textsIn } from '../../src/reference/landing/texts.ts';
 import { readContact } from '../../src/reference/programme/contacts.ts';
 import { readDate, readDateTime } from '../../src/reference/wire/dates.ts';
 import { readJson } from '../../src/reference/wire/json.ts';

@@ -1,9 +1,8 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { chooseLanguage } from '../landing/language.ts';
 import { type LandingContent, landingPage } from '../landing/page.ts';
-import { textsIn } from '../landing/texts.ts';
+import { chooseLanguage, textsIn } from '../landing/texts.ts';
 import { readContact } from '../programme/contacts.ts';
 import { leaveContact } from '../programme/referral.ts';
 import { findPlayerByCode } from '../store/players.ts';
