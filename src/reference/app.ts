@@ -31,12 +31,23 @@ export interface AppOptions {
   landingLimits: LandingLimits;
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
+  /**
+   * Whether the app is about to close; responses then close their connections. A client that keeps one open would keep
+   * the app open.
+   */
+  isDraining?: () => boolean;
   /** Default: no log. */
   log?: FastifyBaseLogger | undefined;
 }
 
 /** The public port: the REST interface and the landing page. Reads no environment and does not listen. */
-export function createReferenceApp({ service, landingLimits, trustProxy = [], log }: AppOptions): FastifyInstance {
+export function createReferenceApp({
+  service,
+  landingLimits,
+  trustProxy = [],
+  isDraining = () => false,
+  log,
+}: AppOptions): FastifyInstance {
   const app = fastify({
     ...serverOptions(log),
     bodyLimit: BODY_LIMIT,
@@ -45,7 +56,9 @@ export function createReferenceApp({ service, landingLimits, trustProxy = [], lo
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
   });
-  closeConnectionsOnClose(app);
+  app.addHook('onSend', async (_request, reply) => {
+    if (isDraining()) reply.header('connection', 'close');
+  });
   answerUnknownPaths(app);
   app.setErrorHandler(answerError);
   recordRequests(app, service);
@@ -82,17 +95,6 @@ function recordRequests(app: FastifyInstance, { metrics }: Service): void {
     const route = routeOptions.url ?? 'unknown';
     metrics.request({ method, route, status }, elapsedTime / 1000);
     log.info({ method, route, status, ms: Math.round(elapsedTime * 100) / 100 }, 'request');
-  });
-}
-
-/** While the app closes, responses close their connections. A client that keeps one open would keep the app open. */
-function closeConnectionsOnClose(app: FastifyInstance): void {
-  let isClosing = false;
-  app.addHook('preClose', async () => {
-    isClosing = true;
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    if (isClosing) reply.header('connection', 'close');
   });
 }
 

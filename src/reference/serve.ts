@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { collectDefaultMetrics } from 'prom-client';
 import { createReferenceApp } from './app.ts';
@@ -76,10 +77,8 @@ async function start(
     service,
     landingLimits: config.landingLimits,
     trustProxy: config.trustProxy,
+    isDraining: () => lifecycle.phase === 'draining',
     log,
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    if (lifecycle.phase === 'draining') reply.header('connection', 'close');
   });
   opened.push({ close: () => app.close(), cut: () => app.server.closeAllConnections() });
   await app.ready();
@@ -91,10 +90,8 @@ async function start(
   return { url, managementUrl, store: store.name };
 }
 
-type ListenAt = { host: string; port: number; listenTextResolver: (address: string) => string };
-
 async function listen(
-  app: { listen(at: ListenAt): Promise<string> },
+  app: FastifyInstance,
   { host, port }: { host: string; port: number },
   variable: string,
 ): Promise<string> {
