@@ -6,15 +6,16 @@ import { serve } from '../serve.ts';
 import { announce } from './announce.ts';
 import { createLifecycle, endOnSignal, endOnUncaught, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
-import { startManagement } from './management.ts';
+import { type Status, startManagement } from './management.ts';
 import { ReferenceFailed, startReference } from './reference.ts';
-import type { listenForSignals } from './signals.ts';
-import { runWorker } from './worker.ts';
-import { WorkerEnded } from './worker-messages.ts';
+import { answerPrimary, WorkerEnded } from './worker-messages.ts';
 import { startWorkers } from './workers.ts';
 
-/** The process from start to end. When the start fails, the error is printed on stderr and the exit code is 1. */
-export async function run(signals: ReturnType<typeof listenForSignals>): Promise<void> {
+/**
+ * The process from start to end. When the start fails, the error is printed on stderr and the exit code is 1.
+ * @param onSignal Sets what handles SIGTERM and SIGINT from now on.
+ */
+export async function run(onSignal: (handler: (signal: NodeJS.Signals) => void) => void): Promise<void> {
   let log: Logger | undefined;
   try {
     const config = loadConfig();
@@ -29,10 +30,10 @@ export async function run(signals: ReturnType<typeof listenForSignals>): Promise
     });
     endOnUncaught(lifecycle, log);
     if (cluster.isWorker) {
-      signals.handle((signal) => lifecycle.end(signal, 0));
+      onSignal((signal) => lifecycle.end(signal, 0));
       await runWorker(config, lifecycle, log);
     } else {
-      signals.handle(endOnSignal(lifecycle, log));
+      onSignal(endOnSignal(lifecycle, log));
       await start(config, lifecycle, log, stdout);
     }
   } catch (error) {
@@ -61,6 +62,16 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: 
   if (config.production) return;
   await flushed(log);
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
+}
+
+/** Runs one of several gateways on this machine, started by the primary. When the primary ends, node:cluster ends it. */
+async function runWorker(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
+  const restUrl = (config.rest.baseUrl ?? '').toString();
+  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining }));
+  lifecycle.run();
+  const status = async (): Promise<Status> =>
+    lifecycle.phase === 'running' ? await serving.status() : { reasons: [lifecycle.phase], conditions: [] };
+  answerPrimary(serving.url, { status, metrics: () => serving.registry.getMetricsAsJSON() });
 }
 
 const EXPLAINED = [ConfigError, ReferenceFailed, WorkerEnded];
