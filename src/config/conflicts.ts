@@ -1,6 +1,5 @@
 import type { AuthConfig } from './auth.ts';
-import { isRedisUrl } from './forms.ts';
-import { LOOPBACK } from './loopback.ts';
+import { isRedisUrl, LOOPBACK } from './forms.ts';
 import { reveal, type Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 

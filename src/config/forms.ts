@@ -41,6 +41,9 @@ export const httpUrl = z
   .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
   .describe('URL');
 
+/** Names and addresses that reach only this machine. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
+
 /** The URL of a REST service. */
 export const restUrl = httpUrl
   .refine(({ pathname }) => !/\/api\/v3\.0\/*$/.test(pathname), 'must not end with /api/v3.0, which is added to it')

@@ -34,10 +34,6 @@ export class Secret {
     return undefined;
   }
 
-  [Symbol.toPrimitive](): string {
-    return '[secret]';
-  }
-
   [inspect.custom](): string {
     return '[secret]';
   }

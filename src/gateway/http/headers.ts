@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { LOOPBACK } from '../../config/loopback.ts';
+import { LOOPBACK } from '../../config/forms.ts';
 import { unauthenticated } from '../access/authenticate.ts';
 import { requestError } from '../graphql/errors.ts';
 
