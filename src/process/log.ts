@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/**
- * Lines are collected and written when they have this many bytes, or every `FLUSH_EVERY_MS`: each write wakes a thread,
- * which costs more than many lines. The value is below the capacity of a pipe, 65,536 bytes.
- */
+/* docs/decisions/log-destination.md has the reasons for this file. */
+
+/** Lines are written when they have this many bytes, or every `FLUSH_EVERY_MS`. Below the capacity of a pipe, 65,536 bytes. */
 const MIN_WRITE_BYTES = 64_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */
@@ -39,10 +38,7 @@ export function flushed(log: Logger): Promise<void> {
   });
 }
 
-/**
- * Standard output, written by threads of Node's pool, so that a slow reader delays no request. No other process may have
- * this stdout: when such a process ends, the pipe becomes blocking again.
- */
+/** Standard output, written by threads of Node's pool, so that a slow reader delays no request. No other process may have it. */
 export function openStdout(): DestinationStream {
   // Reading `process.stdout` makes Node set a pipe to non-blocking. A write to a full pipe then fails and is repeated. A
   // blocking write would hold a thread, and the end of the process would wait for that thread.
@@ -59,7 +55,7 @@ export function openStdout(): DestinationStream {
     retryEAGAIN: () => performance.now() < flushUntil,
     contentMode: 'buffer',
   });
-  // With strings, SonicBoom measures all waiting lines again for each new line.
+  // Not strings, which would be measured again for each new line.
   const write = destination.write.bind(destination) as (line: Buffer | string) => boolean;
   destination.write = (line) => write(Buffer.from(line));
   // The gateway continues when the pipe is closed or the disk is full.

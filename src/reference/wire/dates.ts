@@ -1,7 +1,4 @@
-/*
- * The date rule; docs/reference-service.md states it in full. A date is `2025-05-01` or `20250501`; a time may follow after
- * `T` or a space, in extended or basic form, with a fraction of the seconds after `.` or `,`, and with an offset.
- */
+/* The rule for dates of docs/reference-service.md. */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)|^(\d{4})(\d\d)(\d\d)/;
 const TIME = /^[Tt ](\d\d)(:?)(\d\d)(?:\2(\d\d)(?:[.,](\d{1,30}))?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
 
