@@ -1,20 +1,19 @@
 import fastify, { type FastifyBaseLogger } from 'fastify';
+import { Registry } from 'prom-client';
+import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 import { withoutSchemas } from './without-schemas.ts';
 
-/** Why this process is not ready. States outside this process are no reason: all replicas would be unready at once. */
-export const REASONS = ['starting', 'draining', 'no-keys', 'no-worker'] as const;
-export type Reason = (typeof REASONS)[number];
-
-/** States that `/readyz` shows but that do not make the process unready. */
-export const CONDITIONS = ['breaker-open', 'overloaded'] as const;
-export type Condition = (typeof CONDITIONS)[number];
-
-export interface Status {
-  /** Empty when it is ready. */
-  reasons: readonly Reason[];
-  conditions: readonly Condition[];
-}
+export const STATUS = z.object({
+  /**
+   * Why this process is not ready; empty when it is. States outside this process are no reason: all replicas would be
+   * unready at once.
+   */
+  reasons: z.array(z.enum(['starting', 'draining', 'no-keys', 'no-worker'])).readonly(),
+  /** States that `/readyz` shows but that do not make the process unready. */
+  conditions: z.array(z.enum(['breaker-open', 'overloaded'])).readonly(),
+});
+export type Status = z.output<typeof STATUS>;
 
 /** The status and metrics of a gateway, which is one process or several. */
 export interface StatusSource {
@@ -28,9 +27,6 @@ export interface Management extends Stoppable {
   /** From now on, answers with the status and metrics of `source`. */
   setSource(source: StatusSource): void;
 }
-
-/** The content type of Prometheus' text format, which prom-client writes. */
-const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` on a separate port. The port is not public, and it answers while the public
@@ -72,7 +68,7 @@ export async function startManagement(
         .code(503)
         .header('retry-after', '1')
         .send(await status());
-    return reply.type(PROMETHEUS).send(await source.metrics());
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await source.metrics());
   });
 
   const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { SharedState } from './redis.ts';
 
@@ -42,17 +42,8 @@ function collectNodeMetrics(registry: Registry): void {
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
 
-/** `version` of package.json, which is next to dist/. */
-const VERSION = readVersion();
-
-function readVersion(): string {
-  for (const path of ['../package.json', '../../package.json']) {
-    try {
-      const read: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-      if (typeof read === 'object' && read && 'version' in read) return String(read.version);
-    } catch {
-      // This module is one directory deeper in src/ than in its bundle.
-    }
-  }
-  return 'unknown';
-}
+/** `version` of package.json, which is next to dist/. This module is one directory deeper in src/ than in its bundle. */
+const PACKAGE = ['../package.json', '../../package.json']
+  .map((path) => new URL(path, import.meta.url))
+  .find((path) => existsSync(path));
+const VERSION: string = PACKAGE ? JSON.parse(readFileSync(PACKAGE, 'utf8')).version : 'unknown';

@@ -78,9 +78,7 @@ export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise
     get: (key) => ask(() => redis.get(key)),
     evaluate: (script, keys, args) => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
     isUp: () => redis.status === 'ready' && answers,
-    createInvalidation() {
-      return createInvalidation(redis, connect(url));
-    },
+    createInvalidation: () => createInvalidation(redis, connect(url)),
     async close() {
       closing = true;
       redis.disconnect();

@@ -1,14 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { on, once } from 'node:events';
+import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
-
-/** The reference service, which runs in its own process. */
-export interface ReferenceProcess extends Stoppable {
-  /** Its base URL, in the form of REST_BASE_URL. */
-  url: URL;
-}
 
 /** The reference service did not start. The message says what to do. */
 export class ReferenceFailed extends Error {}
@@ -18,15 +12,16 @@ const READY = z.object({ ready: z.literal(true), url: z.string().transform((text
 /**
  * Starts the reference service, for development without a REST service. The two programs share only the environment and
  * the wire contract. When the reference service ends unexpectedly, the gateway ends too.
+ * @returns `url` in the form of REST_BASE_URL, when the service is ready.
  */
-export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<ReferenceProcess> {
+export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<Stoppable & { url: URL }> {
   const child = fork(new URL('./reference/main.js', import.meta.url), ['--demo'], {
     // The reference service must not have our stdout; see `openStdout`.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   child.stdout?.pipe(process.stderr, { end: false });
   child.stderr?.pipe(process.stderr, { end: false });
-  const { url } = await Promise.race([readinessOf(child), exitOf(child)]);
+  const url = await readinessOf(child);
   log.info({ reference: child.pid }, 'the reference service is started');
   child.once('exit', (code, signal) => {
     if (lifecycle.phase === 'draining') return;
@@ -36,21 +31,24 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   return { url, stop: (hurry) => stop(child, hurry) };
 }
 
-/** Waits for the message that the service is ready. Under `node --watch`, Node sends other messages before that. */
-async function readinessOf(child: ChildProcess): Promise<z.infer<typeof READY>> {
-  for await (const [message] of on(child, 'message')) {
-    const { data } = READY.safeParse(message);
-    if (data) return data;
-  }
-  throw new Error('The reference service never said that it is ready.');
-}
-
-async function exitOf(child: ChildProcess): Promise<never> {
-  const [code] = await once(child, 'exit');
-  throw new ReferenceFailed(
-    `The reference service ended before it was ready (exit code ${code}); its reason is above. To use one that runs ` +
-      'already, set REST_BASE_URL, for example to http://127.0.0.1:4100.',
-  );
+/** Its URL, when it is ready. Rejects if it ends before. */
+function readinessOf(child: ChildProcess): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    // Under `node --watch`, Node sends other messages first.
+    child.on('message', (message) => {
+      const { data } = READY.safeParse(message);
+      if (data) resolve(data.url);
+    });
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      reject(
+        new ReferenceFailed(
+          `The reference service ended before it was ready (exit code ${code}); its reason is above. To use one that runs ` +
+            'already, set REST_BASE_URL, for example to http://127.0.0.1:4100.',
+        ),
+      ),
+    );
+  });
 }
 
 /** Sends SIGTERM and waits for the exit. When `hurry` aborts, the service is killed: acknowledged writes are stored. */

@@ -1,7 +1,7 @@
 /* The messages between a worker and the primary: that the worker listens, the primary's questions, the worker's answers. */
 import type { Worker } from 'node:cluster';
 import * as z from 'zod';
-import { CONDITIONS, REASONS, type Status } from './management.ts';
+import { STATUS, type Status } from './management.ts';
 
 /** How long a worker may take until it listens, in milliseconds. */
 const LISTEN_WITHIN_MS = 30_000;
@@ -14,18 +14,18 @@ export interface Question<Answer> {
   answer: z.ZodType<Answer>;
 }
 
-export const STATUS: Question<Status> = {
+export const ASK_STATUS: Question<Status> = {
   about: 'status',
   // A readiness probe of Kubernetes waits for one second.
   withinMs: 500,
-  answer: z.object({ reasons: z.array(z.enum(REASONS)), conditions: z.array(z.enum(CONDITIONS)) }),
+  answer: STATUS,
 };
 
 /** A metric as prom-client writes it as JSON. */
 export interface Metric {
   type: string;
 }
-export const METRICS: Question<Metric[]> = {
+export const ASK_METRICS: Question<Metric[]> = {
   about: 'metrics',
   withinMs: 2_000,
   answer: z.array(z.looseObject({ type: z.string() })),

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import { ask, METRICS, type Metric } from './worker-messages.ts';
+import { ASK_METRICS, ask, type Metric } from './worker-messages.ts';
 
 /** The metrics of all workers, added up. The counts of ended workers are kept, so that counters never decrease. */
 export interface WorkerMetrics {
@@ -33,7 +33,7 @@ export function createWorkerMetrics(own: Registry): WorkerMetrics {
   }
 
   async function read(worker: Worker): Promise<boolean> {
-    const metrics = await ask(worker, METRICS);
+    const metrics = await ask(worker, ASK_METRICS);
     // An answer that arrives after the worker's end must not be counted twice.
     if (metrics && !worker.isDead()) last.set(worker.id, metrics);
     return metrics !== undefined;

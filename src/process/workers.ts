@@ -11,7 +11,7 @@ import type { Stoppable } from './lifecycle.ts';
 import { forwardLines } from './log.ts';
 import type { Status, StatusSource } from './management.ts';
 import { registerProcessMetrics } from './metrics.ts';
-import { ask, listening, STATUS } from './worker-messages.ts';
+import { ASK_STATUS, ask, listening } from './worker-messages.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 
 /** How long to wait before a dead worker is replaced, in milliseconds; doubled after each death, up to the longest. */
@@ -26,10 +26,6 @@ const MAX_SILENT = 2;
 /** At the end of the grace time, workers stop their remaining work. One that still runs this much later is killed. */
 const CUT_MS = 500;
 
-export interface Workers extends Stoppable, StatusSource {
-  url: string;
-}
-
 /**
  * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before.
  * @param stdout The destination of their log lines.
@@ -39,7 +35,7 @@ export async function startWorkers(
   baseUrl: string,
   log: FastifyBaseLogger,
   stdout: DestinationStream,
-): Promise<Workers> {
+): Promise<Stoppable & StatusSource & { url: string }> {
   cluster.setupPrimary({ silent: true });
   const registry = new Registry();
   registerProcessMetrics(registry);
@@ -50,7 +46,7 @@ export async function startWorkers(
   await Promise.all(Array.from({ length: count - 1 }, () => supervisor.start()));
   return {
     url,
-    status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, STATUS)))),
+    status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, ASK_STATUS)))),
     metrics: () => metrics.page(workers()),
     stop: (hurry) => supervisor.stop(hurry),
   };
