@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 /* docs/decisions/log-destination.md has the reasons for this file. */
 
-/** Lines are written when they have this many bytes, or every `FLUSH_EVERY_MS`. Below the capacity of a pipe, 65,536 bytes. */
+/** Lines are written when they have this many bytes, less than a pipe holds (65,536), or every `FLUSH_EVERY_MS`. */
 const MIN_WRITE_BYTES = 64_000;
 const FLUSH_EVERY_MS = 100;
 /** How many bytes are kept for a slow reader; further lines are dropped and counted. */
@@ -38,7 +38,7 @@ export function flushed(log: Logger): Promise<void> {
   });
 }
 
-/** Standard output, written by threads of Node's pool, so that a slow reader delays no request. No other process may have it. */
+/** Standard output, written by threads of Node's pool: a slow reader delays no request. No other process may have it. */
 export function openStdout(): DestinationStream {
   // Reading `process.stdout` makes Node set a pipe to non-blocking. A write to a full pipe then fails and is repeated. A
   // blocking write would hold a thread, and the end of the process would wait for that thread.
