@@ -124,11 +124,14 @@ function inTransaction<Result>(
 ): Promise<Result> {
   return db.connection().execute(async (connection) => {
     await sql.raw(begin).execute(connection);
-    const result = await work(connection).catch(async (error: unknown) => {
+    let result: Result;
+    try {
+      result = await work(connection);
+    } catch (error) {
       // On a lost connection the rollback fails too; the server has then rolled back already.
       await sql`rollback`.execute(connection).catch(() => {});
       throw error;
-    });
+    }
     await sql`commit`.execute(connection).catch((error: unknown) => {
       throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
     });
