@@ -1,8 +1,6 @@
-import type { UserErrorCode } from '../../../generated/graphql.ts';
-
 /** A problem that the caller can correct in the input of a mutation. */
 export interface UserError {
-  code: UserErrorCode;
+  code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG' | 'NOT_FOUND' | 'REJECTED';
   /** A path that begins with `input`. */
   field: readonly string[];
   message: string;
@@ -20,7 +18,7 @@ export class InputError extends Error {
 
 /** A problem of a client's value: its code and the end of a sentence. */
 export interface Problem {
-  code: UserErrorCode;
+  code: UserError['code'];
   /** Follows the name of the member: "playerUniqueId must not be empty". */
   message: string;
 }
