@@ -12,7 +12,7 @@
  * Nothing is minified: a stack trace names the function and a readable line of dist/. With
  * NODE_OPTIONS=--enable-source-maps it names the line of src/.
  */
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
@@ -74,16 +74,20 @@ function resolveToOneGraphQL({ onResolve, resolve }) {
 }
 
 /**
- * Writes the files, with comments in ASCII. V8 keeps a text with any character outside Latin-1 at two bytes for each
- * character: 3 MB more for the gateway. Only comments of packages have such characters: esbuild escapes those in strings.
+ * Writes the files that changed, with comments in ASCII. V8 stores a file with any character beyond Latin-1 in two bytes for
+ * each character: 3 MB more for the gateway. Only comments of packages have such characters: esbuild escapes those in
+ * strings, and no regular expression has one. test/bundle.long.test.ts checks the result.
  */
 function writeInAscii({ onEnd }) {
   const inAscii = (comment) => comment.replace(/[^\0-\x7f]/g, '?');
+  const write = async ({ path, text }) => {
+    const content = path.endsWith('.map') ? text : text.replace(/(?:^ *\*|\/\/ ).*$/gm, inAscii);
+    if (content === (await readFile(path, 'utf8').catch(() => undefined))) return;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  };
   onEnd(async ({ outputFiles = [] }) => {
-    for (const { path, text } of outputFiles) {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text.replace(/(?:^ *\*|\/\/ ).*$/gm, inAscii));
-    }
+    await Promise.all(outputFiles.map(write));
   });
 }
 
