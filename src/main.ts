@@ -1,7 +1,8 @@
 /* The gateway's program. It handles signals before it loads the other modules, which takes a third of a second. */
 import cluster from 'node:cluster';
 
-// Without handlers, a process that is PID 1 of a container ignores these signals. Until the modules are loaded, one ends it.
+// Without handlers, a process that is PID 1 of a container ignores these signals. Until the modules are
+// loaded, a signal ends the process at once.
 let handle: (signal: NodeJS.Signals) => void = () => process.exit(0);
 function onSignal(signal: NodeJS.Signals): void {
   // Ctrl-C at a terminal sends SIGINT to the primary and the workers. Workers end only when the primary sends SIGTERM.

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import * as z from 'zod';
 import type { SharedState } from './redis.ts';
 
 /** Metrics of a process: Node's own, the gateway's version and start time, and whether Redis is up. */
@@ -42,8 +43,15 @@ function collectNodeMetrics(registry: Registry): void {
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
 
-/** `version` of package.json, which is next to dist/. This module is one directory deeper in src/ than in its bundle. */
-const PACKAGE = ['../package.json', '../../package.json']
-  .map((path) => new URL(path, import.meta.url))
-  .find((path) => existsSync(path));
-const VERSION: string = PACKAGE ? JSON.parse(readFileSync(PACKAGE, 'utf8')).version : 'unknown';
+/** `version` of a package.json; undefined without one. */
+function versionIn(path: string): string | undefined {
+  try {
+    const text = readFileSync(new URL(path, import.meta.url), 'utf8');
+    return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** package.json is next to dist/. This module is one directory deeper in src/ than in its bundle. */
+const VERSION = versionIn('../package.json') ?? versionIn('../../package.json') ?? 'unknown';

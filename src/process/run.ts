@@ -13,10 +13,11 @@ import { startWorkers } from './workers.ts';
 
 /**
  * The process from start to end. When the start fails, the error is printed on stderr and the exit code is 1.
- * @param onSignal Sets what handles SIGTERM and SIGINT from now on.
+ * @param setSignalHandler Sets what handles SIGTERM and SIGINT from now on.
  */
-export async function run(onSignal: (handler: (signal: NodeJS.Signals) => void) => void): Promise<void> {
+export async function run(setSignalHandler: (handler: (signal: NodeJS.Signals) => void) => void): Promise<void> {
   let log: Logger | undefined;
+  let draining: AbortSignal | undefined;
   try {
     const config = loadConfig();
     const stdout = openStdout();
@@ -28,15 +29,18 @@ export async function run(onSignal: (handler: (signal: NodeJS.Signals) => void) 
       graceMs: config.shutdownGraceMs + (isPrimary ? config.shutdownDelayMs : 0),
       log,
     });
+    draining = lifecycle.draining;
     endOnUncaught(lifecycle, log);
     if (cluster.isWorker) {
-      onSignal((signal) => lifecycle.end(signal, 0));
+      setSignalHandler((signal) => lifecycle.end(signal, 0));
       await runWorker(config, lifecycle, log);
     } else {
-      onSignal(endOnSignal(lifecycle, log));
+      setSignalHandler(endOnSignal(lifecycle, log));
       await start(config, lifecycle, log, stdout);
     }
   } catch (error) {
+    // A signal came during the start: the process ends when everything that had started has stopped.
+    if (draining?.aborted) return;
     if (log) await flushed(log);
     console.error(explain(error));
     process.exit(1);
@@ -54,9 +58,9 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: 
   const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
   const serving =
     config.workers === 1
-      ? await serve(config, restUrl, log, { draining: lifecycle.draining })
-      : await startWorkers(config.workers, restUrl, log, stdout);
-  management.setSource(lifecycle.stopAtEnd(serving));
+      ? lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining }))
+      : await startWorkers(config.workers, restUrl, lifecycle, log, stdout);
+  management.setSource(serving);
   lifecycle.run();
   log.info({ url: serving.url, management: management.url }, 'ready');
   if (config.production) return;
@@ -66,8 +70,10 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, stdout: 
 
 /** Runs one of several gateways on this machine, started by the primary. When the primary ends, node:cluster ends it. */
 async function runWorker(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
-  const restUrl = (config.rest.baseUrl ?? '').toString();
-  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining }));
+  if (!config.rest.baseUrl) throw new Error('The primary sets REST_BASE_URL for its workers.');
+  const serving = lifecycle.stopAtEnd(
+    await serve(config, config.rest.baseUrl.href, log, { draining: lifecycle.draining }),
+  );
   lifecycle.run();
   const status = async (): Promise<Status> =>
     lifecycle.phase === 'running' ? await serving.status() : { reasons: [lifecycle.phase], conditions: [] };

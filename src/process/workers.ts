@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { DestinationStream } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import type { Stoppable } from './lifecycle.ts';
+import type { Lifecycle, Stoppable } from './lifecycle.ts';
 import { forwardLines } from './log.ts';
 import type { Status, StatusSource } from './management.ts';
 import { registerProcessMetrics } from './metrics.ts';
@@ -27,28 +27,29 @@ const MAX_SILENT = 2;
 const CUT_MS = 500;
 
 /**
- * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before.
+ * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before. The lifecycle stops
+ * those that run.
  * @param stdout The destination of their log lines.
  */
 export async function startWorkers(
   count: number,
   baseUrl: string,
+  lifecycle: Pick<Lifecycle, 'stopAtEnd'>,
   log: FastifyBaseLogger,
   stdout: DestinationStream,
-): Promise<Stoppable & StatusSource & { url: string }> {
+): Promise<StatusSource & { url: string }> {
   cluster.setupPrimary({ silent: true });
   const registry = new Registry();
   registerProcessMetrics(registry);
   const metrics = createWorkerMetrics(registry);
-  const supervisor = new Supervisor({ baseUrl, log, stdout, registry, metrics });
-  // The first one alone, so that what prevents the start is printed once.
+  const supervisor = lifecycle.stopAtEnd(new Supervisor({ baseUrl, log, stdout, registry, metrics }));
+  // The first one alone: an error that stops every worker is then printed once.
   const url = await supervisor.start();
   await Promise.all(Array.from({ length: count - 1 }, () => supervisor.start()));
   return {
     url,
     status: async () => combine(await Promise.all(workers().map((worker) => ask(worker, ASK_STATUS)))),
     metrics: () => metrics.page(workers()),
-    stop: (hurry) => supervisor.stop(hurry),
   };
 }
 
@@ -61,7 +62,7 @@ interface SupervisorOptions {
 }
 
 /** Starts workers, and replaces those that die. */
-class Supervisor {
+class Supervisor implements Stoppable {
   readonly #options: SupervisorOptions;
   readonly #deaths: Counter;
   #stopping = false;
