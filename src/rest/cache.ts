@@ -42,6 +42,7 @@ export class ReadCache<Value> {
   /** A result within its time to live. */
   fresh(identity: string): Value | undefined {
     const entry = this.#within(identity, this.#ttlMs);
+    // Marks the entry as used.
     if (entry) this.#entries.get(identity);
     return entry?.value;
   }
@@ -75,6 +76,8 @@ export class ReadCache<Value> {
   }
 
   clear(): void {
+    if (this.#entries.size === 0) return;
+    this.#identitiesOf.clear();
     this.#entries.clear();
   }
 

@@ -26,4 +26,9 @@ export interface Observer {
   breaker?(state: BreakerState): void;
   /** A value of a response did not have the form that the interface document describes. */
   decodeWarning?: Warn;
+  /**
+   * A 404 did not have the code that says that the player is unknown. It is still read as an unknown player. A wrong path in
+   * the base URL causes this for every player.
+   */
+  notFoundWithoutCode?(endpoint: string): void;
 }

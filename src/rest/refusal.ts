@@ -1,8 +1,8 @@
-import { isJson, type Json } from './decode/members.ts';
+import { isJson, type Json, parseJson } from './decode/members.ts';
 import type { Refusal } from './errors.ts';
 import type { IdentifiedRequest } from './request.ts';
 
-/** A code in the log. */
+/** Codes of this form are logged. */
 const CODE = /^[\w.-]{1,40}$/;
 /** Where services put the message, in this order. */
 const MESSAGES = ['message', 'error', 'detail'];
@@ -16,30 +16,28 @@ const MIN_VALUE_LENGTH = 3;
 const MAX_VALUES = 200;
 
 /**
- * The refusal in a response's body. Undefined for a body that is no JSON object (its end may be missing), that has neither a
- * code nor a message, or that cannot be cleaned.
+ * The refusal in the body of a response. Undefined for a body that is no JSON object (a long one was cut), that has neither
+ * a code nor a message, or whose request has too many values to remove.
  */
 export function refusalIn(body: string, request: IdentifiedRequest, playerUniqueId: string): Refusal | undefined {
-  const json = parse(body);
-  const code = String(json['code']);
-  const message = MESSAGES.map((name) => json[name]).find((text) => typeof text === 'string');
-  if (json['code'] === undefined && message === undefined) return undefined;
+  const error = errorIn(parseJson(body));
+  const code = error['code'] == null ? undefined : String(error['code']);
+  const message = MESSAGES.map((name) => error[name]).find((text) => typeof text === 'string');
+  if (code === undefined && message === undefined) return undefined;
   const values = valuesOf(request, playerUniqueId);
   if (!values) return undefined;
-  const isShown = json['code'] !== undefined && CODE.test(code) && withoutValues(code, values) === code;
   return {
-    code: isShown ? code : undefined,
+    code: code !== undefined && CODE.test(code) && withoutValues(code, values) === code ? code : undefined,
     message: message && withoutValues(message.normalize('NFC'), values).slice(0, MAX_LENGTH),
   };
 }
 
-function parse(text: string): Json {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isJson(json) ? json : {};
-  } catch {
-    return {};
-  }
+/** The object with code and message: the body, its member `error`, or the first of `errors`. */
+function errorIn(body: unknown): Json {
+  if (!isJson(body)) return {};
+  const { error, errors } = body;
+  if (isJson(error)) return error;
+  return Array.isArray(errors) && isJson(errors[0]) ? errors[0] : body;
 }
 
 function withoutValues(text: string, all: readonly string[]): string {

@@ -74,7 +74,7 @@ export class Resilience {
         const response = await this.#attempt(call);
         if (!(response instanceof Error) && !isTransient(response)) {
           throttle.reset();
-          const result = decode(readResponse(response, call.endpoint, this.#observer.decodeWarning), call);
+          const result = decode(readResponse(response, call.endpoint, this.#observer), call);
           permit.succeed();
           return result;
         }

@@ -1,10 +1,11 @@
-import { isJson, type Json, type Warn } from './decode/members.ts';
+import { isJson, type Json, parseJson } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
+import type { Observer } from './observer.ts';
 import type { NoResponse, Response } from './transport.ts';
 
-/** How much of a failed call's body is kept for the log: more than a refusal has. */
-const EXCERPT_BYTES = 4_096;
+/** How much of a failed call's body is kept for the log. A longer body is cut, and its reason is then not logged. */
+const EXCERPT_BYTES = 16_384;
 /** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
@@ -23,41 +24,38 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
  * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
  * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
  * `isTransient`.
- *
- * @param warn Called for a 404 that does not say that the player is unknown.
  */
-export function readResponse(response: Response, endpoint: Endpoint, warn?: Warn): Json | null {
+export function readResponse(response: Response, endpoint: Endpoint, observer: Observer): Json | null {
   const { status, body } = response;
   if (status < 200 || (status >= 300 && status < 400)) throw invalid(endpoint, response);
   if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
   if (status === 404 && endpoint.ofPlayer) {
-    // A wrong path in REST_BASE_URL makes every player unknown.
-    if (codeIn(parse(body.toString())) !== UNKNOWN_PLAYER) warn?.('missing-code', endpoint.name);
+    if (codeIn(parseJson(body.toString())) !== UNKNOWN_PLAYER) observer.notFoundWithoutCode?.(endpoint.name);
     return null;
   }
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw invalid(endpoint, response);
   const text = body.toString();
   if (status >= 400) {
-    if (endpoint.ofPlayer && codeIn(parse(text)) === UNKNOWN_PLAYER) return null;
+    if (endpoint.ofPlayer && codeIn(parseJson(text)) === UNKNOWN_PLAYER) return null;
     throw failure('UPSTREAM_REJECTED', endpoint, response);
   }
   if (endpoint.acknowledges) {
-    // An HTML page comes from a proxy.
+    // Another text than an acknowledgement is an error. An HTML page comes from a proxy.
     if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
     if (ACKNOWLEDGEMENT.test(text.trim())) return {};
   } else {
     if (text.trim() === '') return {};
     if (!hasType(response, JSON_TYPE)) throw invalid(endpoint, response);
   }
-  const json = parse(text);
+  const json = parseJson(text);
   if (!isJson(json)) throw invalid(endpoint, response);
   return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
 }
 
 /** Whether the service says that it cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
 export function isTransient({ status, body }: Response): boolean {
-  return status >= 500 || status === 429 || (status === 422 && codeIn(parse(body.toString())) === BUSY_PLAYER);
+  return status >= 500 || status === 429 || (status === 422 && codeIn(parseJson(body.toString())) === BUSY_PLAYER);
 }
 
 /** The error of a response that is `isTransient`. `pauseMs` replaces a missing `Retry-After`. */
@@ -107,12 +105,4 @@ function codeIn(body: unknown): unknown {
 function hasType({ headers }: Response, type: RegExp): boolean {
   const value = headers['content-type'];
   return typeof value === 'string' && value.length <= MAX_HEADER_LENGTH && type.test(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
 }

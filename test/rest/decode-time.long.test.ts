@@ -48,7 +48,7 @@ const decoders: [string, (value: string) => unknown][] = [
 function readAcknowledgement(value: string): unknown {
   try {
     const headers = { 'content-type': `application/${value}` };
-    return readResponse({ status: 200, headers, body: Buffer.from(value) }, trackEvents);
+    return readResponse({ status: 200, headers, body: Buffer.from(value) }, trackEvents, {});
   } catch {
     return undefined;
   }

@@ -156,7 +156,7 @@ describe.each<[string, Answer, warned: boolean]>([
     upstream.on(endpoint, answer);
     expect(await endpoints.find(([name]) => name === endpoint)?.[1](rest)).toBe(expected);
     const [method] = endpoint.split(' ');
-    expect(seen.decodeWarnings).toEqual(warned ? [expect.stringMatching(`^missing-code ${method} /`)] : []);
+    expect(seen.decodeWarnings).toEqual(warned ? [expect.stringMatching(`^404 ${method} /`)] : []);
   });
 });
 
@@ -182,13 +182,13 @@ test('an answer about another player is refused, on a read and on an upsert', as
 
 test('the message names the endpoint and holds neither id nor key; what the service said is for the log', async () => {
   const { upstream, rest } = await start();
-  upstream.on('GET /coupon', { status: 400, raw: `${'secret of p1 '.repeat(1_000)}` });
+  upstream.on('GET /coupon', { status: 400, raw: `${'secret of p1 '.repeat(2_000)}` });
   const error: unknown = await rest.listCoupons('p1', operation()).catch((reason: unknown) => reason);
   expect(error).toMatchObject({
     message: 'GET /integrations/transactions/{playerUniqueId}/coupon responded 400',
     excerpt: expect.stringMatching(/^(?:secret of p1 )+/),
   });
-  expect(Object(error).excerpt).toHaveLength(4_096);
+  expect(Object(error).excerpt).toHaveLength(16_384);
 });
 
 test('no connection: no write is done, and each may be sent again', async () => {
@@ -254,6 +254,16 @@ test.each([
   expect(error).toMatchObject({ code: 'UPSTREAM_REJECTED', refusal: { code: '203', message: 'no firstName' } });
 });
 
+test.each([
+  ['an error object', { error: { code: 203, message: 'no firstName' } }],
+  ['a list of errors', { errors: [{ code: '203', detail: 'no firstName' }] }],
+])('the reason is read in %s', async (_name, json) => {
+  const { upstream, rest } = await start();
+  upstream.on('GET /coupon', { status: 400, raw: `\uFEFF${JSON.stringify(json)}` });
+  const error: unknown = await rest.listCoupons('p1', operation()).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ refusal: { code: '203', message: 'no firstName' } });
+});
+
 test('a value that is cut by the end of the log is left out whole', async () => {
   const { upstream, rest } = await start();
   const id = 'ännäöü.smith';
@@ -266,7 +276,7 @@ test('a value that is cut by the end of the log is left out whole', async () => 
 });
 
 test.each([
-  ['too long', JSON.stringify({ code: 203, message: 'no', trace: 'x'.repeat(5_000) })],
+  ['too long', JSON.stringify({ code: 203, message: 'no', trace: 'x'.repeat(20_000) })],
   ['cut', '{"code":203,"message":"not for p'],
   ['no object', '["message"]'],
 ])('of a body that is %s, no refusal is logged', async (_name, raw) => {

@@ -55,6 +55,7 @@ export async function start(
     retry: (method: string, template: string) => seen.retries.push(`${method} ${template}`),
     queueWait: (ms: number) => seen.queueWaits.push(ms),
     breaker: (state: string) => seen.breaker.push(state),
+    notFoundWithoutCode: (endpoint: string) => seen.decodeWarnings.push(`404 ${endpoint}`),
     decodeWarning: (warning: string, member: string) => seen.decodeWarnings.push(`${warning} ${member}`),
   };
   return { upstream, rest: another({ observer }), seen, another };

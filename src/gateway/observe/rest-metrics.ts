@@ -50,6 +50,12 @@ export function observeRest(registry: Registry): Observer {
     labelNames: ['kind', 'member'],
     registers,
   });
+  const notFound = new Counter({
+    name: 'rest_not_found_without_code_total',
+    help: 'Responses of 404 without the code of an unknown player. Clients get null.',
+    labelNames: ['endpoint'],
+    registers,
+  });
   return {
     call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
     attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
@@ -59,6 +65,7 @@ export function observeRest(registry: Registry): Observer {
     },
     queueWait: (ms) => queueWaits.add(ms / 1_000),
     decodeWarning: (kind, member) => decodeWarnings.inc({ kind, member }),
+    notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };
 }
 

@@ -9,16 +9,10 @@
 
 export type Json = Record<string, unknown>;
 
-/** Why a value was decoded to undefined or `UNKNOWN`; `missing-code`: a 404 without the code of an unknown player. */
-export type DecodeWarning =
-  | 'unknown-enum-value'
-  | 'undecodable-date'
-  | 'wrong-type'
-  | 'out-of-range'
-  | 'bad-url'
-  | 'missing-code';
+/** Why a value was decoded to undefined or `UNKNOWN`. */
+type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'bad-url';
 
-/** Reports one value. `member` is a name such as `coupon.couponType`, or of an endpoint; never the value itself. */
+/** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
@@ -28,6 +22,15 @@ const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a JSON text, with or without a byte order mark; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Text; a number becomes text. */
