@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The message of what was thrown, as the reason in a message about a setting. */
+/** The message of an error; the text of anything else that was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -26,15 +26,17 @@ export function reasonOf(error: unknown): string {
 export function readEnvironment<Settings extends Group>(env: NodeJS.ProcessEnv, group: Settings) {
   const given = new Map(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   const problems: string[] = [];
-  const read = (form: z.ZodType): unknown => {
+  const read = (key: string, form: z.ZodType): unknown => {
     if (form instanceof z.ZodObject) {
-      return Object.fromEntries(Object.entries<z.ZodType>(form.shape).map(([key, member]) => [key, read(member)]));
+      return Object.fromEntries(
+        Object.entries<z.ZodType>(form.shape).map(([name, member]) => [name, read(name, member)]),
+      );
     }
-    const setting = settingOf(form);
+    const setting = settingOf(key, form);
     return setting.isSecret ? readSecret(setting.name, given, problems) : readText(setting, given, problems);
   };
   const warnings = misspelledNames(Object.keys(env), group);
-  return { values: group.parse(read(group)), given: new Set(given.keys()), problems, warnings };
+  return { values: group.parse(read('', group)), given: new Set(given.keys()), problems, warnings };
 }
 
 function readText({ name, form }: Setting, given: ReadonlyMap<string, string>, problems: string[]): string | undefined {

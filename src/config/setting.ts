@@ -31,20 +31,21 @@ export function secret(name: string, about: string) {
 /** A zod object whose members are settings or groups. */
 export type Group = z.ZodObject<Record<string, z.ZodType>>;
 
+/** A setting: its declaration, and the zod type with its form and default. */
 export interface Setting extends Declaration {
   form: z.ZodType;
 }
 
-/** The setting that was declared with this form. */
-export function settingOf(form: z.ZodType): Setting {
+/** The setting that was declared with this form, and its declaration. `key` is the name of the member that has it. */
+export function settingOf(key: string, form: z.ZodType): Setting {
   const declaration = declarations.get(form);
-  if (!declaration) throw new TypeError('A member of the settings is not declared as a setting.');
+  if (!declaration) throw new TypeError(`The member ${key} of the settings is not declared as a setting.`);
   return { ...declaration, form };
 }
 
 /** All settings of a group, in the order of their declaration. */
 export function settingsOf(group: Group): Setting[] {
-  return Object.values(group.shape).flatMap((form) =>
-    form instanceof z.ZodObject ? settingsOf(form) : settingOf(form),
+  return Object.entries(group.shape).flatMap(([key, form]) =>
+    form instanceof z.ZodObject ? settingsOf(form) : settingOf(key, form),
   );
 }

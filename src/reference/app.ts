@@ -32,8 +32,8 @@ export interface AppOptions {
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
   /**
-   * Whether the app is about to close; responses then close their connections. A client that keeps one open would keep
-   * the app open.
+   * Whether the app is about to close. From then on, and while it closes, responses close their connections. A client that
+   * keeps one open would keep the app open.
    */
   isDraining?: () => boolean;
   /** Default: no log. */
@@ -56,8 +56,12 @@ export function createReferenceApp({
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
   });
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
   app.addHook('onSend', async (_request, reply) => {
-    if (isDraining()) reply.header('connection', 'close');
+    if (closing || isDraining()) reply.header('connection', 'close');
   });
   answerUnknownPaths(app);
   app.setErrorHandler(answerError);

@@ -24,7 +24,10 @@ export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenF
 export interface AuthenticationOptions {
   /** Whether a request without a token gets an anonymous caller, for health checks. */
   anonymousTypename: boolean;
-  /** Limits requests without a valid token, by address. Many users can share an address: valid tokens do not count. */
+  /**
+   * Limits requests without a valid token, by address. Client tokens and JWTs that were verified before are not limited: many
+   * users can share an address.
+   */
   limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure'>;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;
@@ -36,7 +39,7 @@ const SCHEME = /^Bearer +/i;
 const TOKEN = /^[\w.~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** How many verified tokens are kept. LRU eviction. */
+/** How many verified tokens are kept; the least recently used are evicted. */
 const MAX_TOKENS = 10_000;
 
 /**
@@ -59,7 +62,11 @@ export function createAuthentication(
   if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, refuse, isReady: () => true };
   const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
-  const verifiedTokens = new LRUCache<string, Verified & { generation: unknown }>({ max: MAX_TOKENS });
+  // `maxSize` with entries of size 1, because `max` allocates all slots at once.
+  const verifiedTokens = new LRUCache<string, Verified & { generation: unknown }>({
+    maxSize: MAX_TOKENS,
+    sizeCalculation: () => 1,
+  });
 
   /** Without keys, no token can be verified; this is not the caller's mistake. */
   function refuseForNow(error: unknown): never {
@@ -81,6 +88,7 @@ export function createAuthentication(
       const generation = jwt?.keys.generation;
       const known = verifiedTokens.get(digest);
       if (known && known.expiresAt > Date.now() && known.generation === generation) return known.caller;
+      if (known) verifiedTokens.delete(digest);
       const token = tokenOf(authorization);
       if (token === undefined) return await refuse(address, 'malformed');
       const client = clientTokens?.find(hash('sha256', token, 'buffer'));

@@ -199,9 +199,12 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
     // Clients often disconnect, and the operation's own line shows it.
     const level = code === 'CANCELLED' ? 'debug' : 'warn';
     log[level]({ requestId, code, upstreamStatus: status, reason: message, refusal }, 'upstream call failed');
-    if (excerpt) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
+    if (excerpt && DEBUG.has(log.level)) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
   };
 }
+
+/** The levels at which debug lines are written. */
+const DEBUG: ReadonlySet<string> = new Set(['debug', 'trace']);
 
 /** The structure of a JSON text: the names of members, short numbers, and `…` in place of texts. */
 function formOf(json: string): string {

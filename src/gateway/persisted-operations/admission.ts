@@ -26,7 +26,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
-/** The manifest without `PERSISTED_OPERATIONS`. */
+/** The empty manifest, for `PERSISTED_OPERATIONS=off`. */
 const NOTHING_LISTED: Manifest = { byId: new Map(), texts: new Set(), names: new Set() };
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -105,6 +105,9 @@ function sha256(text: string): string {
  * an id of another form, and for two different ids.
  */
 function readId({ query, documentIds, extensions }: GraphQLRequest, byId: Manifest['byId']): string | undefined {
+  const persistedQuery = extensions?.['persistedQuery'];
+  // The usual case: the request has a text alone.
+  if (documentIds.length === 0 && persistedQuery == null) return undefined;
   const ids = new Set<string>();
   for (const [member, value] of documentIds) {
     const id = isId(value) ? withoutPrefix(value) : undefined;
@@ -113,7 +116,7 @@ function readId({ query, documentIds, extensions }: GraphQLRequest, byId: Manife
     if (id === undefined) throw badRequest(`${member} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
     ids.add(id);
   }
-  const apolloId = readPersistedQuery(extensions?.['persistedQuery']);
+  const apolloId = readPersistedQuery(persistedQuery);
   if (apolloId !== undefined) ids.add(apolloId);
   if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
   return [...ids][0];

@@ -98,7 +98,8 @@ function whyNotReferred(
     expired: `not counted (${at}): ${contact} was left more than ${contactExpiryDays} days before`,
     'counted-before': `not counted (${at}): ${contact} has counted before, and a contact counts once`,
   };
-  return reasons[referral_outcome];
+  // A later version may have stored another one.
+  return reasons[referral_outcome] ?? referral_outcome;
 }
 
 function whyIssued(

@@ -18,7 +18,7 @@ export class InputError extends Error {
 
 /** A problem of a client's value: its code and the end of a sentence. */
 export interface Problem {
-  code: UserError['code'];
+  code: Exclude<UserError['code'], 'NOT_FOUND' | 'REJECTED'>;
   /** Follows the name of the member: "playerUniqueId must not be empty". */
   message: string;
 }

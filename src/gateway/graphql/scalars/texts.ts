@@ -39,8 +39,11 @@ function textScalar(name: string, parse: (text: string) => string | undefined, m
   };
   return new GraphQLScalarType<string, string>({
     name,
-    // Values of responses are decoded by the REST client. A compiled operation does not call this function.
-    serialize: String,
+    serialize(value) {
+      // The REST client has decoded it. A compiled operation does not call this function.
+      if (typeof value === 'string') return value;
+      throw new GraphQLError(`A ${name} that is not text reached the response.`);
+    },
     parseValue: (value) => read(value),
     parseLiteral: (node) => read(node.kind === Kind.STRING ? node.value : undefined, node),
   });
