@@ -64,14 +64,14 @@ export async function serve(
         ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
       ],
     }),
-    async stop(hurry) {
+    async stop(forced) {
       const closeNow = () => app.server.closeAllConnections();
-      hurry.addEventListener('abort', closeNow, { once: true });
-      if (hurry.aborted) closeNow();
+      forced.addEventListener('abort', closeNow, { once: true });
+      if (forced.aborted) closeNow();
       await app.close();
       await rest.close();
       await shared?.close();
-      await tracing?.stop(hurry);
+      await tracing?.stop(forced);
     },
   };
 }

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { execute, type GraphQLSchema, parse } from 'graphql';
 import type { Scope } from '../src/config/scopes.ts';
 import { enforceAccess } from '../src/gateway/access/enforce.ts';
-import { Refusals } from '../src/gateway/access/gate.ts';
+import { AccessDenials } from '../src/gateway/access/gate.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*
@@ -41,13 +41,13 @@ beforeAll(() => {
 });
 
 async function ask(source: string, ...scopes: Scope[]) {
-  const refusals = new Refusals();
-  const contextValue = { caller: { name: 'c', scopes: new Set(scopes) }, refusals };
+  const denials = new AccessDenials();
+  const contextValue = { caller: { name: 'c', scopes: new Set(scopes) }, denials };
   const { data, errors = [] } = await execute({ schema, document: parse(source), contextValue });
   return {
     data: JSON.parse(JSON.stringify(data)),
     errors: errors.map(({ message }) => message),
-    refused: refusals.errors.map(({ path }) => path),
+    refused: denials.errors.map(({ path }) => path),
   };
 }
 

@@ -417,7 +417,7 @@ async function isReachable(): Promise<boolean> {
   });
 
   test.each(['cut', 'hang'] as const)(
-    'Redis is away (%s): events with a key are refused, others are sent',
+    'Redis is not reachable (%s): events with a key are refused, others are sent',
     async (fault) => {
       const proxy = await startProxy(REDIS.port, REDIS.host);
       cleanUps.push(() => proxy.close());

@@ -17,9 +17,9 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 test('a text is parsed once, and its operations are told apart by name', () => {
   const operations = createOperations();
   const text = 'query A { me { id } } query B { me { playerUniqueId } }';
-  expect(operations.knows(text)).toBe(false);
+  expect(operations.has(text)).toBe(false);
   const a = operations.find(text, 'A');
-  expect(operations.knows(text)).toBe(true);
+  expect(operations.has(text)).toBe(true);
   expect(operations.find(text, 'A')).toBe(a);
   expect(operations.find(text, 'B')?.document).toBe(a?.document);
   expect([a, operations.find(text, 'B')].map((known) => known?.operation.name?.value)).toEqual(['A', 'B']);
@@ -30,7 +30,7 @@ test('what is not valid is not known, however often it comes', () => {
   const operations = createOperations();
   for (const text of ['{', '{ unknown }', '{ me { id', 'fragment F on Player { ...F } { me { ...F } }']) {
     expect(operations.find(text, undefined)).toBeUndefined();
-    expect(operations.knows(text)).toBe(false);
+    expect(operations.has(text)).toBe(false);
   }
 });
 
@@ -40,10 +40,10 @@ test('no more than a thousand documents are kept, the least recently used go fir
   for (let number = 0; number < 1_000; number += 1) operations.find(text(number), undefined);
   operations.find(text(0), undefined);
   operations.find(text(1_000), undefined);
-  expect([0, 1, 2, 1_000].map((number) => operations.knows(text(number)))).toEqual([true, false, true, true]);
+  expect([0, 1, 2, 1_000].map((number) => operations.has(text(number)))).toEqual([true, false, true, true]);
   const long = `{ me { id } } #${'x'.repeat(16_384)}`;
   expect(operations.find(long, undefined)).toBeDefined();
-  expect(operations.knows(long)).toBe(false);
+  expect(operations.has(long)).toBe(false);
 });
 
 test('Apollo Server is given the very document that was validated', async () => {

@@ -83,8 +83,8 @@ named('two gateways that keep reads', () => {
     await untilFrom('upstream', gateway);
     redis = await startRedis(redis.port);
     await untilFrom('memory', gateway);
-    await gateway.logged(({ level, msg }) => level === 40 && /^Redis is away/.test(msg));
-    await gateway.logged(({ msg }) => msg === 'Redis is back');
+    await gateway.logged(({ level, msg }) => level === 40 && /^Redis is not reachable/.test(msg));
+    await gateway.logged(({ msg }) => msg === 'Redis is reachable again');
   });
 
   test('a write while Redis was gone is told of when it is back', async () => {

@@ -189,7 +189,7 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
       await way.close();
       const gateway = await start({ REDIS_URL: way.url });
       expect((await ask(gateway, read('p1'), 'p1')).data).toEqual({ player: { id: 'p1' } });
-      expect(gateway.logged()).toContain('Redis is away');
+      expect(gateway.logged()).toContain('Redis is not reachable');
     });
   });
 });

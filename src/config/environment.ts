@@ -19,9 +19,11 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Reads the settings of a group, with the names of the variables that are set, one line for each variable that cannot be
- * used, and one for each that is probably misspelled. An empty variable counts as absent. A variable that cannot be read
- * gets its default value, so that the other variables can be checked too.
+ * Reads the settings of a group. An empty variable counts as absent. A variable that cannot be read gets its default value,
+ * so that the other variables can be checked too.
+ *
+ * `given` has the names of the variables that are set. `problems` and `warnings` have one line for each variable that cannot
+ * be used, and for each that is probably misspelled; it begins with the name of the variable.
  */
 export function readEnvironment<Settings extends Group>(env: NodeJS.ProcessEnv, group: Settings) {
   const given = new Map(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 
 /** How often a file is checked, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 /**
  * Calls `changed` within about a second after a file has changed. Call this before the first read of the file: node:fs's
@@ -19,7 +19,7 @@ export function onFilesChange(files: () => readonly string[], changed: () => voi
     if (stamp === seen) return;
     seen = stamp;
     changed();
-  }, LOOK_EVERY_MS).unref();
+  }, POLL_MS).unref();
 }
 
 /** A value that changes with any of the files, and with their list; undefined when that cannot be read. */

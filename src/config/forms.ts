@@ -1,4 +1,4 @@
-/* The forms that the text of a setting can have. The documentation prints their descriptions. */
+/* The forms that the text of a setting can have, and checks of some of them. The documentation prints the descriptions. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import * as z from 'zod';

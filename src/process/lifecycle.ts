@@ -3,8 +3,8 @@ import { flushed } from './log.ts';
 
 /** Something that is stopped before the process ends. */
 export interface Stoppable {
-  /** Finishes the work in flight and releases its resources. When `hurry` aborts, it stops the remaining work at once. */
-  stop(hurry: AbortSignal): PromiseLike<unknown>;
+  /** Finishes the work in flight and releases its resources. When `forced` aborts, it stops the remaining work at once. */
+  stop(forced: AbortSignal): PromiseLike<unknown>;
 }
 
 /** A process from its start to its end. */
@@ -28,8 +28,8 @@ export interface LifecycleOptions {
   log: Logger;
 }
 
-/** How long to wait for `stop` after `hurry` aborted, in milliseconds. */
-const CUT_MS = 1_000;
+/** How long to wait for `stop` after `forced` aborted, in milliseconds. */
+const STOP_WITHIN_MS = 1_000;
 
 export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
   const owned: Stoppable[] = [];
@@ -39,17 +39,17 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
 
   async function drain(): Promise<void> {
     const started = performance.now();
-    const hurry = new AbortController();
-    setTimeout(() => hurry.abort(), graceMs);
-    setTimeout(() => process.exit(code), graceMs + CUT_MS);
+    const forced = new AbortController();
+    setTimeout(() => forced.abort(), graceMs);
+    setTimeout(() => process.exit(code), graceMs + STOP_WITHIN_MS);
     for (const one of owned.reverse()) {
       try {
-        await one.stop(hurry.signal);
+        await one.stop(forced.signal);
       } catch (error) {
         log.error({ err: error }, 'failed to stop cleanly');
       }
     }
-    log.info({ ms: Math.round(performance.now() - started), cut: hurry.signal.aborted, exitCode: code }, 'stopped');
+    log.info({ ms: Math.round(performance.now() - started), cut: forced.signal.aborted, exitCode: code }, 'stopped');
     await flushed(log);
     process.exit(code);
   }

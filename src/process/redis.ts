@@ -113,18 +113,19 @@ function credentials(url: string): { username?: string; password?: string } {
 
 /** Logs one line when the connection is lost and one when it is back, and none for the attempts between them. */
 function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boolean): void {
-  let away = false;
+  let unreachable = false;
   let reason = 'the connection was closed';
   redis.on('error', (error: Error) => {
     reason = messageOf(error);
   });
   redis.on('close', () => {
-    if (!away && !isClosing()) log.warn({ reason }, 'Redis is away: replicas share nothing until it is back');
-    away = true;
+    if (!unreachable && !isClosing())
+      log.warn({ reason }, 'Redis is not reachable: replicas share nothing until it is');
+    unreachable = true;
   });
   redis.on('ready', () => {
-    if (away) log.info('Redis is back');
-    away = false;
+    if (unreachable) log.info('Redis is reachable again');
+    unreachable = false;
   });
 }
 

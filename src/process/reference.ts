@@ -28,10 +28,10 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
     log.fatal({ code, signal }, 'the reference service ended unexpectedly; the gateway cannot go on without it');
     lifecycle.end('the reference service ended', 1);
   });
-  return { url, stop: (hurry) => stop(child, hurry) };
+  return { url, stop: (forced) => stop(child, forced) };
 }
 
-/** Its URL, when it is ready. Rejects if it ends before. */
+/** Resolves to the service's URL when it is ready. Rejects if it ends before. */
 function readinessOf(child: ChildProcess): Promise<URL> {
   return new Promise((resolve, reject) => {
     // Under `node --watch`, Node sends other messages first.
@@ -51,11 +51,11 @@ function readinessOf(child: ChildProcess): Promise<URL> {
   });
 }
 
-/** Sends SIGTERM and waits for the exit. When `hurry` aborts, the service is killed: acknowledged writes are stored. */
-async function stop(child: ChildProcess, hurry: AbortSignal): Promise<void> {
+/** Sends SIGTERM and waits for the exit. When `forced` aborts, the service is killed: acknowledged writes are stored. */
+async function stop(child: ChildProcess, forced: AbortSignal): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
-  child.kill(hurry.aborted ? 'SIGKILL' : 'SIGTERM');
-  hurry.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+  child.kill(forced.aborted ? 'SIGKILL' : 'SIGTERM');
+  forced.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
   await gone;
 }

@@ -13,7 +13,7 @@ export interface WorkerMetrics {
 }
 
 /** Metrics that only increase. */
-const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
+const MONOTONIC: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
 
 /** @param own The metrics of the primary itself. */
 export function createWorkerMetrics(own: Registry): WorkerMetrics {
@@ -42,7 +42,7 @@ export function createWorkerMetrics(own: Registry): WorkerMetrics {
   return {
     read,
     keep(worker) {
-      ended.push((last.get(worker.id) ?? []).filter(({ type }) => GROWING.has(type)));
+      ended.push((last.get(worker.id) ?? []).filter(({ type }) => MONOTONIC.has(type)));
       last.delete(worker.id);
       adding = adding.then(addUp);
     },

@@ -22,9 +22,9 @@ const STARTED_WELL_MS = 30_000;
 /** How often each worker is asked for its metrics, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
 /** A worker that does not answer this many times in a row is killed. */
-const MAX_SILENT = 2;
+const MAX_MISSED_HEARTBEATS = 2;
 /** At the end of the grace time, workers stop their remaining work. One that still runs this much later is killed. */
-const CUT_MS = 500;
+const KILL_AFTER_MS = 500;
 
 /**
  * Starts `count` workers and resolves when all of them listen; rejects when one of them dies before. The lifecycle stops
@@ -99,9 +99,9 @@ class Supervisor implements Stoppable {
     return url;
   }
 
-  stop(hurry: AbortSignal): Promise<void> {
+  stop(forced: AbortSignal): Promise<void> {
     this.#stopping = true;
-    return stopAll(hurry);
+    return stopAll(forced);
   }
 
   #replace(): void {
@@ -119,22 +119,22 @@ class Supervisor implements Stoppable {
 }
 
 /** Sends SIGTERM to all workers, kills those that still run after the grace time, and resolves when all have ended. */
-async function stopAll(hurry: AbortSignal): Promise<void> {
+async function stopAll(forced: AbortSignal): Promise<void> {
   const all = workers();
   const ended = Promise.all(all.map((worker) => once(worker, 'exit')));
   for (const worker of all) worker.process.kill('SIGTERM');
   const kill = () => {
     for (const worker of workers()) worker.process.kill('SIGKILL');
   };
-  hurry.addEventListener('abort', () => setTimeout(kill, CUT_MS), { once: true });
+  forced.addEventListener('abort', () => setTimeout(kill, KILL_AFTER_MS), { once: true });
   await ended;
 }
 
 /** Kills a worker that no longer answers. Its counters are kept from its last answer. */
 async function watch(worker: Worker, metrics: WorkerMetrics, log: FastifyBaseLogger): Promise<void> {
-  for (let silent = 0; worker.isConnected(); ) {
-    silent = (await metrics.read(worker)) ? 0 : silent + 1;
-    if (silent === MAX_SILENT) {
+  for (let missed = 0; worker.isConnected(); ) {
+    missed = (await metrics.read(worker)) ? 0 : missed + 1;
+    if (missed === MAX_MISSED_HEARTBEATS) {
       log.error({ worker: worker.process.pid }, 'a worker hangs and is killed');
       worker.process.kill('SIGKILL');
       return;

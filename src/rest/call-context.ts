@@ -144,7 +144,7 @@ export function newTraceParent(): TraceParent {
   return { traceId: randomDigits(), spanId: randomDigits().slice(16), flags: '00', state: undefined };
 }
 
-/** 32 hexadecimal digits, never all 0. Node creates many UUIDs from one request for random bytes. */
+/** 32 hexadecimal digits, never all 0. Node gets the random bytes for many UUIDs at once. */
 function randomDigits(): string {
   return randomUUID().replaceAll('-', '');
 }

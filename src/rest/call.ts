@@ -5,7 +5,7 @@
  * disconnects. The call continues while it has a subscriber, and is cancelled when the last one unsubscribes. So the end of
  * one operation does not affect the others, and no call continues that no operation needs.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CallContext, CallRecord, Cancellable } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import { cancelled, timedOut, UpstreamError } from './errors.ts';
@@ -106,7 +106,7 @@ export class Call {
     const { signal } = controller;
     await this.during(
       controller,
-      sleep(ms, undefined, { signal }).catch(() => undefined),
+      delay(ms, undefined, { signal }).catch(() => undefined),
     );
     if (this.cancelledBy) throw this.cancelledBy;
   }

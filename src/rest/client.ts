@@ -19,6 +19,10 @@ const MEGABYTE = 1024 * 1024;
 /** The size of each of the two caches, of players and of referrals. */
 const CACHE_BYTES = 32 * MEGABYTE;
 
+/**
+ * The settings of the REST client, in milliseconds where they are times. A change of a key takes effect with the next
+ * request.
+ */
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;

@@ -20,24 +20,24 @@ export interface Endpoint {
   retry: 'always' | 'unsent' | 'never';
 }
 
-/** Where the id is in a template. */
-export const ID = '{playerUniqueId}';
+/** Stands for the id of the player in a template. */
+export const ID_PLACEHOLDER = '{playerUniqueId}';
 
 type Options = Pick<Endpoint, 'retry'> & Partial<Pick<Endpoint, 'secret' | 'acknowledges'>>;
 
 function endpoint(method: Method, template: string, options: Options): Endpoint {
-  const ofPlayer = template.includes(ID);
+  const ofPlayer = template.includes(ID_PLACEHOLDER);
   return { method, template, name: `${method} ${template}`, ofPlayer, secret: false, acknowledges: false, ...options };
 }
 
-export const getPlayer = endpoint('GET', `/integrations/player/${ID}`, { retry: 'always' });
-export const listCoupons = endpoint('GET', `/integrations/transactions/${ID}/coupon`, {
+export const getPlayer = endpoint('GET', `/integrations/player/${ID_PLACEHOLDER}`, { retry: 'always' });
+export const listCoupons = endpoint('GET', `/integrations/transactions/${ID_PLACEHOLDER}/coupon`, {
   retry: 'always',
   secret: true,
 });
-export const listReferrals = endpoint('GET', `/integrations/players/${ID}/referrals`, { retry: 'always' });
+export const listReferrals = endpoint('GET', `/integrations/players/${ID_PLACEHOLDER}/referrals`, { retry: 'always' });
 export const upsertPlayer = endpoint('POST', '/integrations/player', { retry: 'unsent' });
-export const deletePlayer = endpoint('DELETE', `/integrations/player/${ID}`, {
+export const deletePlayer = endpoint('DELETE', `/integrations/player/${ID_PLACEHOLDER}`, {
   retry: 'always',
   secret: true,
   acknowledges: true,

@@ -34,7 +34,7 @@ export interface Refusal {
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
-  /** Whether the same request can succeed later without being done twice. Default false. */
+  /** Whether the same request can succeed later without being done twice. */
   readonly retryable: boolean;
   /** After how many milliseconds it can succeed, if known. */
   readonly retryAfterMs: number | undefined;
@@ -47,7 +47,10 @@ export class UpstreamError extends Error {
   /** Why the service refused the request. */
   readonly refusal: Refusal | undefined;
 
-  /** @param message Names the call by method and path template; never holds a key, an id or a URL. */
+  /**
+   * @param message Names the call by method and path template; never holds a key, an id or a URL.
+   * @param options `retryable` is false by default, all others undefined.
+   */
   constructor(code: UpstreamErrorCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
@@ -59,7 +62,7 @@ export class UpstreamError extends Error {
     this.refusal = options.refusal;
   }
 
-  /** The same error with other members. */
+  /** A copy with some members replaced. A copy of a `NotSent` is a plain `UpstreamError`. */
   with(changes: UpstreamErrorOptions): UpstreamError {
     return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, ...changes });
   }

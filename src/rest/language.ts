@@ -29,7 +29,7 @@ export class Languages {
         if (result !== null) for (const tag of refused) this.#remember(tag);
         return result;
       } catch (error) {
-        if (candidate === undefined || !isRefusal(error)) throw error;
+        if (candidate === undefined || !isRefused(error)) throw error;
         refused.push(candidate);
       }
     }
@@ -57,6 +57,6 @@ function normalise(tag: string): string {
   return tag.toLowerCase().replaceAll('_', '-');
 }
 
-function isRefusal(error: unknown): boolean {
+function isRefused(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED' && error.status === 400;
 }

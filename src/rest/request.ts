@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import type { CouponMembers } from './decode/coupon.ts';
-import { type Endpoint, ID } from './endpoints.ts';
+import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
@@ -53,7 +53,7 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
   const keys = () => [key, reveal(secretKey)];
   /** Throws a `RangeError` for an id that cannot be sent. */
   const pathOf = ({ template }: Endpoint, id: string | undefined) =>
-    root + (id === undefined ? template : template.replace(ID, encodeURIComponent(checkId(id))));
+    root + (id === undefined ? template : template.replace(ID_PLACEHOLDER, encodeURIComponent(checkId(id))));
 
   return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
     const path = pathOf(endpoint, playerUniqueId) + (query === undefined ? '' : `?${query}`);

@@ -78,7 +78,7 @@ export class Resilience {
           permit.succeed();
           return result;
         }
-        const failure = response instanceof Error ? failureOf(call, response) : this.#refusal(call, response);
+        const failure = response instanceof Error ? failureOf(call, response) : this.#transientFailure(call, response);
         const delayMs = this.#retries.delayMs(call, failure);
         if (delayMs === undefined) throw failure.error;
         this.#observer.retry?.(call.endpoint.method, call.endpoint.template);
@@ -122,7 +122,7 @@ export class Resilience {
     }
   }
 
-  #refusal({ endpoint }: Call, response: Response): Failure {
+  #transientFailure({ endpoint }: Call, response: Response): Failure {
     if (response.status !== 429) {
       this.#throttle.reset();
       return { error: transientError(endpoint, response), sent: true };

@@ -11,7 +11,7 @@ export interface SemaphoreOptions<Owner> {
   isEligible?: (owner: Owner) => boolean;
   /** The lane that an owner waits in. The number of lanes must be small. Default: one lane for all. */
   laneOf?: (owner: Owner) => string;
-  /** Whether owners of this lane may have permits. If not, nobody in the lane is considered. Default: always. */
+  /** Whether owners of this lane may have permits. If not, the lane is skipped. Default: always. */
   isOpen?: (lane: string) => boolean;
   /** Called when an owner gets its permit. */
   onGrant?: (owner: Owner) => void;

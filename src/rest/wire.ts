@@ -1,10 +1,9 @@
 /*
  * The parameters and results of the REST client.
  *
- * The generated types are those of the interface document, and are sent. Results have the types that lenient decoding
- * returns, in the form of GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined
- * for members that are absent, null or could not be decoded. Results can be shared between operations: they must not be
- * changed.
+ * Requests have the generated types of the interface document. Results have the types that lenient decoding returns, in the
+ * form of GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined for members that
+ * are absent, null or could not be decoded. Results can be shared between operations: they must not be changed.
  */
 import type { components } from '../generated/rest.ts';
 

@@ -32,7 +32,7 @@ async function createServer(
     server.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: context as () => Promise<BaseContext> });
   const route = {
     authentication: { authenticate: async () => OPEN_CALLER, refuse: () => Promise.reject(new Error('Not used.')) },
-    rates: { refuseDebtor() {}, chargeBody() {}, charge() {}, settle() {} },
+    rates: { refuseIfEmpty() {}, chargeBody() {}, charge() {}, settle() {} },
     bodies: new BodyReader(),
     maxBodyBytes: 1_000_000,
     admission: { resolve: async () => ({ text: undefined, trusted: false, textOfId: undefined }) },

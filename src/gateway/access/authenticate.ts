@@ -69,7 +69,7 @@ export function createAuthentication(
   });
 
   /** Without keys, no token can be verified; this is not the caller's mistake. */
-  function refuseForNow(error: unknown): never {
+  function throwUnavailable(error: unknown): never {
     if (!(error instanceof KeysUnavailable)) throw error;
     failed('no-keys');
     const { retryAfterMs } = error;
@@ -94,7 +94,7 @@ export function createAuthentication(
       const client = clientTokens?.find(hash('sha256', token, 'buffer'));
       if (client) return client;
       limit.refuseAfterFailures(address);
-      const verified = (await jwt?.verify(token).catch(refuseForNow)) ?? 'unknown';
+      const verified = (await jwt?.verify(token).catch(throwUnavailable)) ?? 'unknown';
       if (typeof verified === 'string') return await refuse(address, verified);
       verifiedTokens.set(digest, { ...verified, generation });
       return verified.caller;
@@ -110,7 +110,7 @@ function tokenOf(authorization: string): string | undefined {
   return token && TOKEN.test(token) ? token : undefined;
 }
 
-/** One error for every reason: a forger does not learn why a token failed. */
+/** One error for every reason: an attacker does not learn why a token failed. */
 export function unauthenticated(): ClientError {
   const message = 'A valid bearer token is needed in the Authorization header.';
   return requestError('UNAUTHENTICATED', 401, message, {}, [['www-authenticate', 'Bearer']]);

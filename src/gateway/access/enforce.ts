@@ -31,8 +31,8 @@ type Field = GraphQLField<unknown, Context>;
 const GATED: ReadonlySet<string> = new Set(['Player']);
 
 /**
- * Wraps the resolvers of a schema so that its `@access` rules hold, and describes them. Throws when a field that needs a rule
- * has none.
+ * Wraps the resolvers of a schema so that its `@access` rules hold, and adds the needed scopes to the descriptions of
+ * fields. Throws when a field that needs a rule has none.
  */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);

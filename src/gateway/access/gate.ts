@@ -22,7 +22,7 @@ import type { AccessRule, AccessRules, ValuePath } from './rules.ts';
 /** The part of an operation's context that a gate needs. */
 interface GateContext {
   caller: Caller;
-  refusals: Refusals;
+  denials: AccessDenials;
 }
 
 type Field<C extends GateContext> = GraphQLField<unknown, C>;
@@ -48,13 +48,13 @@ export function gateAt<C extends GateContext>(
     return;
   }
   field.resolve = (parent, args, context, info) => {
-    const { caller, refusals } = context;
+    const { caller, denials } = context;
     const reason =
-      refusal(rule, caller, parent, args) ??
+      denialReason(rule, caller, parent, args) ??
       refusedInput(inputs, caller, args) ??
       (rule.names && refusalOfOtherEvents(caller, info, rules));
     if (reason === undefined) return resolve(parent, args, context, info);
-    refusals.add(info.fieldNodes, responsePathAsArray(info.path), reason);
+    denials.add(info.fieldNodes, responsePathAsArray(info.path), reason);
     return null;
   };
 }
@@ -85,11 +85,11 @@ function gateItemsAt<C extends GateContext>(
   field.resolve = (parent, args: Arguments, context, info) => {
     const given = args[argument];
     if (!Array.isArray(given)) throw new Error(`${info.parentType}.${field.name}: ${argument} must be a list.`);
-    const { caller, refusals } = context;
+    const { caller, denials } = context;
     const allowed = given.map((member, index) => {
-      const reason = refusal(rule, caller, parent, { ...args, [argument]: [member] });
+      const reason = denialReason(rule, caller, parent, { ...args, [argument]: [member] });
       if (reason === undefined) return member;
-      refusals.add(info.fieldNodes, [...responsePathAsArray(info.path), index], reason);
+      denials.add(info.fieldNodes, [...responsePathAsArray(info.path), index], reason);
       return null;
     });
     return resolve(parent, { ...args, [argument]: allowed }, context, info);
@@ -116,13 +116,15 @@ function refusalOfOtherEvents(caller: Caller, info: GraphQLResolveInfo, rules: A
   const refused = selectedFields([operation], parentType.name, info).some((node) => {
     const field = parentType.getFields()[node.name.value];
     const rule = rules.get(parentType.name)?.get(node.name.value);
-    return field && rule?.names && refusal(rule, caller, undefined, getArgumentValues(field, node, variableValues));
+    return (
+      field && rule?.names && denialReason(rule, caller, undefined, getArgumentValues(field, node, variableValues))
+    );
   });
   return refused ? 'Another event of this operation is not allowed, so none is sent.' : undefined;
 }
 
 /** Why a caller may not have a field, in a sentence for developers, or undefined when it may. */
-export function refusal(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
+export function denialReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
   const missing = missingScope(rule, caller, parent, args);
   if (missing) return `This needs the scope "${missing}".`;
   if (!rule.whom) return undefined;
@@ -169,11 +171,11 @@ function follow(value: unknown, path: readonly string[]): unknown {
 /** The path of a field in the response: response keys and positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** How many refusals of one operation are reported one by one. */
+/** How many denials of one operation are reported one by one. */
 const MAX_REPORTED = 100;
 
-/** The refusals of one operation: a FORBIDDEN error at the path of each field, and at most one error for all others. */
-export class Refusals {
+/** The denials of one operation: a FORBIDDEN error at the path of each field, and at most one error for all others. */
+export class AccessDenials {
   readonly #reported = new Map<string, GraphQLError>();
   #more = 0;
 

@@ -90,17 +90,17 @@ function report(value: unknown, at: Path, { typeName, hidden, context, info }: R
     for (const path of Array.isArray(value)
       ? value.flatMap((one, index) => (one == null ? [] : [[...at, index]]))
       : [at]) {
-      if (value != null) refuseAt(path, nodes, `This needs the scope "${scope}".`, context.refusals);
+      if (value != null) denyAt(path, nodes, `This needs the scope "${scope}".`, context.denials);
     }
   }
 }
 
 /** Fields of one response key are one field of the response. */
-function refuseAt(path: Path, nodes: readonly FieldNode[], reason: string, refusals: Context['refusals']): void {
+function denyAt(path: Path, nodes: readonly FieldNode[], reason: string, denials: Context['denials']): void {
   const keys = new Set(nodes.map(({ alias, name }) => (alias ?? name).value));
   for (const key of keys) {
     const ofKey = nodes.filter(({ alias, name }) => (alias ?? name).value === key);
-    refusals.add(ofKey, [...path, key], reason);
+    denials.add(ofKey, [...path, key], reason);
   }
 }
 

@@ -52,14 +52,14 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
       const rule = readRule(schema, type.name, field);
       if (!rule) continue;
       ofType.set(field.name, rule);
-      field.description = [field.description, need(rule)].filter(Boolean).join(' ');
+      field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
     }
     rules.set(type.name, ofType);
   }
   return rules;
 }
 
-function need({ scope, exceptOwn, names }: AccessRule): string {
+function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
   if (exceptOwn) return `Needs \`${scope}\`, except for the caller's own player.`;
   return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }

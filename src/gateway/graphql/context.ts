@@ -1,7 +1,7 @@
 import type { CallContext, CallRecord } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Caller } from '../access/caller.ts';
-import { Refusals } from '../access/gate.ts';
+import { AccessDenials } from '../access/gate.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { OperationRecord } from '../observe/operation-record.ts';
@@ -16,7 +16,7 @@ import {
   type PlayerLoader,
 } from './loaders/call.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
-import { createWrites, type OperationWrites } from './loaders/writes.ts';
+import { createOperationWrites, type OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -32,8 +32,8 @@ export interface Context {
   idempotency: Idempotency;
   /** Counts coupon reads against the rate limit. */
   couponReads: CouponReads;
-  /** The refusals of access rules so far. */
-  refusals: Refusals;
+  /** The denials of access rules so far. */
+  denials: AccessDenials;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
   record: OperationRecord;
@@ -69,7 +69,7 @@ class Loaders {
   }
 
   get writes(): OperationWrites {
-    this.#writes ??= createWrites(this.#dependencies, () => this.clearAll());
+    this.#writes ??= createOperationWrites(this.#dependencies, () => this.clearAll());
     return this.#writes;
   }
 
@@ -108,9 +108,9 @@ export function createContext(
   const call = createCallContext(operation, budget);
   const loaders = new Loaders({ rest, call, budget, onBatch });
   const couponReads = new CouponReads(rates, caller);
-  const refusals = new Refusals();
+  const denials = new AccessDenials();
   const extensions = { requestId };
-  return { caller, known, call, loaders, idempotency, couponReads, refusals, rules, record, extensions };
+  return { caller, known, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {

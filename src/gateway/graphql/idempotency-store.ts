@@ -119,7 +119,7 @@ export function createSharedKeys(shared: SharedState): KeyStore {
 
   return {
     async claim({ key, input, claim, leaseMs }) {
-      if (!shared.available()) throw new Error('Redis is away.');
+      if (!shared.available()) throw new Error('Redis is not reachable.');
       const reply = await shared.evaluate(CLAIM, [redisKey(key)], [input, claim, leaseMs, KEPT_MS]);
       if (isClaim(reply)) return reply;
       throw new TypeError('Redis answered with something other than a claim.');

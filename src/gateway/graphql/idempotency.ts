@@ -90,7 +90,7 @@ async function claimOnce(store: KeyStore, request: ClaimRequest): Promise<Claim>
     return await store.claim(request);
   } catch (error) {
     await store.record(request, 'NOT_DONE');
-    throw storeAway(error);
+    throw storeUnavailable(error);
   }
 }
 
@@ -140,7 +140,7 @@ function unknownOutcome(): ClientError {
   );
 }
 
-function storeAway(cause: unknown): ClientError {
+function storeUnavailable(cause: unknown): ClientError {
   return new ClientError(
     'OVERLOADED',
     'The gateway cannot check the idempotency key at the moment. Nothing was sent; try again with the same key.',

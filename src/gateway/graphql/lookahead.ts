@@ -15,7 +15,7 @@ import type {
   PlayerReferredFriendsArgs,
   PlayerReferredFriendsConnectionArgs,
 } from '../../generated/graphql.ts';
-import { refusal } from '../access/gate.ts';
+import { denialReason } from '../access/gate.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
 import { MemoizeLast, selectedFields } from './selection.ts';
@@ -54,10 +54,10 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
   for (const node of selectedFields(info.fieldNodes, 'Player', info)) {
     const start = RELATED.get(node.name.value);
     const rule = context.rules.get('Player')?.get(node.name.value);
-    if (!start || !rule || refusal(rule, context.caller, { playerUniqueId }, undefined)) continue;
+    if (!start || !rule || denialReason(rule, context.caller, { playerUniqueId }, undefined)) continue;
     const read = start(playerUniqueId, node, context, info);
     if (!read) continue;
-    // The resolver of the field meets the same failure and reports it.
+    // The resolver of the field gets the same error and reports it.
     read.catch(() => {});
     started.push(read);
   }
@@ -95,17 +95,17 @@ function languageOf(node: FieldNode, info: GraphQLResolveInfo): string | undefin
 }
 
 /** Arguments of fields by their nodes, which live as long as their document does. */
-const known = new MemoizeLast<FieldNode, Arguments>();
+const lastArguments = new MemoizeLast<FieldNode, Arguments>();
 
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
-  const last = known.get(node, variableValues);
+  const last = lastArguments.get(node, variableValues);
   if (last) return last;
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
-  // Coerced to the types of the schema.
+  // graphql-js has coerced them, so they have the generated types.
   const found: Arguments = field ? getArgumentValues(field, node, variableValues) : {};
   const variables = variablesOf(node);
-  if (variables) known.set(node, variables, variableValues, found);
+  if (variables) lastArguments.set(node, variables, variableValues, found);
   return found;
 }
 

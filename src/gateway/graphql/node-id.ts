@@ -7,9 +7,9 @@ export type WithId<Item> = Item | (Item & { id: string });
 const ID: ReadonlySet<string> = new Set(['id']);
 
 /**
- * The items with an `id`, if one is selected below the nodes; one without a name gets none. They have no identifier of their
- * own in the REST service. The `id` is opaque, and made of type, owner and name, so that a client's cache never merges
- * objects of two players or of two types.
+ * The items with an `id`, if one is selected below the nodes; an item without a code or an identifier gets none. They have
+ * no identifier of their own in the REST service. The `id` is opaque, and made of type, owner and name, so that a client's
+ * cache never merges objects of two players or of two types.
  */
 export function withIds<Item>(
   items: readonly Item[],

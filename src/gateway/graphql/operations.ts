@@ -27,7 +27,7 @@ import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
 
 /** A valid document. */
-interface KnownDocument {
+interface DocumentInfo {
   readonly document: DocumentNode;
   /** SHA-256 of its text, in hexadecimal. */
   readonly hash: string;
@@ -36,7 +36,7 @@ interface KnownDocument {
 }
 
 /** One operation of a valid document. */
-export interface KnownOperation extends KnownDocument {
+export interface KnownOperation extends DocumentInfo {
   readonly operation: OperationDefinitionNode;
   /** How often it was requested. */
   requests: number;
@@ -44,7 +44,7 @@ export interface KnownOperation extends KnownDocument {
   execute: Execute | undefined;
 }
 
-interface KnownOperations extends KnownDocument {
+interface KnownDocument extends DocumentInfo {
   /** By the name the client gives; undefined for a request without one. */
   readonly operations: Map<string | undefined, KnownOperation>;
 }
@@ -58,7 +58,10 @@ export interface OperationsOptions {
   compileAfter: number;
 }
 
-/** How many documents are kept, and the characters of all their texts. Parsed, they take about 60 MB. LRU eviction. */
+/**
+ * How many documents are kept, and the characters of all their texts. Parsed, they take about 60 MB. The least recently used
+ * are evicted.
+ */
 const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time. The operations of applications are shorter. */
@@ -68,7 +71,7 @@ type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore
 
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #byText = new LRUCache<string, KnownOperations>({
+  readonly #byText = new LRUCache<string, KnownDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_document, text) => text.length + 1,
@@ -84,7 +87,7 @@ export class Operations {
   }
 
   /** Whether a text was parsed and validated before. */
-  knows(text: string): boolean {
+  has(text: string): boolean {
     return this.#byText.has(text);
   }
 
@@ -93,7 +96,7 @@ export class Operations {
    * error. Throws OPERATION_TOO_COMPLEX for a document over a limit.
    */
   find(text: string, operationName: string | undefined): KnownOperation | undefined {
-    const known = this.#byText.get(text) ?? this.#learn(text);
+    const known = this.#byText.get(text) ?? this.#add(text);
     if (!known) return undefined;
     let operation = known.operations.get(operationName);
     if (!operation) {
@@ -125,7 +128,7 @@ export class Operations {
     delete: async () => true,
   };
 
-  #learn(text: string): KnownOperations | undefined {
+  #add(text: string): KnownDocument | undefined {
     const { schema, limiter, maxTokens } = this.#options;
     const document = parseOrUndefined(text, maxTokens);
     if (!document) return undefined;

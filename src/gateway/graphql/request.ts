@@ -13,7 +13,7 @@ export interface GraphQLRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** The ids that the request has for a listed operation, with the names of their members. */
+  /** `documentId`, `id` and `doc_id` as they were sent, not checked, with the names of their members. */
   readonly documentIds: readonly (readonly [member: string, id: unknown])[];
   /** Whether the members of the request have the right types. */
   readonly wellFormed: boolean;

@@ -14,15 +14,15 @@ const MAX_LOCATIONS = 10;
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
 export function formatResult(
   { data, errors }: ExecutionResult,
-  { known, refusals, loaders, call }: Context,
+  { known, denials, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
-  if (!errors && refusals.size === 0 && data !== undefined) return { data };
-  const all = [...(errors ?? []), ...refusals.errors];
+  if (!errors && denials.size === 0 && data !== undefined) return { data };
+  const all = [...(errors ?? []), ...denials.errors];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);
   const formatted = all.map(format);
   const isMutation = known?.operation.operation === 'mutation';
-  const reported = isMutation ? formatted.map((error) => loaders.writes.outcomes.withOutcome(error)) : formatted;
+  const reported = isMutation ? formatted.map((error) => loaders.writes.outcomes.addTo(error)) : formatted;
   return { errors: reported, ...(data === undefined ? {} : { data }) };
 }
 

@@ -94,7 +94,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   if (!production) servePages(app, config, schema, examples);
-  app.addHook('onReady', async () => compileListed(execution));
+  app.addHook('onReady', async () => void compileListed(execution));
   return { app, hasKeys: authentication.isReady };
 }
 
@@ -150,7 +150,10 @@ function createIdempotency(shared: SharedState | undefined, workers: number): Id
   return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
 }
 
-/** Compiles the operations of the manifest, one at a time, after the process is ready. */
-function compileListed({ admission, operations }: Execution): void {
-  for (const text of admission.listed()) setImmediate(() => operations.compileText(text));
+/** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */
+async function compileListed({ admission, operations }: Execution): Promise<void> {
+  for (const text of admission.listed()) {
+    await new Promise((resolve) => setImmediate(resolve));
+    operations.compileText(text);
+  }
 }

@@ -80,7 +80,7 @@ export class Turns {
       }
     }
     this.#acceptingSince = undefined;
-    this.#refuseOld(now);
+    this.#markLate(now);
     // The newest first: under lasting overload, the oldest first would make every response late.
     const begun = this.#waiting.splice(-this.#mostBegun);
     if (this.#waiting.length > 0) {
@@ -90,7 +90,7 @@ export class Turns {
     for (const one of begun) one.begin();
   };
 
-  #refuseOld(now: number): void {
+  #markLate(now: number): void {
     const young = this.#waiting.findIndex(({ since }) => now - since < this.#maxWaitMs);
     for (const one of this.#waiting.splice(0, young < 0 ? this.#waiting.length : young)) {
       this.#late.add(one.request);

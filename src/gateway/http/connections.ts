@@ -61,23 +61,23 @@ export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: E
  */
 export function keepConnections(app: FastifyInstance, max: number, draining?: AbortSignal): void {
   const open = new Set<Socket>();
-  const silent = new Set<Socket>();
+  const withoutRequest = new Set<Socket>();
   let closing = false;
   app.server.on('connection', (socket) => {
     open.add(socket);
-    silent.add(socket);
+    withoutRequest.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      silent.delete(socket);
+      withoutRequest.delete(socket);
     });
     if (open.size <= max) return;
-    const [oldest = socket] = silent;
+    const [oldest = socket] = withoutRequest;
     // Removed here, because its `close` event comes in a later turn of the event loop.
     open.delete(oldest);
-    silent.delete(oldest);
+    withoutRequest.delete(oldest);
     oldest.destroy();
   });
-  app.server.prependListener('request', ({ socket }) => silent.delete(socket));
+  app.server.prependListener('request', ({ socket }) => withoutRequest.delete(socket));
   app.server.prependListener('request', closeWithConnection);
   app.addHook('preClose', (done) => {
     closing = true;

@@ -54,7 +54,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const { authorization } = request.headers;
       const caller = await route.authentication.authenticate(authorization, addressOf(request));
       if (request.record) request.record.caller = caller;
-      route.rates.refuseDebtor(caller);
+      route.rates.refuseIfEmpty(caller);
       const { body, graphql } = await readRequest(route, request, caller);
       const resolved = await route.admission.resolve(graphql, caller);
       const known = findOperation(route, resolved, graphql, caller);
@@ -105,7 +105,7 @@ function findOperation(
   caller: Caller,
 ): KnownOperation | undefined {
   if (text === undefined) return undefined;
-  if (trusted || operations.knows(text)) return operations.find(text, operationName);
+  if (trusted || operations.has(text)) return operations.find(text, operationName);
   rates.chargeNewOperation(caller);
   const began = performance.now();
   try {
@@ -162,7 +162,7 @@ async function respond(
   }
   const httpGraphQLRequest = toApolloRequest(request, body, graphql, resolved.textOfId);
   const answer = await route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context: async () => context });
-  return take(answer, reply);
+  return applyResponse(answer, reply);
 }
 
 /** Responses that are ready at the same time are sent together; see batch-per-tick.ts. */
@@ -182,7 +182,7 @@ async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest,
   const context = async () => {
     throw unauthenticated();
   };
-  return take(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
+  return applyResponse(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
 }
 
 /** The request for Apollo Server: unchanged, or with the text of a persisted operation in place of its id. */
@@ -211,7 +211,7 @@ function toApolloRequest(
 }
 
 /** Takes over status and headers of Apollo Server's response; returns its body. */
-function take({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): string {
+function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): string {
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);

@@ -19,7 +19,7 @@ interface HookOptions {
   draining: AbortSignal | undefined;
 }
 
-/** Adds all hooks before the route, in their order. Returns the limit of operations that are executed at once. */
+/** Adds all hooks before the route, in their order. Returns the semaphore that limits the operations executed at once. */
 export async function addHooks(
   app: FastifyInstance,
   { config, observation, draining }: HookOptions,

@@ -24,7 +24,7 @@ const MAX_WAIT_MS = 500;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Answers 503 before the process is overloaded. Returns the limit of operations that are executed at once.
+ * Answers 503 before the process is overloaded. Returns the semaphore that limits the operations executed at once.
  *
  * An operation without a permit waits for a short time: a refusal costs almost as much as the work, and clients retry at
  * once. The newest is served first: under lasting overload, the oldest first would make every response late.

@@ -34,7 +34,7 @@ const ROUNDING_MS = 0.001;
 export function createBuckets({ perSecond, burst }: RateLimit, now: () => number = performance.now.bind(performance)) {
   const msPerToken = 1_000 / perSecond;
   const capacityMs = burst * msPerToken;
-  const buckets = createCallers<Bucket>();
+  const buckets = createCallerCache<Bucket>();
 
   const fullAt = (key: string, at: number) => Math.max(buckets.get(key)?.fullAt ?? at, at);
   const waitUntil = (full: number, at: number) => {
@@ -70,7 +70,7 @@ export type LocalBuckets = ReturnType<typeof createBuckets>;
 const MAX_CALLERS = 50_000;
 
 /** State of callers, by key. `maxSize` with entries of size 1, because `max` allocates all slots at once. */
-const createCallers = <Remembered extends object>() =>
+const createCallerCache = <Remembered extends object>() =>
   new LRUCache<string, Remembered>({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 });
 
 interface SharedOptions {
@@ -106,7 +106,7 @@ return {math.ceil(wait), math.ceil(math.max(full + each - now - capacity - ${ROU
  * allow more than the limit. When Redis reports an empty bucket, Redis is not asked again until the bucket has a token.
  */
 export function createSharedBuckets({ name, limit, shared, local }: SharedOptions): Buckets {
-  const empty = createCallers<{ until: number }>();
+  const empty = createCallerCache<{ until: number }>();
 
   function emptyFor(key: string): number {
     const until = empty.get(key)?.until;

@@ -77,8 +77,8 @@ export class RateLimits {
     await this.#failures.take(clientAddress(address));
   }
 
-  /** Throws RATE_LIMITED with HTTP 429 for a caller without tokens, as far as this process knows. */
-  refuseDebtor(caller: Caller): void {
+  /** Throws RATE_LIMITED with HTTP 429 for a caller whose bucket is empty, as far as this process knows. */
+  refuseIfEmpty(caller: Caller): void {
     refuseFor(this.#of(caller).operations.wait(caller.key));
   }
 
@@ -111,7 +111,7 @@ export class RateLimits {
   chargeBody(caller: Caller, bytes: number): void {
     const cost = Math.floor(bytes / BYTES_PER_OPERATION);
     if (cost === 0) return;
-    this.refuseDebtor(caller);
+    this.refuseIfEmpty(caller);
     this.#of(caller).operations.debt(caller.key, cost);
   }
 

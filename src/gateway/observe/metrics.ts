@@ -66,7 +66,9 @@ export function createMetrics() {
     list: (names: Iterable<string>) => labels.list(names),
     /** Counts a batch of a loader and its number of keys. */
     batch: (loader: string, keys: number) => batches.add(keys, loader),
+    /** Counts a request whose token was not accepted. */
     authenticationFailed: (reason: AuthenticationFailure) => failures.add(1, reason),
+    /** Counts a request that names its document by hash or id. */
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.add(1, result),
     /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
     showConcurrency(limiter: { readonly active: number; readonly waiting: number }): void {
@@ -177,7 +179,7 @@ export class Tally<Keys extends readonly unknown[]> {
 
 /** How many names that are not listed get their own label. */
 const MAX_LEARNED = 100;
-/** How many names are remembered that do not have a label yet. LRU eviction. */
+/** How many names are remembered that do not have a label yet. The least recently used are evicted. */
 const MAX_CANDIDATES = 1_000;
 /** Longer names get no label, in characters. */
 const MAX_LENGTH = 64;

@@ -22,7 +22,7 @@ export interface ObservationOptions {
 
 /** Records operations. */
 export function createObservation({ metrics, log, tracing, slowOperationMs }: ObservationOptions) {
-  function finish(finished: Finished): void {
+  function finish(finished: SentResponse): void {
     const { record, reply, ended } = finished;
     if (reply.statusCode >= 400 && record.codes.length === 0) record.codes = [codeOf(reply.statusCode)];
     // Neither an operation nor a failure: the landing page.
@@ -72,8 +72,8 @@ export function createObservation({ metrics, log, tracing, slowOperationMs }: Ob
 
 export type Observation = ReturnType<typeof createObservation>;
 
-/** A response that is being sent. */
-interface Finished {
+/** A response that is handed to Fastify to be sent. */
+interface SentResponse {
   record: OperationRecord;
   reply: FastifyReply;
   payload: unknown;
@@ -127,7 +127,12 @@ const MAX_NAME_LENGTH = 100;
  * Logs one line for each operation. A refusal for overload is logged at debug only.
  * @param slow Whether the operation took so long that its REST calls are logged too.
  */
-function logOperation(log: FastifyBaseLogger, { record, reply, payload }: Finished, ms: number, slow: boolean): void {
+function logOperation(
+  log: FastifyBaseLogger,
+  { record, reply, payload }: SentResponse,
+  ms: number,
+  slow: boolean,
+): void {
   const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
   const line = {
     requestId: reply.request.id,

@@ -38,9 +38,9 @@ export function startTracing() {
   return {
     /** Begins the trace of an operation, as part of the client's trace if there is one. */
     begin: (parent: TraceParent | undefined) => beginOperation(tracer, parent),
-    /** Sends the remaining spans; gives up when `hurry` aborts. */
-    async stop(hurry: AbortSignal): Promise<void> {
-      if (!hurry.aborted) await Promise.race([provider.shutdown(), once(hurry, 'abort')]);
+    /** Sends the remaining spans; gives up when `forced` aborts. */
+    async stop(forced: AbortSignal): Promise<void> {
+      if (!forced.aborted) await Promise.race([provider.shutdown(), once(forced, 'abort')]);
     },
   };
 }
@@ -50,8 +50,8 @@ export type Tracing = ReturnType<typeof startTracing>;
 /** The trace of one operation. */
 export type OperationTrace = ReturnType<typeof beginOperation>;
 
-/** The outcome of an operation. */
-interface Outcome {
+/** What the span of an operation shows of it. */
+interface EndedOperation {
   name: string | undefined;
   type: string | undefined;
   codes: readonly string[];
@@ -64,7 +64,7 @@ function beginOperation(tracer: Tracer, parent: TraceParent | undefined) {
     traceId: span.spanContext().traceId,
     /** Begins the span of a REST call of the operation. */
     beginCall: () => beginCall(tracer, within),
-    end({ name, type, codes }: Outcome): void {
+    end({ name, type, codes }: EndedOperation): void {
       if (type) span.updateName(name ? `${type} ${name}` : type).setAttribute('graphql.operation.type', type);
       if (name) span.setAttribute('graphql.operation.name', name);
       if (codes[0]) span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', codes[0]);

@@ -47,7 +47,7 @@ export function createPersistedQueryStore(shared: SharedState | undefined): Pers
       const known = memory.get(key);
       if (known !== undefined || !shared?.available()) return known;
       const query = await shared.get(sharedKey(key)).catch(() => null);
-      if (query === null || !standsFor(key, query)) return undefined;
+      if (query === null || !hasHash(key, query)) return undefined;
       memory.set(key, query);
       return query;
     },
@@ -64,7 +64,7 @@ export function createPersistedQueryStore(shared: SharedState | undefined): Pers
 }
 
 /** Verifies a text from Redis: a text that was changed there does not have the requested hash. */
-function standsFor(key: string, query: string): boolean {
+function hasHash(key: string, query: string): boolean {
   return key.endsWith(createHash('sha256').update(query).digest('hex'));
 }
 

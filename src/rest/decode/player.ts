@@ -12,7 +12,7 @@ export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
 export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn) {
   checkPlayer(body, playerUniqueId);
   return {
-    // GraphQL clients normalise their caches by it.
+    // The same as `playerUniqueId`. GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
     attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', warn),
@@ -55,6 +55,7 @@ function attributes(from: Json, warn: Warn) {
     zip: text(from['zip'], 'playerAttributes.zip', warn),
     totalSpent: number(from['totalSpent'], 'playerAttributes.totalSpent', warn),
     totalOrders: int(from['totalOrders'], 'playerAttributes.totalOrders', warn),
+    // A calendar date, `2025-05-01`.
     lastOrderDate: calendarDate(from['lastOrderDate'], 'playerAttributes.lastOrderDate', warn),
     avgOrderAmount: number(from['avgOrderAmount'], 'playerAttributes.avgOrderAmount', warn),
     custom: custom(from['custom'], warn),

@@ -41,6 +41,7 @@ export function checkCouponTypes(types: readonly unknown[] | null | undefined): 
   if (types) checkLength('filter.couponTypes', types, MAX_COUPON_TYPES);
 }
 
+/** Checks the length of a list; throws BAD_USER_INPUT. */
 export function checkLength(argument: string, { length }: readonly unknown[], max: number): void {
   if (length > max) throw badUserInput(argument, `must have at most ${max} members, not ${length}`);
 }

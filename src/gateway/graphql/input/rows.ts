@@ -22,7 +22,10 @@ const DEFAULT_SIZE = 50;
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
-/** The rows a page asks for; none where only totals are selected. Throws BAD_USER_INPUT for an invalid page. */
+/**
+ * The rows a page asks for; none where only totals are selected. Null and an absent argument mean the default. Throws
+ * BAD_USER_INPUT for an invalid page.
+ */
 export function rowsOfPage(
   args: PlayerReferredFriendsArgs,
   nodes: readonly Selected[],

@@ -5,21 +5,21 @@ import type { PlayerUpsertRequest, TrackEventsRequest } from '../../../rest/wire
 import { ClientError } from '../errors.ts';
 import type { LoaderDependencies } from './call.ts';
 
-export type OperationWrites = ReturnType<typeof createWrites>;
+export type OperationWrites = ReturnType<typeof createOperationWrites>;
 
 /**
  * The writes of one operation. After a write, successful or not, the caches of the operation's loaders are cleared: a write
  * to one player can also change others (a friend's order makes a referral active).
  *
- * @param forget Clears the caches of the operation's loaders.
+ * @param clearCaches Clears the caches of the operation's loaders.
  */
-export function createWrites({ rest, call, budget }: LoaderDependencies, forget: () => void) {
+export function createOperationWrites({ rest, call, budget }: LoaderDependencies, clearCaches: () => void) {
   async function write<Result>(send: () => Promise<Result>): Promise<Result> {
     budget.take(1);
     try {
       return await send();
     } finally {
-      forget();
+      clearCaches();
     }
   }
   return {
@@ -57,7 +57,7 @@ export class WriteOutcomes {
    * with an idempotency key, and none has an unknown outcome. With a key, repeating an unknown outcome is safe too, but the
    * response would always be the same, so a client that retries by itself is not asked to.
    */
-  withOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
+  addTo(error: GraphQLFormattedError): GraphQLFormattedError {
     const field = error.path?.[0];
     if (field === undefined) return error;
     const outcome = this.#byField?.get(field) ?? 'NOT_DONE';

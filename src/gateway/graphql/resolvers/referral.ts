@@ -64,7 +64,7 @@ export const friendFields: ReferredFriendResolvers = {
     playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
 
-/** Friends as the selection below `nodes` needs them. */
+/** The friends, with their `id` where it is selected below `nodes`. */
 function friendsFor(
   nodes: readonly Selected[],
   rows: readonly ReferredFriend[],

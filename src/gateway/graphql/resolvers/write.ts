@@ -4,7 +4,7 @@ import { InputError, type UserError } from '../input/problems.ts';
 import { type OperationWrites, outcomeOf } from '../loaders/writes.ts';
 
 /** The outcome of a write: its result, or the problems that the client can correct. */
-export interface Outcome<Result> {
+export interface WriteResult<Result> {
   result?: Result;
   userErrors: UserError[];
 }
@@ -24,7 +24,7 @@ export async function performWrite<Result>(
   problems: UserError[],
   write: () => Promise<Result>,
   isKeyed = false,
-): Promise<Outcome<Result>> {
+): Promise<WriteResult<Result>> {
   if (problems.length > 0) return { userErrors: problems };
   try {
     const result = await write();

@@ -23,7 +23,7 @@ export function serveSdl(app: FastifyInstance, schema: GraphQLSchema): void {
 }
 
 /**
- * Says at `/` where things are: as a page to browsers, as text to others.
+ * Serves at `/` a list of the paths for developers: as a page to browsers, as text to others.
  * @param hint How to get a token; undefined for an open gateway.
  */
 export function serveStartPage(app: FastifyInstance, hint: string | undefined): void {
