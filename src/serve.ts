@@ -14,7 +14,7 @@ import { createRestClient } from './rest/client.ts';
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 /** A gateway that listens. */
-export interface Serving extends Stoppable, StatusSource {
+interface Serving extends Stoppable, StatusSource {
   url: string;
   registry: Registry;
 }

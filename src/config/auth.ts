@@ -102,7 +102,7 @@ const TOKENS_FILE = z
     'no two clients may have the same token',
   );
 
-export type ClientToken = z.output<typeof TOKENS_FILE>[number];
+type ClientToken = z.output<typeof TOKENS_FILE>[number];
 
 /**
  * Reads `CLIENT_TOKENS_FILE`. Throws for a file that cannot be used; the caller puts the variable's name before the message.

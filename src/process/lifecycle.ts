@@ -20,7 +20,7 @@ export interface Lifecycle {
   end(why: string, exitCode: number): void;
 }
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   /** How long requests are still accepted after the process began to drain, in milliseconds; not after a failure. */
   delayMs: number;
   /** How long the work in flight may take after that, in milliseconds. */

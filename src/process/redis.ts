@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
+import { reasonOf } from '../config/environment.ts';
 import { isRedisUrl } from '../config/forms.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { Invalidation, InvalidationListener } from '../rest/cache.ts';
@@ -64,7 +65,7 @@ export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise
       answers = true;
       return reply;
     } catch (error) {
-      if (answers) log.warn({ reason: messageOf(error) }, 'Redis did not answer');
+      if (answers) log.warn({ reason: reasonOf(error) }, 'Redis did not answer');
       answers = false;
       pausedUntil = performance.now() + PAUSE_MS;
       throw error;
@@ -116,7 +117,7 @@ function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boole
   let unreachable = false;
   let reason = 'the connection was closed';
   redis.on('error', (error: Error) => {
-    reason = messageOf(error);
+    reason = reasonOf(error);
   });
   redis.on('close', () => {
     if (!unreachable && !isClosing())
@@ -203,8 +204,4 @@ function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
       subscriber.disconnect();
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
 import { MAX_CLIENT_NAME_LENGTH } from '../config/auth.ts';
 import { type Config, loadConfig } from '../config/config.ts';
-import { ConfigError } from '../config/environment.ts';
+import { ConfigError, reasonOf } from '../config/environment.ts';
 import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
 import { reveal } from '../config/secret.ts';
 import { idProblem } from '../rest/request.ts';
@@ -80,7 +80,7 @@ function read(args: readonly string[]) {
     const options = { help, sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw usage(`${error instanceof Error ? error.message : error}.`);
+    throw usage(`${reasonOf(error)}.`);
   }
 }
 

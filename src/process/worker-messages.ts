@@ -7,7 +7,7 @@ import { STATUS, type Status } from './management.ts';
 const LISTEN_WITHIN_MS = 30_000;
 
 /** A question to a worker, and the schema of its answer. */
-export interface Question<Answer> {
+interface Question<Answer> {
   about: 'status' | 'metrics';
   /** How long the worker may take to answer, in milliseconds. */
   withinMs: number;

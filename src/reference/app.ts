@@ -25,7 +25,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** How often expired contacts are deleted. They do not count from the moment they expire. */
 const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
 
-export interface AppOptions {
+interface AppOptions {
   /** Its store remains the caller's: closing the app does not close it. */
   service: Service;
   landingLimits: LandingLimits;

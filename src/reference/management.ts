@@ -6,9 +6,9 @@ import { operatorRoutes } from './routes/operator.ts';
 import type { Service } from './routes/request.ts';
 
 /** Why the process should get no requests. */
-export type NotReadyReason = 'starting' | 'draining' | 'store';
+type NotReadyReason = 'starting' | 'draining' | 'store';
 
-export interface ManagementOptions {
+interface ManagementOptions {
   service: Service;
   phase: () => 'starting' | 'running' | 'draining';
   /** How long the store may take to answer a readiness check, in milliseconds. */

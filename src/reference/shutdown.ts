@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-export interface ShutdownSettings {
+interface ShutdownSettings {
   /** How long requests that are being answered may take after the listener is closed, in milliseconds. */
   graceMs: number;
   /** How long the service is reported as draining and still accepts connections, in milliseconds. */

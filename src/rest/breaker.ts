@@ -15,7 +15,7 @@ const MIN_CALLS = 10;
 const MAX_CONSECUTIVE = 20;
 
 /** The permit of a call that the breaker allowed. The end of the call is reported once. */
-export interface BreakerPermit {
+interface BreakerPermit {
   succeed(): void;
   fail(error: unknown): void;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Call } from './call.ts';
 
-export interface ReadCacheOptions {
+interface ReadCacheOptions {
   /** How long a result is fresh, in milliseconds. For as long again, it may be used in place of a failed read. */
   ttlMs: number;
   maxBytes: number;

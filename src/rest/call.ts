@@ -137,7 +137,7 @@ export class Call {
   }
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** How long the call may take once it has a connection, retries included, in milliseconds. */
   timeoutMs: number;
   callerKey: string | undefined;

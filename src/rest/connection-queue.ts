@@ -21,7 +21,7 @@ const ENDPOINT_SHARE = 3 / 4;
 /** The weight of the newest use of a connection in the moving average. */
 const NEWEST = 1 / 16;
 
-export interface ConnectionQueueOptions {
+interface ConnectionQueueOptions {
   connections: number;
   /** How long a call may wait, in milliseconds. */
   queueMs: number;

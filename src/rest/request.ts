@@ -7,7 +7,7 @@ import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
 
-export interface RequestOptions {
+interface RequestOptions {
   /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
   baseUrl: URL;
   apiKey: Secret;
@@ -90,7 +90,7 @@ export const MAX_ID_BYTES = 1_024;
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /** Why an id cannot be sent: a code of the schema's `UserErrorCode`, and the end of a sentence about the id. */
-export interface IdProblem {
+interface IdProblem {
   code: 'INVALID' | 'REQUIRED' | 'TOO_LONG';
   message: string;
 }

@@ -24,7 +24,7 @@ const RETRY_SHARE = 0.2;
 /** The largest and the first value of the budget. Fifty calls fill it, so "recent" means the last fifty calls. */
 const MAX_RETRY_BUDGET = 10;
 
-export interface ResilienceOptions {
+interface ResilienceOptions {
   transport: Transport;
   observer: Observer;
   connections: number;

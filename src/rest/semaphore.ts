@@ -1,4 +1,4 @@
-export interface SemaphoreOptions<Owner> {
+interface SemaphoreOptions<Owner> {
   /** How many permits may be held at the same time, until `setLimit`. */
   limit: number;
   /** How many may wait; the next one is refused at once. */

@@ -2,7 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { batchPerTick } from './batch-per-tick.ts';
 import type { Method } from './endpoints.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   /** Scheme, host and port of the REST service. */
   origin: string;
   /** How many connections are opened at most. */

@@ -8,7 +8,7 @@ import { type CreateRequest, checkId, type RequestContent } from './request.ts';
 import type { Decode, Resilience } from './resilience.ts';
 import type { PlayerUpsertRequest, PlayerUpsertResponse, TrackEventsRequest } from './wire.ts';
 
-export interface WritesOptions {
+interface WritesOptions {
   createRequest: CreateRequest;
   resilience: Resilience;
   observer: Observer;

@@ -21,7 +21,7 @@ export interface Authentication {
 /** Why a token was not accepted. Only metrics show it. */
 export type AuthenticationFailure = 'missing' | 'malformed' | 'no-keys' | TokenFailure;
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   /** Whether a request without a token gets an anonymous caller, for health checks. */
   anonymousTypename: boolean;
   /**

@@ -5,7 +5,7 @@ import { onFileChange } from '../../config/file-change.ts';
 import { type Caller, createCaller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
-export interface ClientTokens {
+interface ClientTokens {
   /** The client with the token of this SHA-256, unless the token has expired. Constant time over all entries. */
   find(digest: Buffer): Caller | undefined;
 }

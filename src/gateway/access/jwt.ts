@@ -6,7 +6,7 @@ import { idProblem } from '../../rest/request.ts';
 import { type Caller, createCaller } from './caller.ts';
 import { type Keys, LocalKeys, RemoteKeys } from './keys.ts';
 
-export interface JwtVerifier {
+interface JwtVerifier {
   /** The caller of a token, or why the token is not valid. Throws `KeysUnavailable`. */
   verify(token: string): Promise<Verified | TokenFailure>;
   readonly keys: Keys;

@@ -94,7 +94,7 @@ export interface ContextOptions {
 }
 
 /** What is known of an operation when its execution begins. */
-export interface OperationContext
+interface OperationContext
   extends Pick<Context, 'caller' | 'known' | 'record'>,
     Pick<CallContext, 'requestId' | 'cancellation' | 'deadline'> {}
 

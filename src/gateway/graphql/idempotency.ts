@@ -16,7 +16,7 @@ import { InputError } from './input/problems.ts';
 import { outcomeOf } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
-export interface KeyedEvents {
+interface KeyedEvents {
   caller: Caller;
   playerUniqueId: string;
   idempotencyKey: string;

@@ -49,7 +49,7 @@ interface KnownDocument extends DocumentInfo {
   readonly operations: Map<string | undefined, KnownOperation>;
 }
 
-export interface OperationsOptions {
+interface OperationsOptions {
   schema: GraphQLSchema;
   limiter: OperationLimiter;
   compiler: Compiler;
@@ -140,7 +140,12 @@ export class Operations {
     }
     if (validate(schema, document, undefined, { maxErrors: 1 }).length > 0) return undefined;
     const couponMembers = new CouponMembers(fieldNames(document));
-    const known = { document, hash: hash('sha256', text), couponMembers, operations: new Map() };
+    const known = {
+      document,
+      hash: hash('sha256', text),
+      couponMembers,
+      operations: new Map<string | undefined, KnownOperation>(),
+    };
     this.#byHash.set(known.hash, document);
     if (text.length <= MAX_TEXT_LENGTH) this.#byText.set(text, known);
     return known;
@@ -180,8 +185,8 @@ function isText({ variable, type }: VariableDefinitionNode, variables: Readonly<
 export function checkVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>> = {},
-  suggestions = false,
+  variables: Readonly<Record<string, unknown>> | undefined = {},
+  suggestions: boolean,
 ): void {
   if (variableDefinitions.every((definition) => isText(definition, variables))) return;
   const [error] = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors ?? [];

@@ -45,7 +45,7 @@ export interface ExecutableSchema {
 }
 
 /** Types and fields that are added to the schema, and their resolvers. */
-export interface Addition {
+interface Addition {
   typeDefs: string;
   resolvers: IResolvers<unknown, Context>;
 }

@@ -23,7 +23,7 @@ const MAX_VALIDATION_ERRORS = 5;
 /** How the line begins that Apollo Server logs for an unexpected error. */
 const UNEXPECTED = 'Unexpected error processing request';
 
-export interface ApolloOptions extends CompleteOptions {
+interface ApolloOptions extends CompleteOptions {
   schema: GraphQLSchema;
   operations: Operations;
   persistedQueries: PersistedQueryStore;

@@ -21,7 +21,7 @@ import { createPersistedQueryStore } from '../persisted-operations/automatic.ts'
 import { BodyReader } from './body.ts';
 import { createApp } from './connections.ts';
 import { earlyErrors } from './errors.ts';
-import { GRAPHQL_PATH, type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
+import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { addHooks } from './hooks.ts';
 import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
@@ -133,7 +133,7 @@ function servePages(app: FastifyInstance, config: Config, schema: GraphQLSchema,
   admitHostedSandbox(app);
   const hint = tokenHint(config.auth);
   serveStartPage(app, hint);
-  serveGraphiQL(app, GRAPHQL_PATH, examples, hint);
+  serveGraphiQL(app, examples, hint);
   serveSdl(app, schema);
 }
 

@@ -28,7 +28,7 @@ export interface Measured extends Measure {
   exceeds: LimitName | undefined;
 }
 
-export interface LimitsOptions {
+interface LimitsOptions {
   schema: GraphQLSchema;
   limits: Record<LimitName, number>;
   /** Whether introspection needs no scope; otherwise it needs `schema:read`. */

@@ -191,7 +191,7 @@ const MIN_PLAYERS = 3;
  * listed operations, and for the first hundred others that a server or several players use. For all other names it is
  * `other`; for operations without a name it is `anonymous`.
  */
-export class OperationLabels {
+class OperationLabels {
   readonly #labels = new Set<string>();
   readonly #playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
   #left = MAX_LEARNED;

@@ -12,7 +12,7 @@ import type { Metrics } from './metrics.ts';
 import type { OperationRecord } from './operation-record.ts';
 import type { Tracing } from './tracing.ts';
 
-export interface ObservationOptions {
+interface ObservationOptions {
   metrics: Metrics;
   log: FastifyBaseLogger;
   tracing: Tracing | undefined;

@@ -26,7 +26,7 @@ export interface ListedOperation {
 }
 
 /** What a file lists, and what is wrong with it, one sentence each. */
-export interface ListedOperations {
+interface ListedOperations {
   operations: ListedOperation[];
   problems: string[];
 }

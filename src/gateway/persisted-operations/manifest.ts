@@ -28,7 +28,7 @@ const NO_FILE = 'the folder has no file named *.json; put the files that list op
  * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may be in several
  * files.
  */
-export function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
+function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
   const byId = new Map<string, { text: string; from: string }>();
   const names = new Set<string>();
   const problems: string[] = [];

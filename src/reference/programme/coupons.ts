@@ -59,7 +59,7 @@ function jsonOrNull(value: object | undefined): string | null {
 
 /* What is computed from dates, uses and the current time. Both ends of a period belong to it; an absent end is open. */
 
-export interface GroupState {
+interface GroupState {
   /** The current time lies between the group's dates. */
   isValid: boolean;
   /** The operator offers the group, and its dates are valid. */

@@ -4,7 +4,7 @@ import type { PostgresSettings } from './postgres.ts';
 import type { Store } from './store.ts';
 
 /** Where the store is: in PostgreSQL with a `databaseUrl`, else in the file `reference.db` in `dataDir`. */
-export interface StoreLocation extends Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'> {
+interface StoreLocation extends Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'> {
   database: PostgresSettings;
 }
 

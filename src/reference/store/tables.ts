@@ -33,7 +33,7 @@ export type ReferralOutcome = 'counted' | 'no-contact' | 'not-left' | 'own-link'
  * friend's request locks the friend's row and then its referrer's totals. If both were one row, two players who refer
  * each other would deadlock.
  */
-export interface TotalsTable {
+interface TotalsTable {
   player_id: number;
   pending_friends: Generated<number>;
   active_friends: Generated<number>;
@@ -52,13 +52,13 @@ export interface ContactsTable {
 }
 
 /** The keyed hashes of all contacts that have ever counted. They are never deleted, not even with the player. */
-export interface CountedContactsTable {
+interface CountedContactsTable {
   hash: string;
   counted_at: number;
 }
 
 /** A player that was referred. A player is referred at most once, so the friend is the key. */
-export interface ReferralsTable {
+interface ReferralsTable {
   friend_id: number;
   referrer_id: number;
   status: 'pending' | 'active';
@@ -105,9 +105,9 @@ export interface CouponsTable {
   friend_id: number | null;
 }
 
-export type CouponReason = 'pending' | 'active' | 'operator';
+type CouponReason = 'pending' | 'active' | 'operator';
 
-export interface EventsTable {
+interface EventsTable {
   id: Generated<number>;
   player_id: number;
   name: string;
@@ -116,7 +116,7 @@ export interface EventsTable {
 }
 
 /** Values of the store itself: `contact-hash-key` and `demo`. */
-export interface ServiceStateTable {
+interface ServiceStateTable {
   name: string;
   value: string;
 }

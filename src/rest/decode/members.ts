@@ -16,7 +16,7 @@ type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
-export const MAX_SHORT_TEXT = 64;
+const MAX_SHORT_TEXT = 64;
 
 const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 

@@ -4,7 +4,7 @@ import { badUserInput } from '../errors.ts';
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
 /** How many players one field may request. */
-export const MAX_PLAYERS = 50;
+const MAX_PLAYERS = 50;
 /** How many kinds of coupons one filter may name. */
 const MAX_COUPON_TYPES = 100;
 /** The last row that a page may contain. Larger row numbers would not fit the service's integers. */

@@ -4,7 +4,7 @@ import { type Selected, type SelectionContext, selectsAny } from '../selection.t
 import { checkPage, checkSize } from './arguments.ts';
 import { type Cursor, readCursor } from './cursor.ts';
 
-export interface PageRows extends RowRange {
+interface PageRows extends RowRange {
   page: number;
   limit: number;
 }

@@ -36,7 +36,7 @@ export class CallBudget {
   }
 }
 
-export interface PlayerKey {
+interface PlayerKey {
   playerUniqueId: string;
   lang: string | undefined;
 }

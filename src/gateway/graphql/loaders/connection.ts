@@ -4,7 +4,7 @@ import type { ConnectionRows } from '../input/rows.ts';
 import type { ReferralLoader, Referrals } from './referral.ts';
 
 /** A range of the list: its first row, and what was found there. */
-export interface FoundRange extends Referrals {
+interface FoundRange extends Referrals {
   from: number;
 }
 

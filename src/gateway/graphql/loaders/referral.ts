@@ -4,7 +4,7 @@ import { asError, type LoaderDependencies } from './call.ts';
 import { type Page, planPages, type RowRange } from './pages.ts';
 
 /** Rows of one player's list of referred friends. An empty range requests only the totals. */
-export interface ReferralKey extends RowRange {
+interface ReferralKey extends RowRange {
   playerUniqueId: string;
 }
 

@@ -38,7 +38,7 @@ export function createOperationWrites({ rest, call, budget }: LoaderDependencies
 }
 
 /** The outcomes of the writes of one operation, by the response key of their mutation fields. */
-export class WriteOutcomes {
+class WriteOutcomes {
   #byField: Map<string | number, WriteOutcome> | undefined;
   #repeatable = true;
 

@@ -14,7 +14,7 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
 };
 
 /** The coupons that match every member of the filter; a member that is absent or null matches all. */
-export function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, now: Date): Coupon[] {
+function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, now: Date): Coupon[] {
   const { isUsed, isExpired, usableNow, couponTypes: types, group } = filter;
   return coupons.filter(
     (coupon) =>

@@ -4,7 +4,7 @@ import { InputError, type UserError } from '../input/problems.ts';
 import { type OperationWrites, outcomeOf } from '../loaders/writes.ts';
 
 /** The outcome of a write: its result, or the problems that the client can correct. */
-export interface WriteResult<Result> {
+interface WriteResult<Result> {
   result?: Result;
   userErrors: UserError[];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { GRAPHQL_PATH } from '../graphql-route.ts';
 import type { Example } from './examples.ts';
 
 /** Where GraphiQL is. */
@@ -8,18 +9,12 @@ export const GRAPHIQL_PATH = '/graphiql';
 /**
  * Serves a GraphiQL that works offline. All of its code is inline in one page, and the page's policy lets the browser load
  * nothing else. The page is 9 MB and is rendered at the first request.
- * @param endpoint The path to which GraphiQL sends operations.
  * @param hint How to get a token; undefined for an open gateway.
  */
-export function serveGraphiQL(
-  app: FastifyInstance,
-  endpoint: string,
-  examples: readonly Example[],
-  hint: string | undefined,
-): void {
+export function serveGraphiQL(app: FastifyInstance, examples: readonly Example[], hint: string | undefined): void {
   let page: Promise<Page> | undefined;
   app.get(GRAPHIQL_PATH, async (_request, reply) => {
-    page ??= renderPage(endpoint, examples, hint);
+    page ??= renderPage(examples, hint);
     const { html, policy } = await page;
     return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
   });
@@ -37,11 +32,11 @@ const MISSING_TOKEN =
 /** What the Headers pane of each tab begins with. */
 const HEADERS = JSON.stringify({ authorization: 'Bearer ' }, undefined, 2);
 
-async function renderPage(endpoint: string, examples: readonly Example[], hint: string | undefined): Promise<Page> {
+async function renderPage(examples: readonly Example[], hint: string | undefined): Promise<Page> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const rendered = renderGraphiQL({
     title: 'GraphiQL',
-    endpoint,
+    endpoint: GRAPHQL_PATH,
     defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
     headers: HEADERS,
     // Headers contain tokens, which must not be in the browser's storage.
