@@ -121,6 +121,26 @@ test('SIGTERM to all of them: what is in flight is finished by every worker, and
   for (const pid of workersOf(running)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
+test('SIGTERM while the other workers start: the first one finishes what is in flight', async () => {
+  const { child, output, written, ended } = spawnProcess({ REST_BASE_URL: upstream.url, WORKERS: '4' });
+  const listens = /GraphQL listens at (http:[^"]+)"/;
+  await written(() => listens.test(output()));
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.on('GET /player', ({ playerUniqueId }) => ({ after, json: { playerUniqueId } }));
+  const [, url = ''] = listens.exec(output()) ?? [];
+  const answer = post(url, { query: '{ player(playerUniqueId: "p1") { id attributes { city } } }' });
+  await upstream.received(1);
+  child.kill('SIGTERM');
+  // The primary and at least one worker.
+  await Promise.race([written(() => output().split('"msg":"stopping"').length > 2), ended]);
+  release();
+  expect((await answer).data).toMatchObject({ player: { id: 'p1' } });
+  expect(await ended).toEqual({ code: 0, signal: null });
+});
+
 test('a request that hangs in a worker is cut after SHUTDOWN_GRACE_MS', async () => {
   const running = await start({ SHUTDOWN_GRACE_MS: '100' });
   upstream.on('GET /player', { fault: 'hang' });
