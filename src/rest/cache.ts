@@ -41,15 +41,12 @@ export class ReadCache<Value> {
 
   /** A result within its time to live. */
   fresh(identity: string): Value | undefined {
-    const entry = this.#within(identity, this.#ttlMs);
-    // Marks the entry as used.
-    if (entry) this.#entries.get(identity);
-    return entry?.value;
+    return valueWithin(this.#entries.get(identity), this.#ttlMs);
   }
 
   /** A result that may replace a failure: within twice its time to live. */
   stale(identity: string): Value | undefined {
-    return this.#within(identity, 2 * this.#ttlMs)?.value;
+    return valueWithin(this.#entries.peek(identity), 2 * this.#ttlMs);
   }
 
   /** Caches the result of a call. */
@@ -80,11 +77,11 @@ export class ReadCache<Value> {
     this.#identitiesOf.clear();
     this.#entries.clear();
   }
+}
 
-  #within(identity: string, ms: number): Entry<Value> | undefined {
-    const entry = this.#entries.peek(identity);
-    return entry && performance.now() - entry.since <= ms ? entry : undefined;
-  }
+/** The value of an entry that was put at most `ms` milliseconds ago. */
+function valueWithin<Value>(entry: Entry<Value> | undefined, ms: number): Value | undefined {
+  return entry && performance.now() - entry.since <= ms ? entry.value : undefined;
 }
 
 /**

@@ -31,7 +31,8 @@ interface AuthenticationOptions {
   limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure'>;
   /** Reports keys and tokens that cannot be fetched or read. */
   warn(message: string): void;
-  failed(reason: AuthenticationFailure): void;
+  /** Called for each request whose token is not accepted. */
+  onFailure(reason: AuthenticationFailure): void;
 }
 
 const SCHEME = /^Bearer +/i;
@@ -51,10 +52,10 @@ const MAX_TOKENS = 10_000;
  */
 export function createAuthentication(
   config: AuthConfig,
-  { anonymousTypename, limit, warn, failed }: AuthenticationOptions,
+  { anonymousTypename, limit, warn, onFailure }: AuthenticationOptions,
 ): Authentication {
   const refuse: Authentication['refuse'] = async (address, reason) => {
-    failed(reason);
+    onFailure(reason);
     limit.refuseAfterFailures(address);
     await limit.countFailure(address);
     throw unauthenticated();
@@ -71,7 +72,7 @@ export function createAuthentication(
   /** Without keys, no token can be verified; this is not the caller's mistake. */
   function throwUnavailable(error: unknown): never {
     if (!(error instanceof KeysUnavailable)) throw error;
-    failed('no-keys');
+    onFailure('no-keys');
     const { retryAfterMs } = error;
     const message = 'Tokens cannot be verified at the moment; try again shortly.';
     throw requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });

@@ -52,11 +52,12 @@ export class LocalKeys implements Keys {
   }
 }
 
+/** How long the key server may take to respond with a key set, in milliseconds, and the largest response, in bytes. */
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
-/** How long fetched keys are used before they are fetched again. */
+/** How long a fetched key set is used before it is fetched again, in milliseconds. */
 const MAX_AGE_MS = 600_000;
-/** How long they stay valid while the key server cannot be reached. */
+/** How long a key set stays valid while the key server cannot be reached. */
 const MAX_STALE_MS = 3_600_000;
 /** How soon an unknown key id may cause another fetch. */
 const COOLDOWN_MS = 30_000;
@@ -149,23 +150,23 @@ export class RemoteKeys implements Keys {
 
 async function fetchText(url: URL): Promise<string> {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error('no answer in time')), FETCH_TIMEOUT_MS);
+  const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
   try {
     const headers = { accept: 'application/jwk-set+json, application/json' };
     const response = await fetch(url, { headers, redirect: 'error', signal: controller.signal });
-    if (response.status !== 200 || !response.body) throw new Error(`the key server answered ${response.status}`);
+    if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
     const reader = response.body.getReader();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.length;
-      if (bytes > MAX_BYTES) throw new Error('the answer is too large');
+      if (bytes > MAX_BYTES) throw new Error('the response is too large');
       chunks.push(part.value);
     }
     return Buffer.concat(chunks).toString();
   } finally {
     clearTimeout(timer);
-    // Nothing more is read of an answer that is refused.
+    // Nothing more is read of a response that is refused.
     controller.abort();
   }
 }

@@ -39,7 +39,9 @@ export function readGraphQLRequest(
     operationName: typeof operationName === 'string' ? operationName : undefined,
     variables: isJson(variables) ? variables : undefined,
     extensions: isJson(extensions) ? extensions : undefined,
-    documentIds: ID_MEMBERS.map((member) => [member, members[member]] as const).filter(([, id]) => id != null),
+    documentIds: ID_MEMBERS.filter((member) => members[member] != null).map(
+      (member) => [member, members[member]] as const,
+    ),
     wellFormed:
       (query == null || typeof query === 'string') &&
       (operationName == null || typeof operationName === 'string') &&

@@ -64,7 +64,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     anonymousTypename: config.anonymousTypename,
     limit: rates,
     warn: (message) => log.warn(message),
-    failed: metrics.authenticationFailed,
+    onFailure: metrics.authenticationFailed,
   });
   const execution = await createExecution(options, schema, examples);
 

@@ -1,6 +1,6 @@
 /*
- * Reads the body of a request whose caller is authenticated, into one growing buffer. The gateway keeps no part of a body
- * before that. docs/decisions/0009-body-in-one-buffer.md has the reasons and figures. The buffers of all unfinished bodies
+ * Reads the body of a request into one growing buffer. Before its caller is authenticated, the gateway keeps no part of the
+ * body. docs/decisions/0009-body-in-one-buffer.md has the reasons and figures. The buffers of all unfinished bodies
  * share one limit: when it is reached, the largest body of the address with the most bytes is aborted first. Node's
  * `requestTimeout` bounds the time.
  */
