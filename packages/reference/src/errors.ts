@@ -1,3 +1,6 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from './store/store.ts';
+
 /** A problem that the operator can solve. The message is complete and is printed without a stack. */
 export class OperatorError extends Error {}
 
@@ -33,3 +36,28 @@ export const unauthenticated = (header: string): ApiError =>
   new ApiError(401, `The header ${header} is missing or wrong`, 1);
 
 export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no player with this playerUniqueId', 101);
+
+/** How long a client should wait before it repeats a request after the store failed, in seconds. */
+const RETRY_AFTER_S = 1;
+
+/** Answers an ApiError as it is, an error of the framework by its status, and any other with 500. */
+export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown);
+  if (error.status >= 500) request.log.error({ err: thrown, route: request.routeOptions.url }, 'a request failed');
+  if (error.status === 503) reply.header('retry-after', RETRY_AFTER_S);
+  // The rest of a body that is too large is not read; the connection is closed.
+  if (error.status === 413) reply.header('connection', 'close');
+  reply.code(error.status).send({ code: error.code, message: error.message });
+}
+
+function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof StoreUnavailable) {
+    const stored = error.nothingStored
+      ? 'nothing of this request was stored'
+      : 'it is not known whether this request was stored';
+    return new ApiError(503, `The database cannot be reached; ${stored}`);
+  }
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (error instanceof Error && status >= 400 && status < 500) return new ApiError(status, error.message);
+  return new ApiError(500, 'The service has failed; nothing of this request was stored');
+}

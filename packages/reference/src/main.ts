@@ -2,13 +2,14 @@ import { loadReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { serve } from './serve.ts';
 
-/** Without arguments, the service; with arguments, the operator's command. `--demo` fills an empty store. */
+// What the service stores is for its user alone: files get the mode 0600, folders 0700.
+process.umask(0o077);
+
+/** Starts the service. `--demo` fills an empty store with demo players. */
 async function main(args: readonly string[]): Promise<void> {
-  const config = loadReferenceConfig();
-  const [isDemo, command] = [args.includes('--demo'), args.filter((argument) => argument !== '--demo')];
-  if (command.length === 0) return serve(config, isDemo);
-  const { runCommand } = await import('./operator.ts');
-  console.log(await runCommand(command, config));
+  const unknown = args.find((argument) => argument !== '--demo');
+  if (unknown !== undefined) throw new OperatorError(`Unknown argument ${unknown}; there is only --demo.`);
+  await serve(loadReferenceConfig(), args.includes('--demo'));
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

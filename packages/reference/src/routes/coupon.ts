@@ -1,71 +1,63 @@
 import type { FastifyInstance } from 'fastify';
 import { unknownPlayer } from '../errors.ts';
 import { groupState, isExpired } from '../programme/coupons.ts';
-import type { CouponGroup } from '../programme/schema.ts';
-import { type CouponGroupRow, type CouponRow, listCoupons, listGroups } from '../store/coupons.ts';
-import { findPlayer } from '../store/players.ts';
-import { isoTime, parseStored, type Response, type Wire } from '../wire/response.ts';
-import { playerIdOf, requireKey, type Service } from './request.ts';
+import type { CouponGroup, Programme } from '../programme/file.ts';
+import { type CouponRow, listCoupons } from '../store/coupons.ts';
+import { findPlayerId } from '../store/players.ts';
+import { isoTime, type Response, type Wire } from '../wire/response.ts';
+import { playerIdOf, requireKey, type Service } from './service.ts';
+
+type GroupResponse = Response<Wire['CouponGroup']>;
+type CouponResponse = Response<Wire['Coupon']>;
 
 export function couponRoutes(app: FastifyInstance, service: Service): void {
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.get('/integrations/transactions/:playerUniqueId/coupon', secretKey, (request) => {
     const id = playerIdOf(request);
     return service.store.read(async (queries) => {
-      const player = await findPlayer(queries, id);
+      const player = await findPlayerId(queries, id);
       if (!player) throw unknownPlayer();
-      return couponList(await listCoupons(queries, player.id), await listGroups(queries), service.now());
+      return { coupons: couponList(await listCoupons(queries, player.id), service.programme, service.now()) };
     });
   });
 }
 
-type GroupResponse = Response<Wire['CouponGroup']>;
-type CouponResponse = Response<Omit<Wire['Coupon'], 'group'>> & { group: GroupResponse | undefined };
-
 /** All coupons of one player at the time `now`, with their groups. */
-function couponList(
-  coupons: readonly CouponRow[],
-  groups: readonly CouponGroupRow[],
-  now: number,
-): { coupons: CouponResponse[] } {
+function couponList(rows: readonly CouponRow[], programme: Programme, now: number): CouponResponse[] {
   const obtained = new Map<string, number>();
-  for (const { group_handle } of coupons) obtained.set(group_handle, (obtained.get(group_handle) ?? 0) + 1);
-  const shownGroups = new Map<string, GroupResponse>();
-  for (const { handle, definition } of groups) {
-    const group = parseStored<CouponGroup>(definition);
-    if (group) shownGroups.set(handle, couponGroup(group, obtained.get(handle) ?? 0, now));
-  }
-  return { coupons: coupons.map((row) => coupon(row, shownGroups.get(row.group_handle), now)) };
+  for (const { group_handle } of rows) obtained.set(group_handle, (obtained.get(group_handle) ?? 0) + 1);
+  return rows.map((row) => {
+    const issued: CouponGroup = JSON.parse(row.definition);
+    const group = programme.groups.find(({ handle }) => handle === row.group_handle) ?? issued;
+    return coupon(row, issued.coupon, couponGroup(group, obtained.get(group.handle) ?? 0, now), now);
+  });
 }
 
-function coupon(row: CouponRow, group: GroupResponse | undefined, now: number): CouponResponse {
+function coupon(row: CouponRow, issued: CouponGroup['coupon'], group: GroupResponse, now: number): CouponResponse {
+  const { type, value, currency, product, collections = [], options } = issued;
   return {
     code: row.code,
     // From the first use on, even if it can be used again.
     isUsed: row.uses > 0,
-    value: row.value ?? undefined,
-    currency: row.currency ?? undefined,
+    value,
+    currency,
     creationDate: isoTime(row.created_at),
-    couponType: row.coupon_type,
-    product: parseStored(row.product),
+    couponType: type,
+    product,
     startAt: isoTime(row.start_at),
     endAt: isoTime(row.end_at),
     isExpired: isExpired(row.end_at, now),
-    collections: parseStored(row.collections) ?? [],
+    collections,
     group,
-    options: parseStored(row.options),
+    options,
   };
 }
 
+/** The group as the programme has it now; of a group that is no longer in it, as it was when the coupon was issued. */
 function couponGroup(group: CouponGroup, obtained: number, now: number): GroupResponse {
-  const { handle, title, url, iconPath, description, maxPerPlayer, startDate, expiryDate } = group;
+  const { coupon: _, active: __, startDate, expiryDate, ...shown } = group;
   return {
-    handle,
-    title,
-    url,
-    iconPath,
-    description,
-    maxPerPlayer,
+    ...shown,
     startDate: isoTime(startDate),
     expiryDate: isoTime(expiryDate),
     ...groupState(group, obtained, now),

@@ -2,15 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { activate } from '../programme/referral.ts';
 import { addEvents, lockOrCreatePlayer } from '../store/players.ts';
+import type { Queries } from '../store/store.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
-import type { Service } from './request.ts';
+import type { Service } from './service.ts';
 
-/**
- * The document allows numbers, texts and arrays of them; public clients also send booleans, `null` and nested objects. No
- * rule reads metadata, so any JSON is stored unchanged, as `readJson` has read it.
- */
-const metadata = z.record(z.string(), z.unknown(), 'must be an object');
+const value = z.union([z.number(), z.string()]);
+const metadata = z.record(
+  z.string(),
+  z.union([value, z.array(value)], 'must be a number, text or an array of them'),
+  'must be an object',
+);
 
 /** The body of `POST /integrations/event`. Some clients send `null` for an event without metadata. */
 const trackedEvents = z.object(
@@ -19,7 +21,7 @@ const trackedEvents = z.object(
     events: z
       .record(
         z.string(),
-        z.preprocess((value) => value ?? {}, metadata),
+        z.preprocess((given) => given ?? {}, metadata),
         'must be an object',
       )
       .superRefine((events, context) => {
@@ -37,7 +39,7 @@ const trackedEvents = z.object(
 export function eventRoutes(app: FastifyInstance, service: Service): void {
   app.post('/integrations/event', async (request, reply) => {
     const { playerUniqueId, events } = decode(trackedEvents, request.body, 'The body');
-    await trackEvents(service, playerUniqueId, events);
+    await service.store.write((queries) => trackEvents(queries, service, playerUniqueId, events));
     return reply.send();
   });
 }
@@ -46,16 +48,14 @@ export function eventRoutes(app: FastifyInstance, service: Service): void {
  * Stores a player's events, by name with their metadata, and creates the player if it is unknown. The action event makes a
  * pending referral of the player active.
  */
-export function trackEvents(
-  { store, programme, now }: Service,
+export async function trackEvents(
+  queries: Queries,
+  { programme, now }: Service,
   playerUniqueId: string,
   events: Readonly<Record<string, object>>,
 ): Promise<void> {
   const rows = Object.entries(events).map(([name, metadata]) => ({ name, metadata: JSON.stringify(metadata) }));
-  const time = now();
-  return store.write(async (queries) => {
-    const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
-    await addEvents(queries, player.id, rows, time);
-    if (Object.hasOwn(events, programme.actionEvent)) await activate(queries, programme, player.id, time);
-  });
+  const player = await lockOrCreatePlayer(queries, playerUniqueId, now());
+  await addEvents(queries, player.id, rows, now());
+  if (Object.hasOwn(events, programme.actionEvent)) await activate(queries, programme, player.id, now());
 }

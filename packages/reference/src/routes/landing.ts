@@ -1,13 +1,12 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { type LandingContent, landingPage } from '../landing/page.ts';
-import { chooseLanguage, textsIn } from '../landing/texts.ts';
 import { readContact } from '../programme/contacts.ts';
 import { leaveContact } from '../programme/referral.ts';
 import { findPlayerByCode } from '../store/players.ts';
 import { textProblem } from '../wire/text.ts';
-import type { Service } from './request.ts';
+import { type LandingContent, landingPage } from './landing-page.ts';
+import type { Service } from './service.ts';
 
 /** The largest form, in bytes. One contact is far smaller. */
 const FORM_LIMIT = 4 * 1024;
@@ -15,12 +14,8 @@ const FORM_LIMIT = 4 * 1024;
 const WINDOW_MS = 60_000;
 /** An IPv6 user has a whole network of this prefix length. */
 const IPV6_PREFIX = 64;
-
-/** How many forms may be sent in a minute. 0: no limit. */
-export interface LandingLimits {
-  perAddress: number;
-  perLink: number;
-}
+/** A link is for many visitors: it takes this many times the forms of one address. */
+const ADDRESSES_PER_LINK = 6;
 
 /** The page loads nothing, runs no script, sends no referrer, and is not cached. */
 const HEADERS = {
@@ -30,65 +25,58 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
-  vary: 'Accept-Language',
+  'content-language': 'en',
 };
 
 const PATH = z.object({ code: z.string() });
-const QUERY = z.object({ lang: z.string().optional().catch(undefined) });
 
 /**
  * The page behind a referral link. It shows everybody the same: neither the owner of the link nor whether a contact is
  * known can be learned from it.
  */
-export async function landingRoutes(app: FastifyInstance, service: Service, limits: LandingLimits): Promise<void> {
-  const { store, programme, metrics, now } = service;
+export async function landingRoutes(app: FastifyInstance, service: Service, perMinute: number): Promise<void> {
+  const { store, programme, now } = service;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_LIMIT },
     async (_request: unknown, body: string) => new URLSearchParams(body),
   );
-  const retryAfter = await limitForms(app, limits);
+  const retryAfter = await limitForms(app, perMinute);
+  const form = { kind: 'form', contact: programme.contact, value: '', isInvalid: false } as const;
+  const isKnown = async (code: string | undefined) =>
+    code !== undefined && (await store.read((queries) => findPlayerByCode(queries, code))) !== undefined;
 
-  app.get('/r/:code', async (request, reply) => {
-    const code = codeOf(request);
-    const isKnown = code !== undefined && (await store.read((queries) => findPlayerByCode(queries, code)));
-    return show(service, request, reply, isKnown ? form(service) : { kind: 'notFound' });
-  });
+  app.get('/r/:code', async (request, reply) =>
+    show(reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
+  );
 
   app.post('/r/:code', async (request, reply) => {
     const seconds = await retryAfter(request);
-    if (seconds !== undefined) {
-      metrics.landingRefused();
-      return show(service, request, reply.header('retry-after', seconds), { kind: 'tooMany' });
-    }
+    if (seconds !== undefined) return show(reply.header('retry-after', seconds), { kind: 'tooMany' });
     const code = codeOf(request);
-    const isKnown = code !== undefined && (await store.read((queries) => findPlayerByCode(queries, code)));
-    if (!isKnown) return show(service, request, reply, { kind: 'notFound' });
+    if (code === undefined || !(await isKnown(code))) return show(reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
-    const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed, programme.country);
-    if (!contact) return show(service, request, reply, { ...form(service), value: typed, isInvalid: true });
+    const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed);
+    if (!contact) return show(reply, { ...form, value: typed, isInvalid: true });
     const isStored = await store.write((queries) => leaveContact(queries, programme, code, contact, now()));
-    return show(service, request, reply, isStored ? thanks(service, code) : { kind: 'notFound' });
+    return show(reply, isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
   });
 }
 
 /** Returns a function that counts a form and, if it is over a limit, gives the seconds until the next is accepted. */
 async function limitForms(
   app: FastifyInstance,
-  { perAddress, perLink }: LandingLimits,
+  perMinute: number,
 ): Promise<(request: FastifyRequest) => Promise<number | undefined>> {
+  if (perMinute === 0) return async () => undefined;
   // Each limit remembers 5,000 keys; the least recently used are evicted.
   await app.register(rateLimit, { global: false });
   const limit = (max: number, keyOf: (request: FastifyRequest) => string) =>
-    app.createRateLimit({
-      max: max === 0 ? Number.MAX_SAFE_INTEGER : max,
-      timeWindow: WINDOW_MS,
-      keyGenerator: keyOf,
-    });
+    app.createRateLimit({ max, timeWindow: WINDOW_MS, keyGenerator: keyOf });
   const limitsInOrder = [
-    limit(perAddress, ({ ip }) => `address ${rateLimit.normalizeIP(ip, IPV6_PREFIX)}`),
-    limit(perLink, (request) => `link ${codeOf(request)}`),
+    limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, IPV6_PREFIX)}`),
+    limit(perMinute * ADDRESSES_PER_LINK, (request) => `link ${codeOf(request)}`),
   ];
   return async (request) => {
     for (const check of limitsInOrder) {
@@ -105,26 +93,16 @@ function codeOf(request: FastifyRequest): string | undefined {
   return textProblem(code) ? undefined : code;
 }
 
-function form({ programme }: Service): LandingContent & { kind: 'form' } {
-  return { kind: 'form', contact: programme.contact, value: '', isInvalid: false };
-}
-
 /** The shop learns from the link's query which referral brought the visitor. */
-function thanks({ programme }: Service, code: string): LandingContent {
-  if (programme.shopUrl === undefined) return { kind: 'thanks', shopLink: undefined };
+function shopLink({ programme }: Service, code: string): string | undefined {
+  if (programme.shopUrl === undefined) return undefined;
   const link = new URL(programme.shopUrl);
   link.searchParams.set('referralCode', code);
-  return { kind: 'thanks', shopLink: link.href };
+  return link.href;
 }
 
-function show({ programme }: Service, request: FastifyRequest, reply: FastifyReply, content: LandingContent) {
-  const { lang } = QUERY.parse(request.query);
-  const language = chooseLanguage(programme.languages, lang, request.headers['accept-language']);
-  const page = landingPage(language, textsIn(language, programme.texts), content);
-  return reply
-    .code(statusOf(content))
-    .headers({ ...HEADERS, 'content-language': language })
-    .send(page);
+function show(reply: FastifyReply, content: LandingContent) {
+  return reply.code(statusOf(content)).headers(HEADERS).send(landingPage(content));
 }
 
 function statusOf(content: LandingContent): number {

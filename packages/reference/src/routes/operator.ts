@@ -1,58 +1,53 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError, unknownPlayer } from '../errors.ts';
 import { groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
-import { playerReport } from '../programme/report.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
-import { acceptJson, requireKey, type Service } from './request.ts';
+import { acceptJson, requireKey, type Service } from './service.ts';
 
-const ISSUE = z.object({ playerUniqueId, group: z.string() });
+const GIVE = z.object({ playerUniqueId, group: z.string() });
 const USE = z.object({ code: z.string() });
-const REPORT = z.object({ playerUniqueId });
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /**
- * The routes behind the operator's command `npm run reference -- …`: only the running process has the store. They are on
- * the management port, are no part of the interface document, and require both keys.
+ * The operator's routes. They are no part of the interface document: only the running process has the store, because it
+ * locks the file. They answer on the machine itself alone, and require both keys.
  */
-export function operatorRoutes(app: FastifyInstance, service: Service, backupDir: string): void {
-  const { store, programme, now } = service;
+export function operatorRoutes(app: FastifyInstance, service: Service): void {
+  app.addHook('onRequest', async ({ socket, ip, headers }) => {
+    // A proxy on the same machine is on loopback too; it adds the header.
+    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+    const isLocal = LOOPBACK.has(socket.remoteAddress ?? '') && LOOPBACK.has(ip) && !isForwarded;
+    if (!isLocal) throw new ApiError(404, 'There is nothing at this path');
+  });
   app.addHook('onRequest', requireKey(service, 'APIKey'));
   app.addHook('onRequest', requireKey(service, 'secretKey'));
   acceptJson(app);
 
-  app.post('/coupon/issue', async (request) => {
-    const { playerUniqueId, group } = decode(ISSUE, request.body, 'The body');
-    return { code: await issue(service, playerUniqueId, group) };
+  app.post('/coupons', async (request) => {
+    const { playerUniqueId, group } = decode(GIVE, request.body, 'The body');
+    return { code: await give(service, playerUniqueId, group) };
   });
-
-  app.post('/coupon/use', async (request) => {
-    const { code } = decode(USE, request.body, 'The body');
-    const { uses, usage_limit } = await use(service, code);
+  app.post('/coupons/use', async (request) => {
+    const { code, uses, usage_limit } = await use(service, decode(USE, request.body, 'The body').code);
     return { code, uses, ...(usage_limit !== null && { usageLimit: usage_limit, usesLeft: usage_limit - uses }) };
   });
-
-  app.post('/report', async (request, reply) => {
-    const { playerUniqueId } = decode(REPORT, request.body, 'The body');
-    const report = await store.read((queries) => playerReport(queries, programme, playerUniqueId, now()));
-    if (report === undefined) throw unknownPlayer();
-    return reply.type('text/plain; charset=utf-8').send(report);
-  });
-
-  app.post('/backup', async () => ({ file: await backup(service, backupDir) }));
+  app.post('/backup', async () => ({ file: await backup(service) }));
 }
 
-function issue({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
+function give({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
   const group = programme.groups.find((candidate) => candidate.handle === handle);
   if (!group) throw new ApiError(404, `The programme has no group ${JSON.stringify(handle)}`);
   return store.write(async (queries) => {
     const player = await findPlayer(queries, playerUniqueId);
     if (!player || !(await lockTotals(queries, player.id))) throw unknownPlayer();
-    const code = await issueCoupon(queries, group, player.id, { reason: 'operator', friend_id: null }, now());
+    const code = await issueCoupon(queries, group, player.id, now());
     if (code === undefined) throw new ApiError(409, 'The group is not available to the player now');
     return code;
   });
@@ -75,10 +70,11 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
   });
 }
 
-async function backup({ store }: Service, backupDir: string): Promise<string> {
+async function backup({ store, dataDir, now }: Service): Promise<string> {
   if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
-  await mkdir(backupDir, { recursive: true });
-  const file = join(backupDir, `reference-${new Date().toISOString().replaceAll(':', '-')}.db`);
+  const folder = resolve(dataDir, 'backups');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `reference-${new Date(now()).toISOString().replaceAll(':', '-')}.db`);
   await store.backup(file);
   return file;
 }

@@ -1,20 +1,36 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { invalid, unknownPlayer } from '../errors.ts';
+import type { Programme } from '../programme/file.ts';
 import { decideReferral } from '../programme/referral.ts';
-import type { Programme } from '../programme/schema.ts';
 import {
+  attributeColumns,
+  attributesOf,
   deletePlayer,
   findPlayer,
   lockOrCreatePlayer,
   lockPlayer,
+  type PlayerAttributes,
   type PlayerRow,
   updatePlayer,
 } from '../store/players.ts';
-import { addToTotals, findReferral } from '../store/referrals.ts';
-import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
-import { parseStored } from '../wire/response.ts';
-import { playerIdOf, requireKey, type Service } from './request.ts';
+import { removeReferral } from '../store/referrals.ts';
+import type { Queries } from '../store/store.ts';
+import {
+  date,
+  dateTime,
+  decode,
+  integer,
+  number,
+  optional,
+  playerUniqueId,
+  text,
+  unavailable,
+} from '../wire/members.ts';
+import { playerIdOf, requireKey, type Service } from './service.ts';
+
+/** The most bytes of UTF-8 that a player's `custom` has as JSON. */
+const MAX_CUSTOM_BYTES = 16 * 1024;
 
 /** JSON numbers are read as doubles: larger whole numbers would be changed. */
 const exactNumber = z
@@ -24,32 +40,22 @@ const exactNumber = z
     'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly',
   );
 
-/** `custom`: keys of the client's choice with texts or numbers; a key with `null` counts as absent. */
+/** `custom`: keys of the client's choice with texts or numbers; a key with `null` or empty text counts as absent. */
 const custom = z
   .record(z.string(), z.union([z.string(), exactNumber, z.null()], 'must be text or a number'), 'must be an object')
   .transform((given) =>
-    Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number] => entry[1] !== null)),
+    Object.fromEntries(
+      Object.entries(given).filter((entry): entry is [string, string | number] => !unavailable(entry[1])),
+    ),
   );
 
-/** The attributes of a player as they arrive. Unknown members are ignored. */
+const [TEXT, TIME] = [optional(text), optional(dateTime)];
+
 const playerAttributes = z.object(
   {
-    displayName: optional(text),
-    firstName: optional(text),
-    lastName: optional(text),
-    mobile: optional(text),
-    gender: optional(text),
-    email: optional(text),
-    dateOfBirth: optional(dateTime),
-    joinDate: optional(dateTime),
-    tags: optional(text),
-    country: optional(text),
-    city: optional(text),
-    zip: optional(text),
-    totalSpent: optional(number),
-    totalOrders: optional(integer),
-    lastOrderDate: optional(date),
-    avgOrderAmount: optional(number),
+    ...{ displayName: TEXT, firstName: TEXT, lastName: TEXT, gender: TEXT, email: TEXT, mobile: TEXT, tags: TEXT },
+    ...{ country: TEXT, city: TEXT, zip: TEXT, dateOfBirth: TIME, joinDate: TIME, lastOrderDate: optional(date) },
+    ...{ totalSpent: optional(number), totalOrders: optional(integer), avgOrderAmount: optional(number) },
     custom: optional(custom),
   },
   'must be an object',
@@ -72,12 +78,13 @@ const playerUpsert = z
   });
 
 type PlayerUpsert = z.output<typeof playerUpsert>;
-type PlayerAttributes = z.output<typeof playerAttributes>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
+  const { store, programme } = service;
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
-    const player = await upsertPlayer(service, decode(playerUpsert, request.body, 'The body'));
+    const body = decode(playerUpsert, request.body, 'The body');
+    const player = await store.write((queries) => upsertPlayer(queries, service, body));
     return {
       playerUniqueId: player.player_unique_id,
       serviceId: player.service_id,
@@ -86,87 +93,85 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
   });
 
   app.get('/integrations/player/:playerUniqueId', async (request, reply) => {
-    const language = languageOf(service.programme, request.headers['lang']);
+    const language = languageOf(programme, request.headers['lang']);
     const id = playerIdOf(request);
-    const player = await service.store.read((queries) => findPlayer(queries, id));
+    const player = await store.read((queries) => findPlayer(queries, id));
     if (!player) throw unknownPlayer();
     if (language !== undefined) reply.header('content-language', language);
     return {
       playerUniqueId: player.player_unique_id,
-      playerAttributes: parseStored(player.attributes) ?? {},
-      referralLink: referralLink(service, player, language),
+      playerAttributes: attributesOf(player) ?? {},
+      referralLink: referralLink(service, player),
     };
   });
 
   app.delete('/integrations/player/:playerUniqueId', secretKey, async (request, reply) => {
-    await removePlayer(service, playerIdOf(request));
+    const id = playerIdOf(request);
+    await store.erase((queries) => removePlayer(queries, id));
     return reply.send();
   });
 }
 
 /** Creates or updates the player. Its first attributes decide whether it was referred. */
-export function upsertPlayer(
-  { store, programme, now }: Service,
+export async function upsertPlayer(
+  queries: Queries,
+  { programme, now }: Service,
   { playerUniqueId, playerAttributes, deviceToken, osType }: PlayerUpsert,
 ): Promise<PlayerRow> {
-  const time = now();
-  return store.write(async (queries) => {
-    const player = await lockOrCreatePlayer(queries, playerUniqueId, time);
-    const known = parseStored<PlayerAttributes>(player.attributes);
-    const attributes = mergeAttributes(known, playerAttributes);
-    const outcome =
-      !known && attributes ? await decideReferral(queries, programme, player.id, attributes, time) : undefined;
-    await updatePlayer(queries, player.id, {
-      ...(attributes && { attributes: JSON.stringify(attributes) }),
-      ...(outcome && { first_attributes_at: time, referral_outcome: outcome }),
-      ...(deviceToken !== undefined && { device_token: deviceToken }),
-      ...(osType !== undefined && { os_type: osType }),
-    });
-    return player;
+  const player = await lockOrCreatePlayer(queries, playerUniqueId, now());
+  const known = attributesOf(player);
+  const attributes = mergeAttributes(known, playerAttributes);
+  await updatePlayer(queries, player.id, {
+    ...(attributes && attributeColumns(attributes)),
+    ...(deviceToken !== undefined && { device_token: deviceToken }),
+    ...(osType !== undefined && { os_type: osType }),
   });
+  if (!known && attributes) await decideReferral(queries, programme, player.id, attributes, now());
+  return player;
 }
 
 /**
  * The attributes after an update: sent members replace known ones, `custom` is merged by key. Undefined if nothing was
- * sent: no attributes, only `null` and empty text, or a `custom` without values.
+ * sent: no attributes, only `null` and empty text, or a `custom` without values. Throws an ApiError if `custom` would be
+ * too large.
  */
 function mergeAttributes(
   known: PlayerAttributes | undefined,
-  sent: PlayerAttributes | undefined,
+  sent: z.output<typeof playerAttributes> | undefined,
 ): PlayerAttributes | undefined {
   const { custom = {}, ...others } = sent ?? {};
   const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
   const hasCustom = Object.keys(custom).length > 0;
   if (Object.keys(given).length === 0 && !hasCustom) return undefined;
-  return { ...known, ...given, ...(hasCustom && { custom: { ...known?.custom, ...custom } }) };
+  if (!hasCustom) return { ...known, ...given };
+  const merged = { ...known?.custom, ...custom };
+  if (Buffer.byteLength(JSON.stringify(merged)) > MAX_CUSTOM_BYTES) {
+    throw invalid(
+      'playerAttributes.custom',
+      `must have at most ${MAX_CUSTOM_BYTES} bytes of JSON, known keys included`,
+    );
+  }
+  return { ...known, ...given, custom: merged };
 }
 
 /** Deletes the player with everything that belongs to it, and subtracts it from its referrer's totals. */
-function removePlayer({ store }: Service, playerUniqueId: string): Promise<void> {
-  return store.write(async (queries) => {
-    const player = await lockPlayer(queries, playerUniqueId);
-    if (!player) throw unknownPlayer();
-    const referral = await findReferral(queries, player.id);
-    if (referral) {
-      const isPending = referral.status === 'pending';
-      await addToTotals(queries, referral.referrer_id, { pending: isPending ? -1 : 0, active: isPending ? 0 : -1 });
-    }
-    await deletePlayer(queries, player.id);
-  });
+async function removePlayer(queries: Queries, playerUniqueId: string): Promise<void> {
+  const player = await lockPlayer(queries, playerUniqueId);
+  if (!player) throw unknownPlayer();
+  await removeReferral(queries, player.id);
+  await deletePlayer(queries, player.id);
 }
 
-/** The link that a player shares. With a language, it opens the landing page in that language. */
-function referralLink(service: Service, player: PlayerRow, language?: string): string {
-  const link = `${service.publicUrl()}/r/${player.referral_code}`;
-  return language === undefined ? link : `${link}?lang=${encodeURIComponent(language)}`;
+/** The link that a player shares. */
+function referralLink(service: Service, player: PlayerRow): string {
+  return `${service.publicUrl()}/r/${player.referral_code}`;
 }
 
 /** The requested language; undefined if none is requested. Throws an ApiError if the account does not have it. */
 function languageOf(programme: Programme, requested: string | string[] | undefined): string | undefined {
   if (requested === undefined || requested === '') return undefined;
-  const known = programme.languages.find(
-    (language) => language.toLowerCase() === String(requested).trim().toLowerCase(),
-  );
+  const wanted = String(requested).trim().toLowerCase();
+  const known = programme.languages.find((language) => language.toLowerCase() === wanted);
   if (known === undefined) throw invalid('Lang', `must be one of ${programme.languages.join(', ')}`);
   return known;
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { unknownPlayer } from '../errors.ts';
-import { findPlayer } from '../store/players.ts';
+import { findPlayerId } from '../store/players.ts';
 import { type FriendRow, listFriends, readTotals, type Totals } from '../store/referrals.ts';
 import { decode, wholeNumber } from '../wire/members.ts';
-import { isoTime, parseStored, type Response, type Wire } from '../wire/response.ts';
-import { playerIdOf, type Service } from './request.ts';
+import { isoTime, type Response, type Wire } from '../wire/response.ts';
+import { playerIdOf, type Service } from './service.ts';
 
 /** The query of `GET /integrations/players/{playerUniqueId}/referrals`. */
 const referralQuery = z.object({
@@ -18,7 +18,7 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
     const id = playerIdOf(request);
     const { page, limit } = decode(referralQuery, request.query, 'The query');
     return store.read(async (queries) => {
-      const referrer = await findPlayer(queries, id);
+      const referrer = await findPlayerId(queries, id);
       if (!referrer) throw unknownPlayer();
       const offset = (page - 1) * limit;
       const totals = await readTotals(queries, referrer.id);
@@ -41,13 +41,12 @@ function referralPage({ pending, active }: Totals, friends: readonly FriendRow[]
 
 /** Without the attribute `joinDate`, a friend joined when the service created it. */
 function referredFriend(row: FriendRow): Response<Wire['ReferredFriend']> {
-  const { displayName, email, mobile, joinDate } = parseStored<Wire['PlayerAttributes']>(row.attributes) ?? {};
   return {
     playerUniqueId: row.player_unique_id,
-    displayName,
-    email,
-    mobileNumber: mobile,
-    joinDate: joinDate ?? isoTime(row.created_at),
+    displayName: row.display_name ?? undefined,
+    email: row.email ?? undefined,
+    mobileNumber: row.mobile ?? undefined,
+    joinDate: row.join_date ?? isoTime(row.created_at),
     status: row.status,
   };
 }

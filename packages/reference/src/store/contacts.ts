@@ -27,22 +27,23 @@ export async function addContact(
     .execute();
 }
 
-/** All links where one of these contacts was left, the first one first. */
-export function findContacts(queries: Queries, contacts: readonly Contact[]) {
+/** All links where one of these contacts was left at `expiryTime` or later, the first one first. */
+export function findContacts(queries: Queries, contacts: readonly Contact[], expiryTime: number) {
   return queries
     .selectFrom('contacts')
-    .select(['kind', 'value', 'referrer_id', 'given_at'])
+    .select(['kind', 'value', 'referrer_id'])
     .where((where) => where.or(contacts.map(({ kind, value }) => where.and({ kind, value }))))
+    .where('given_at', '>=', expiryTime)
     .orderBy('id')
     .execute();
 }
 
-/** Notes which friend these contacts have counted for, so that they are deleted together. */
-export async function markContacts(queries: Queries, contacts: readonly Contact[], friendId: number): Promise<void> {
+/** Notes at every link which friend this contact has counted for, so that all are deleted with the friend. */
+export async function markContact(queries: Queries, { kind, value }: Contact, friendId: number): Promise<void> {
   await queries
     .updateTable('contacts')
     .set({ counted_for: friendId })
-    .where((where) => where.or(contacts.map(({ kind, value }) => where.and({ kind, value }))))
+    .where((where) => where.and({ kind, value }))
     .execute();
 }
 
@@ -57,27 +58,23 @@ export async function findCounted(queries: Queries, hashes: readonly string[]): 
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Stores hashes permanently; false if one of them has counted before, perhaps in a transaction at the same time. */
-export async function addCounted(queries: Queries, hashes: readonly string[], now: number): Promise<boolean> {
+/** Stores a hash permanently; false if it has counted before, perhaps in a transaction at the same time. */
+export async function addCounted(queries: Queries, hash: string, now: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await queries
     .insertInto('counted_contacts')
-    // In one order everywhere: two transactions with the same hashes must not deadlock.
-    .values([...hashes].sort().map((hash) => ({ hash, counted_at: now })))
+    .values({ hash, counted_at: now })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .executeTakeFirst();
-  return numInsertedOrUpdatedRows === BigInt(hashes.length);
+  return numInsertedOrUpdatedRows === 1n;
 }
 
-/** A value of the store itself; undefined if it is not set. */
-export async function readState(queries: Queries, name: string): Promise<string | undefined> {
-  const row = await queries.selectFrom('service_state').select('value').where('name', '=', name).executeTakeFirst();
-  return row?.value;
-}
-
-export async function writeState(queries: Queries, name: string, value: string): Promise<void> {
-  await queries
-    .insertInto('service_state')
-    .values({ name, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
+/** The key of the hashes of contacts. It is made with the store. */
+export async function readHashKey(queries: Queries): Promise<string> {
+  const row = await queries
+    .selectFrom('service_state')
+    .select('value')
+    .where('name', '=', 'contact-hash-key')
+    .executeTakeFirst();
+  if (!row) throw new Error('The store has lost its key for contact hashes (service_state)');
+  return row.value;
 }

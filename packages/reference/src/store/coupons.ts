@@ -1,23 +1,11 @@
-import { type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Queries } from './store.ts';
-import type { CouponGroupsTable, CouponsTable } from './tables.ts';
+import type { CouponsTable } from './tables.ts';
 
 export type CouponRow = Selectable<CouponsTable>;
-export type CouponGroupRow = Selectable<CouponGroupsTable>;
 
-/** Stores the current definition of a group. Groups that the programme no longer has stay, for their coupons. */
-export async function saveGroup(queries: Queries, handle: string, definition: string): Promise<void> {
-  await queries
-    .insertInto('coupon_groups')
-    .values({ handle, definition })
-    .onConflict((conflict) =>
-      conflict.column('handle').doUpdateSet({ definition }).where('coupon_groups.definition', '!=', definition),
-    )
-    .execute();
-}
-
-export function listGroups(queries: Queries): Promise<CouponGroupRow[]> {
-  return queries.selectFrom('coupon_groups').selectAll().execute();
+export async function addCoupon(queries: Queries, coupon: Insertable<CouponsTable>): Promise<void> {
+  await queries.insertInto('coupons').values(coupon).execute();
 }
 
 /** A player's coupons, the oldest first. */

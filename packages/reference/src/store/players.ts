@@ -1,16 +1,51 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import { parseStored, type Wire } from '../wire/response.ts';
 import type { Queries } from './store.ts';
 import type { PlayersTable } from './tables.ts';
 
 export type PlayerRow = Selectable<PlayersTable>;
 
+/**
+ * How many events one statement stores. It has four parameters for each: SQLite takes 32,766 parameters in a statement,
+ * PostgreSQL 65,535. Small, because each number of events is a statement of its own, which costs memory to prepare.
+ */
+const EVENTS_PER_INSERT = 100;
+
 export function findPlayer(queries: Queries, playerUniqueId: string): Promise<PlayerRow | undefined> {
   return queries.selectFrom('players').selectAll().where('player_unique_id', '=', playerUniqueId).executeTakeFirst();
 }
 
-export function findPlayerByCode(queries: Queries, referralCode: string): Promise<PlayerRow | undefined> {
-  return queries.selectFrom('players').selectAll().where('referral_code', '=', referralCode).executeTakeFirst();
+export type PlayerAttributes = Wire['PlayerAttributes'];
+
+/** The columns of these attributes. */
+export function attributeColumns({ displayName, email, mobile, joinDate, ...more }: PlayerAttributes) {
+  return {
+    display_name: displayName ?? null,
+    email: email ?? null,
+    mobile: mobile ?? null,
+    join_date: joinDate ?? null,
+    more_attributes: JSON.stringify(more),
+  };
+}
+
+/** The attributes of a player; undefined before the first ones arrived. */
+export function attributesOf(row: PlayerRow): PlayerAttributes | undefined {
+  const more = parseStored<PlayerAttributes>(row.more_attributes);
+  if (!more) return undefined;
+  const { display_name: displayName, email, mobile, join_date: joinDate } = row;
+  const columns = Object.entries({ displayName, email, mobile, joinDate }).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(columns), ...more };
+}
+
+/** The id of a player in the store. */
+export function findPlayerId(queries: Queries, playerUniqueId: string) {
+  return queries.selectFrom('players').select('id').where('player_unique_id', '=', playerUniqueId).executeTakeFirst();
+}
+
+/** The id of the player whose referral link has this code. */
+export function findPlayerByCode(queries: Queries, referralCode: string) {
+  return queries.selectFrom('players').select('id').where('referral_code', '=', referralCode).executeTakeFirst();
 }
 
 /**
@@ -57,7 +92,6 @@ export async function updatePlayer(
 
 /** Deletes a player with all rows that reference it. The caller must update the totals of the referrer. */
 export async function deletePlayer(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('contacts').where('counted_for', '=', id).execute();
   await queries.deleteFrom('players').where('id', '=', id).execute();
 }
 
@@ -67,10 +101,13 @@ export async function addEvents(
   events: readonly { name: string; metadata: string }[],
   now: number,
 ): Promise<void> {
-  await queries
-    .insertInto('events')
-    .values(events.map((event) => ({ ...event, player_id: playerId, received_at: now })))
-    .execute();
+  for (let first = 0; first < events.length; first += EVENTS_PER_INSERT) {
+    const slice = events.slice(first, first + EVENTS_PER_INSERT);
+    await queries
+      .insertInto('events')
+      .values(slice.map((event) => ({ ...event, player_id: playerId, received_at: now })))
+      .execute();
+  }
 }
 
 export async function hasSentEvent(queries: Queries, playerId: number, name: string): Promise<boolean> {

@@ -4,19 +4,10 @@ import type { Queries } from './store.ts';
 /** A referral with what a list shows of the friend. */
 export type FriendRow = Awaited<ReturnType<typeof listFriends>>[number];
 
-export function findReferral(queries: Queries, friendId: number) {
-  return queries.selectFrom('referrals').selectAll().where('friend_id', '=', friendId).executeTakeFirst();
-}
-
-/** Makes a pending referral active; undefined if there is no pending one. */
-export function activateReferral(queries: Queries, friendId: number, now: number) {
-  return queries
-    .updateTable('referrals')
-    .set({ status: 'active', activated_at: now })
-    .where('friend_id', '=', friendId)
-    .where('status', '=', 'pending')
-    .returningAll()
-    .executeTakeFirst();
+/** The two players of a referral, by their ids in the store. */
+export interface Referral {
+  friend: number;
+  referrer: number;
 }
 
 export interface Totals {
@@ -24,20 +15,73 @@ export interface Totals {
   active: number;
 }
 
+/** Stores a pending referral at the end of the referrer's list. The referrer's totals must be locked. */
+export async function addReferral(queries: Queries, { friend, referrer }: Referral, now: number): Promise<void> {
+  const { last_position } = await queries
+    .updateTable('totals')
+    .set({ pending_friends: sql`pending_friends + 1`, last_position: sql`last_position + 1` })
+    .where('player_id', '=', referrer)
+    .returning('last_position')
+    .executeTakeFirstOrThrow();
+  await queries
+    .insertInto('referrals')
+    .values({ friend_id: friend, referrer_id: referrer, status: 'pending', position: last_position, referred_at: now })
+    .execute();
+}
+
+/**
+ * Makes a pending referral active, with the totals of its referrer; undefined if there is no pending one.
+ * @param lock Locks the totals that the transaction needs, before they are changed.
+ */
+export async function activateReferral(
+  queries: Queries,
+  friendId: number,
+  lock: (referral: Referral) => Promise<unknown>,
+): Promise<Referral | undefined> {
+  const row = await queries
+    .updateTable('referrals')
+    .set({ status: 'active' })
+    .where('friend_id', '=', friendId)
+    .where('status', '=', 'pending')
+    .returning('referrer_id')
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const referral = { friend: friendId, referrer: row.referrer_id };
+  await lock(referral);
+  await addToTotals(queries, row.referrer_id, { pending: -1, active: 1 });
+  return referral;
+}
+
+/** Subtracts a friend that is about to be deleted from its referrer's totals. */
+export async function removeReferral(queries: Queries, friendId: number): Promise<void> {
+  const referral = await queries
+    .selectFrom('referrals')
+    .select(['referrer_id', 'status'])
+    .where('friend_id', '=', friendId)
+    .executeTakeFirst();
+  if (!referral) return;
+  const isPending = referral.status === 'pending';
+  await addToTotals(queries, referral.referrer_id, { pending: isPending ? -1 : 0, active: isPending ? 0 : -1 });
+}
+
 export async function readTotals(queries: Queries, playerId: number): Promise<Totals> {
   const { pending_friends, active_friends } = await queries
     .selectFrom('totals')
-    .selectAll()
+    .select(['pending_friends', 'active_friends'])
     .where('player_id', '=', playerId)
     .executeTakeFirstOrThrow();
   return { pending: pending_friends, active: active_friends };
 }
 
 /**
- * Adds to a player's totals and locks them until the transaction ends; false if there is no such player. Coupons are
- * issued only under the lock of the player's totals.
+ * Locks a player's totals until the transaction ends; false if there is no such player. Coupons are issued and friends
+ * are added only under this lock. The update that changes nothing is the lock: one statement for both databases.
  */
-export async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
+export function lockTotals(queries: Queries, playerId: number): Promise<boolean> {
+  return addToTotals(queries, playerId, { pending: 0, active: 0 });
+}
+
+async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
   const { numUpdatedRows } = await queries
     .updateTable('totals')
     .set({
@@ -49,28 +93,22 @@ export async function addToTotals(queries: Queries, playerId: number, { pending,
   return numUpdatedRows === 1n;
 }
 
-export function lockTotals(queries: Queries, playerId: number): Promise<boolean> {
-  return addToTotals(queries, playerId, { pending: 0, active: 0 });
-}
-
 /** A page of a referrer's friends, in the order of their referrals. The inner query reads the index alone. */
 export function listFriends(queries: Queries, referrerId: number, offset: number, limit: number) {
   return queries
     .selectFrom((from) =>
       from
         .selectFrom('referrals')
-        .select(['friend_id', 'referred_at'])
+        .select(['friend_id', 'position'])
         .where('referrer_id', '=', referrerId)
-        .orderBy('referred_at')
-        .orderBy('friend_id')
+        .orderBy('position')
         .limit(limit)
         .offset(offset)
         .as('page'),
     )
     .innerJoin('referrals', 'referrals.friend_id', 'page.friend_id')
     .innerJoin('players', 'players.id', 'page.friend_id')
-    .select(['players.player_unique_id', 'players.attributes', 'players.created_at', 'referrals.status'])
-    .orderBy('page.referred_at')
-    .orderBy('page.friend_id')
+    .select(['player_unique_id', 'display_name', 'email', 'mobile', 'join_date', 'created_at', 'referrals.status'])
+    .orderBy('page.position')
     .execute();
 }

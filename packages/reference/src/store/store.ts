@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 /** What a query can run on: the store itself, one connection, or a transaction. */
 export type Queries = Kysely<Tables>;
 
-/** Persistent storage of players and everything that belongs to them, on libsql or on PostgreSQL. */
+/** Persistent storage of players and everything that belongs to them, on SQLite or on PostgreSQL. */
 export interface Store {
   /** For messages: a file name, or a database address without its password. */
   readonly name: string;
@@ -16,6 +16,11 @@ export interface Store {
    * Throws a StoreUnavailable if the database cannot be reached.
    */
   write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /**
+   * Like `write`, for work that deletes personal data. On SQLite, neither the file nor its log has the deleted values when
+   * it resolves. PostgreSQL keeps them in its files until VACUUM FULL.
+   */
+  erase<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** Resolves if the database answers. */
   check(): Promise<void>;
   /** Writes a consistent copy of the database to a new file. Undefined where the database has a tool of its own. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { invalid, missing } from '../errors.ts';
-import { readDate, readDateTime } from './dates.ts';
 import { playerIdProblem } from './text.ts';
 
 /*
@@ -8,13 +7,23 @@ import { playerIdProblem } from './text.ts';
  * empty text: both mean that the value is unavailable and count as absent.
  */
 
-const unavailable = (value: unknown): boolean => value === null || value === '';
+/** The longest text of a player, in characters (code points). */
+const MAX_TEXT_LENGTH = 1_024;
+
+export const unavailable = (value: unknown): boolean => value === null || value === '';
 
 /** An optional member; `null` and empty text are read as undefined. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (unavailable(value) ? undefined : value), schema.optional());
 
-export const text = z.string('must be text');
+/** A text of a player. The first comparison is the cheap one: a code point has at most two units. */
+export const text = z
+  .string('must be text')
+  .refine(
+    (value) =>
+      value.length <= MAX_TEXT_LENGTH || (value.length <= 2 * MAX_TEXT_LENGTH && [...value].length <= MAX_TEXT_LENGTH),
+    `must have at most ${MAX_TEXT_LENGTH} characters`,
+  );
 
 export const number = z.number('must be a number');
 
@@ -28,13 +37,33 @@ export const wholeNumber = (from: number, to: number, problem: string) =>
     .transform(Number)
     .refine((value) => value >= from && value <= to, problem);
 
-/** A point in time in any form of the date rule; read as UTC with milliseconds. */
-export const dateTime = text.transform(
-  readBy(readDateTime, 'must be a date like 2025-05-01 or 2025-05-01T10:30:00.000Z'),
-);
+const ISO_DATE = z.iso.date();
+const ISO_DATE_TIME = z.iso.datetime({ offset: true, local: true });
+const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
 
-/** A calendar date; the time of a date-time is checked and dropped. */
-export const date = text.transform(readBy(readDate, 'must be a date like 2025-05-01'));
+/**
+ * A point in time: ISO 8601 as `2025-05-01T10:30:00.000Z`, with any offset, or UTC without one; or a date, which is its
+ * midnight in UTC. Read as UTC with milliseconds.
+ */
+export const dateTime = z.string('must be text').transform((given, context) => {
+  if (ISO_DATE.safeParse(given).success) return `${given}T00:00:00.000Z`;
+  const time = ISO_DATE_TIME.safeParse(given).success
+    ? new Date(HAS_OFFSET.test(given) ? given : `${given}Z`)
+    : undefined;
+  // An offset can lead out of the years 0000 to 9999, which have another form.
+  if (time && time.getUTCFullYear() >= 0 && time.getUTCFullYear() <= 9999) return time.toISOString();
+  context.addIssue('must be a date like 2025-05-01 or 2025-05-01T10:30:00.000Z');
+  return z.NEVER;
+});
+
+/** A calendar date. Of a date-time it is the day as written: the offset does not change it. */
+export const date = z
+  .string('must be text')
+  .refine(
+    (given) => ISO_DATE.safeParse(given).success || ISO_DATE_TIME.safeParse(given).success,
+    'must be a date like 2025-05-01',
+  )
+  .transform((given) => given.slice(0, 10));
 
 /** The identifier of a player. Clients that number their users send it as a number. */
 export const playerUniqueId = z
@@ -43,16 +72,6 @@ export const playerUniqueId = z
     const problem = playerIdProblem(id);
     if (problem) context.addIssue(problem);
   });
-
-/** A transformation by a function that returns undefined for a text it cannot read. */
-export function readBy(read: (text: string) => string | undefined, otherwise: string) {
-  return (value: string, context: z.RefinementCtx<string>): string => {
-    const result = read(value);
-    if (result !== undefined) return result;
-    context.addIssue(otherwise);
-    return z.NEVER;
-  };
-}
 
 /** Reads `value` by a schema. Throws an ApiError that names the first wrong member; `what` names the value itself. */
 export function decode<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

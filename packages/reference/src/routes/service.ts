@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { unauthenticated } from '../errors.ts';
 import type { Keys } from '../keys.ts';
-import type { ReferenceMetrics } from '../metrics.ts';
-import type { Programme } from '../programme/schema.ts';
+import type { Programme } from '../programme/file.ts';
 import type { Store } from '../store/store.ts';
 import { readJson } from '../wire/json.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
@@ -13,7 +12,8 @@ export interface Service {
   store: Store;
   programme: Programme;
   keys: Keys;
-  metrics: ReferenceMetrics;
+  /** The folder of the service's files; backups go to `backups/` in it. */
+  dataDir: string;
   /** The address for players' browsers, without a slash at the end. */
   publicUrl(): string;
   /** The current time in milliseconds. */

@@ -1,5 +1,4 @@
 import type { ContactKind } from '../programme/contacts.ts';
-import type { LandingTexts } from './texts.ts';
 
 /** The content of a landing page. */
 export type LandingContent =
@@ -9,56 +8,54 @@ export type LandingContent =
   | { kind: 'tooMany' };
 
 /** A page without scripts, for every browser and screen reader. */
-export function landingPage(language: string, texts: LandingTexts, content: LandingContent): string {
+export function landingPage(content: LandingContent): string {
   return `<!doctype html>
-<html lang="${escaped(language)}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(texts.title)}</title>
+<title>A friend invites you</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-${main(texts, content)}
+<h1>${content.kind === 'notFound' ? 'This invitation does not exist.' : 'A friend invites you'}</h1>
+${main(content)}
 </main>
 </body>
 </html>
 `;
 }
 
-function main(texts: LandingTexts, content: LandingContent): string {
-  const title = `<h1>${escaped(texts.title)}</h1>`;
+function main(content: LandingContent): string {
   switch (content.kind) {
     case 'notFound':
-      return `<h1>${escaped(texts.notFound)}</h1>`;
+      return '';
     case 'tooMany':
-      return `${title}\n<p role="alert">${escaped(texts.tooMany)}</p>`;
-    case 'thanks':
-      return `${title}\n<p role="status">${escaped(texts.thanks)}</p>${shop(texts, content.shopLink)}`;
+      return '<p role="alert">Too many attempts. Please try again in a minute.</p>';
+    case 'thanks': {
+      const thanks = 'Thank you! Now sign up with the same contact, and your friend will be remembered.';
+      const shop = content.shopLink && `\n<p><a href="${escaped(content.shopLink)}">Continue to the shop</a></p>`;
+      return `<p role="status">${thanks}</p>${shop ?? ''}`;
+    }
     case 'form':
-      return `${title}\n${form(texts, content)}`;
+      return form(content);
     default:
       return content satisfies never;
   }
 }
 
-function shop(texts: LandingTexts, link: string | undefined): string {
-  return link === undefined ? '' : `\n<p><a href="${escaped(link)}">${escaped(texts.toShop)}</a></p>`;
-}
-
-function form(texts: LandingTexts, { contact, value, isInvalid }: LandingContent & { kind: 'form' }): string {
-  const [label, type, autocomplete, problem] =
+function form({ contact, value, isInvalid }: LandingContent & { kind: 'form' }): string {
+  const [label, type, problem] =
     contact === 'email'
-      ? [texts.email, 'email', 'email', texts.invalidEmail]
-      : [texts.mobile, 'tel', 'tel', texts.invalidMobile];
+      ? ['Your e-mail address', 'email', 'Please enter an e-mail address like name@example.com.']
+      : ['Your mobile number', 'tel', 'Please enter a mobile number with 5 to 20 digits.'];
   const described = isInvalid ? ' aria-invalid="true" aria-describedby="problem" autofocus' : '';
-  // Without an action, the form is sent to the address of the page, with its language.
   return `<form method="post">
-<label for="contact">${escaped(label)}</label>
-<input id="contact" name="contact" type="${type}" autocomplete="${autocomplete}" maxlength="254" required value="${escaped(value)}"${described}>
-${isInvalid ? `<p id="problem" role="alert">${escaped(problem)}</p>\n` : ''}<button>${escaped(texts.send)}</button>
+<label for="contact">${label}</label>
+<input id="contact" name="contact" type="${type}" autocomplete="${type}" maxlength="254" required value="${escaped(value)}"${described}>
+${isInvalid ? `<p id="problem" role="alert">${problem}</p>\n` : ''}<button>Accept the invitation</button>
 </form>`;
 }
 

@@ -1,9 +1,8 @@
-import { getCountries } from 'libphonenumber-js/min';
+import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { LANDING_LANGUAGES, landingTexts } from '../landing/texts.ts';
-import { COUPON_TYPES } from '../store/tables.ts';
-import { readDateTime } from '../wire/dates.ts';
-import { readBy } from '../wire/members.ts';
+import builtIn from '../../programme.json' with { type: 'json' };
+import { OperatorError } from '../errors.ts';
+import { dateTime } from '../wire/members.ts';
 
 /*
  * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
@@ -12,11 +11,8 @@ import { readBy } from '../wire/members.ts';
 
 const text = z.string().min(1);
 const whole = z.int().min(0);
-/** Any date or date-time of the rule in `wire/dates.ts`, in milliseconds since 1970. */
-const instant = z
-  .string()
-  .transform(readBy(readDateTime, 'must be a date like 2025-05-01 or 2025-05-01T10:30:00Z'))
-  .transform(Date.parse);
+/** A date or date-time, in milliseconds since 1970. */
+const instant = dateTime.transform((iso) => Date.parse(iso));
 
 const product = z.strictObject({
   productId: whole,
@@ -27,28 +23,38 @@ const product = z.strictObject({
 });
 
 /** Member names as in the interface: the object is sent unchanged. */
-const options = z.strictObject({
-  ExpiryAfter: z.int().min(1).optional(),
-  UsageLimit: z.int().min(1).optional(),
-  Capping: z.number().min(0).optional(),
-  MinOrderValue: z.number().min(0).optional(),
-  CombinesWith: z
-    .strictObject({ ShippingDiscounts: z.boolean(), ProductDiscounts: z.boolean(), OrderDiscounts: z.boolean() })
-    .partial()
-    .optional(),
-  ProductId: text.optional(),
-  ProductName: text.optional(),
-  VariantId: text.optional(),
-  VariantName: text.optional(),
-  ProductDisplayName: text.optional(),
-  HasCollections: z.boolean().optional(),
-  Platforms: z.array(text).optional(),
-});
+const options = z
+  .strictObject({
+    ExpiryAfter: z.int().min(1),
+    UsageLimit: z.int().min(1),
+    Capping: z.number().min(0),
+    MinOrderValue: z.number().min(0),
+    CombinesWith: z
+      .strictObject({ ShippingDiscounts: z.boolean(), ProductDiscounts: z.boolean(), OrderDiscounts: z.boolean() })
+      .partial(),
+    ProductId: text,
+    ProductName: text,
+    VariantId: text,
+    VariantName: text,
+    ProductDisplayName: text,
+    HasCollections: z.boolean(),
+    Platforms: z.array(text),
+  })
+  .partial();
+
+const couponType = z.enum([
+  'free_shipping',
+  'percentage_discount',
+  'fixed_discount',
+  'free_product',
+  'fixed_rate_discount',
+  'custom',
+]);
 
 /** The template of all coupons of a group. */
 const coupon = z
   .strictObject({
-    type: z.enum(COUPON_TYPES),
+    type: couponType,
     value: z.number().min(0).optional(),
     currency: text.optional(),
     /** Fixed dates. Default: from the issue until `options.ExpiryAfter` days later, or without end. */
@@ -91,8 +97,6 @@ export const programme = z
   .strictObject({
     /** What the landing page asks a friend for. */
     contact: z.enum(['email', 'mobile']),
-    /** ISO 3166-1 code like "DE". With it, national forms of mobile numbers match international ones. */
-    country: z.enum(getCountries(), 'must be a country code like "DE"').optional(),
     /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
     contactExpiryDays: z.int().min(1).max(36_500).default(90),
     /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */
@@ -103,18 +107,12 @@ export const programme = z
     languages: z
       .array(z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/i, 'must be a language code like "en"'))
       .min(1),
-    /** Words of the landing page, for further languages or in place of the built-in ones. */
-    texts: z.record(z.string(), landingTexts).default({}),
     groups: z.array(group),
     rewards: z.array(reward),
   })
-  .superRefine(({ languages, texts, groups, rewards }, context) => {
+  .superRefine(({ groups, rewards }, context) => {
     const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const handles = groups.map(({ handle }) => handle);
-    for (const [index, language] of languages.entries()) {
-      if (language in texts || LANDING_LANGUAGES.includes(language)) continue;
-      problem(['languages', index], `has no words for the landing page: set them in texts.${language}`);
-    }
     for (const [index, handle] of handles.entries()) {
       if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
     }
@@ -127,3 +125,30 @@ export const programme = z
 export type ProgrammeFile = z.input<typeof programme>;
 export type Programme = z.output<typeof programme>;
 export type CouponGroup = Programme['groups'][number];
+
+/**
+ * Reads the programme from a file; without a path, the built-in one. Throws an OperatorError with one line for each
+ * problem, with its path.
+ */
+export function loadProgramme(path: string | undefined): Programme {
+  if (path === undefined) return programme.parse(builtIn);
+  const result = programme.safeParse(readFile(path));
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${pathOf(issue.path)}: ${issue.message}`);
+  throw new OperatorError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
+}
+
+function readFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`The programme in ${path} cannot be read: ${reason}`);
+  }
+}
+
+/** For example `groups[2].coupon.type`. */
+function pathOf(path: PropertyKey[]): string {
+  const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return written.replace(/^\./, '') || 'the file';
+}

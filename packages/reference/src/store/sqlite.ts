@@ -1,49 +1,33 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
-  SqliteAdapter,
-  type SqliteDatabase,
-  SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  type SqliteStatement,
-  sql,
-} from 'kysely';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
-import { LRUCache } from 'lru-cache';
 import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
 import { reasonOf, type Store } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Size of the statement cache. The program has far fewer statements, apart from lists of values. */
-const MAX_STATEMENTS = 200;
-
 /**
  * Opens a file, or `:memory:`, for this process alone. Throws an OperatorError if another process has it open.
  *
- * SQLite runs in this process on one connection, so reads and writes run one after the other.
+ * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared for
+ * each query and not kept: those of long lists of values would fill the memory.
  */
-export async function openLibsql(path: string): Promise<Store> {
+export async function openSqlite(path: string): Promise<Store> {
   const database = openFile(path);
-  if (path !== ':memory:') lock(database, path);
+  if (!database.memory) lock(database, path);
   database.exec('pragma foreign_keys = on');
-
-  const cached = cacheStatements(database);
+  // What is deleted is overwritten with zeros.
+  database.exec('pragma secure_delete = on');
   const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new Adapter(),
-      createDriver: () => new ImmediateDriver({ database: cached }),
-      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
+    dialect: new SqliteDialect({
+      database: { close: () => unlock(database), prepare: (text) => database.prepare(text) },
+    }),
   });
   try {
     await migrate(db);
+    await checkpoint(db);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -52,10 +36,20 @@ export async function openLibsql(path: string): Promise<Store> {
     name: path,
     read: (work) => db.connection().execute(work),
     write: (work) => db.transaction().execute(work),
+    async erase(work) {
+      const result = await db.transaction().execute(work);
+      await checkpoint(db);
+      return result;
+    },
     check: async () => void (await sql`select 1`.execute(db)),
     backup: (target) => backup(database, target),
     close: () => db.destroy(),
   };
+}
+
+/** Writes the write-ahead log into the file and empties it: it still holds the rows as they were before a deletion. */
+async function checkpoint(db: Kysely<Tables>): Promise<void> {
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
 }
 
 /** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
@@ -124,27 +118,4 @@ function readOwner(path: string): string {
   } catch {
     return 'another process';
   }
-}
-
-/** SQLite can roll back schema changes; Kysely's adapter does not use that. */
-class Adapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-/** Takes the write lock at the start: a transaction that starts with a read cannot always upgrade its lock. */
-class ImmediateDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-}
-
-/** Kysely prepares every query again; this keeps prepared statements. */
-function cacheStatements(database: Database.Database): SqliteDatabase {
-  const statements = new LRUCache<string, SqliteStatement>({
-    max: MAX_STATEMENTS,
-    memoMethod: (text) => database.prepare(text),
-  });
-  return { close: () => unlock(database), prepare: (text) => statements.memo(text) };
 }
