@@ -2,15 +2,15 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { startReference } from '../kit/reference.ts';
 import { clientOf } from './client.ts';
+import { startReference } from './kit.ts';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
-import { libsqlPlace, POSTGRES } from './stores.ts';
+import { POSTGRES, sqlitePlace } from './stores.ts';
 
 afterEach(killLeftovers);
 
 test('a backup made under load has every write acknowledged before it, and the service starts with it', async () => {
-  const at = await libsqlPlace();
+  const at = await sqlitePlace();
   const service = await forkReference(environmentOf(at));
   await service.client.upsert('host');
   let isDone = false;
@@ -26,7 +26,7 @@ test('a backup made under load has every write acknowledged before it, and the s
   );
   while (acknowledged.length < 200) await service.client.player('host');
   const before = [...acknowledged];
-  const { status, text } = await service.client.operator('backup', {});
+  const { status, text } = await service.client.backup();
   expect(status).toBe(200);
   isDone = true;
   await load;
@@ -50,7 +50,7 @@ for (const { name, place } of POSTGRES) {
   test(`${name} has a tool of its own`, async () => {
     const at = await place();
     const reference = await startReference({ store: await at.open() });
-    expect(await clientOf(reference).operator('backup', {})).toMatchObject({
+    expect(await clientOf(reference).backup()).toMatchObject({
       status: 409,
       body: { message: 'PostgreSQL has its own tool: use pg_dump' },
     });

@@ -1,10 +1,10 @@
-import type { components } from '../../src/generated/rest.ts';
+import type { components } from '../src/generated/rest.ts';
 
 type Wire = components['schemas'];
 
 /** The members of all answers in one: each test knows which of them its answer must have. */
 type Members = Required<Wire['Player'] & Wire['PlayerUpsertResponse'] & Wire['CouponList'] & Wire['ReferralPage']> & {
-  /** Of an error, or of an issued coupon. */
+  /** Of an error, or of a coupon that was given. */
   code: number | string;
   message: string;
 };
@@ -22,7 +22,6 @@ export interface Reply {
 /** What a client needs to know about the service. */
 export interface Account {
   url: string;
-  managementUrl: string;
   apiKey: string;
   secretKey: string;
 }
@@ -30,7 +29,7 @@ export interface Account {
 export type Client = ReturnType<typeof clientOf>;
 
 /** Calls a service as its clients do, over HTTP and with both keys. */
-export function clientOf({ url, managementUrl, apiKey, secretKey }: Account) {
+export function clientOf({ url, apiKey, secretKey }: Account) {
   const call = async (
     method: string,
     path: string,
@@ -55,7 +54,6 @@ export function clientOf({ url, managementUrl, apiKey, secretKey }: Account) {
   };
   const rest = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     call(method, `/api/v3.0/integrations${path}`, body, headers);
-  const operator = (path: string, body: object) => call('POST', `${managementUrl}/operator/${path}`, body);
   const id = encodeURIComponent;
   return {
     call,
@@ -68,10 +66,9 @@ export function clientOf({ url, managementUrl, apiKey, secretKey }: Account) {
     coupons: (playerUniqueId: string) => rest('GET', `/transactions/${id(playerUniqueId)}/coupon`),
     referrals: (playerUniqueId: string, query = '') => rest('GET', `/players/${id(playerUniqueId)}/referrals${query}`),
     track: (playerUniqueId: unknown, events: unknown) => rest('POST', '/event', { playerUniqueId, events }),
-    issue: (playerUniqueId: string, group: string) => operator('coupon/issue', { playerUniqueId, group }),
-    use: (code: string) => operator('coupon/use', { code }),
-    report: (playerUniqueId: string) => operator('report', { playerUniqueId }),
-    operator,
+    give: (playerUniqueId: string, group: string) => call('POST', '/coupons', { playerUniqueId, group }),
+    use: (code: string) => call('POST', '/coupons/use', { code }),
+    backup: () => call('POST', '/backup', {}),
     /** Leaves a contact on the landing page of a player's link. */
     leave: async (playerUniqueId: string, contact: string, headers: Record<string, string> = {}) => {
       const { referralLink } = (await rest('GET', `/player/${id(playerUniqueId)}`)).body;

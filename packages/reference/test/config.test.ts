@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { loadReferenceConfig } from '../../src/reference/config.ts';
+import { loadReferenceConfig } from '../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reference-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

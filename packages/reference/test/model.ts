@@ -1,5 +1,5 @@
 /*
- * A model of the service in memory, written from the interface document and docs/reference-service.md. The property test
+ * A model of the service in memory, written from the interface document and the README. The property test
  * compares the real service with it.
  */
 
@@ -57,13 +57,14 @@ export class Model {
     const isKnown = ([, value]: [string, unknown]) =>
       value !== null &&
       value !== '' &&
-      !(typeof value === 'object' && Object.values(value).every((one) => one === null));
+      !(typeof value === 'object' && Object.values(value).every((one) => one === null || one === ''));
     const given = Object.entries(sent ?? {}).filter(isKnown);
     if (given.length === 0) return;
     const isFirst = player.attributes === undefined;
     const attributes: Record<string, unknown> = { ...player.attributes, ...Object.fromEntries(given) };
-    // Inside custom, empty text is a value.
-    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(([, value]) => value !== null);
+    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(
+      ([, value]) => value !== null && value !== '',
+    );
     if (custom.length > 0) {
       attributes['custom'] = Object.assign({}, player.attributes?.['custom'], Object.fromEntries(custom));
     }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Client, clientOf } from './client.ts';
 import type { Place } from './stores.ts';
 
-export const MAIN = new URL('../../dist/reference/main.js', import.meta.url);
+export const MAIN = new URL('../../../dist/reference/main.js', import.meta.url);
 const KEYS = { apiKey: 'key-of-a-test', secretKey: 'secret-of-a-test' };
 
 /** The environment of a service that keeps its data at a place, on a free port. */
@@ -13,8 +13,7 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
   return {
     PATH: process.env['PATH'],
     REFERENCE_PORT: '0',
-    REFERENCE_LANDING_PER_ADDRESS: '0',
-    REFERENCE_LANDING_PER_LINK: '0',
+    REFERENCE_LANDING_PER_MINUTE: '0',
     REST_API_KEY: KEYS.apiKey,
     REST_SECRET_KEY: KEYS.secretKey,
     DATA_DIR: dataDir,
@@ -25,7 +24,6 @@ export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl
 export interface RunningProcess {
   child: ChildProcess;
   url: string;
-  managementUrl: string;
   client: Client;
   /** Sends a signal and waits until the process is gone; gives its exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
@@ -79,7 +77,7 @@ async function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signa
 function running(
   child: ChildProcess,
   gone: Promise<[number | null, NodeJS.Signals | null]>,
-  at: { url: string; managementUrl: string },
+  at: { url: string },
 ): RunningProcess {
   return {
     ...at,

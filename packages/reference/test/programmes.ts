@@ -1,4 +1,4 @@
-import { type Programme, type ProgrammeFile, programme } from '../../src/reference/programme/schema.ts';
+import { type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
 
 /** A programme with one generous group and no rewards, and what a test wants to be different. */
 export function programmeWith(parts: Partial<ProgrammeFile>): Programme {

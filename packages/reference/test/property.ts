@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type RunningReference, startReference } from '../kit/reference.ts';
 import { type Client, clientOf, type Reply } from './client.ts';
+import { type RunningReference, startReference } from './kit.ts';
 import { MAX_PER_PLAYER, Model } from './model.ts';
 import { programmeWith } from './programmes.ts';
 import type { Place, STORES } from './stores.ts';

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import pg from 'pg';
-import { loadReferenceConfig } from '../../src/reference/config.ts';
-import { openStore } from '../../src/reference/store/open.ts';
-import type { Store } from '../../src/reference/store/store.ts';
-import { type ReferenceOptions, type RunningReference, startReference } from '../kit/reference.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
 import { type Client, clientOf } from './client.ts';
+import { type ReferenceOptions, type RunningReference, startReference } from './kit.ts';
 
 /** The location of a database of its own, as in the environment of the service. */
 export interface Place {
@@ -19,13 +18,10 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-/** The defaults. */
-const CONFIG = loadReferenceConfig({});
-
 const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
-/** Both kinds of store; libsql alone, and a skipped test that says so, where no PostgreSQL is reachable. */
-export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'libsql', place: libsqlPlace }];
+/** Both kinds of store; SQLite alone, and a skipped test that says so, where no PostgreSQL is reachable. */
+export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'SQLite', place: sqlitePlace }];
 if (await isReachable(POSTGRES_URL)) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
 
@@ -67,28 +63,27 @@ export function onEachStore(
 }
 
 /** A file of its own. */
-export async function libsqlPlace(): Promise<Place> {
+export async function sqlitePlace(): Promise<Place> {
   const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
   return {
     databaseUrl: undefined,
     dataDir,
-    open: () => openStore({ ...CONFIG, dataDir }),
+    open: () => openStore({ databaseUrl: undefined, dataDir }, () => {}),
     remove: () => rm(dataDir, { recursive: true }),
   };
 }
 
-/** A schema of its own, so that tests that run at the same time do not meet. */
+/** A database of its own, so that tests that run at the same time do not meet. */
 async function postgresPlace(): Promise<Place> {
-  const schema = `test_${randomUUID().replaceAll('-', '')}`;
-  await query(`create schema ${schema}`);
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await query(`create database ${name} template template0`);
   const url = new URL(POSTGRES_URL);
-  url.searchParams.set('options', `-c search_path=${schema}`);
-  url.searchParams.set('application_name', schema);
+  url.pathname = `/${name}`;
   return {
     databaseUrl: url.href,
     dataDir: tmpdir(),
-    open: () => openStore({ ...CONFIG, databaseUrl: url.href }),
-    remove: () => query(`drop schema ${schema} cascade`),
+    open: () => openStore({ databaseUrl: url.href, dataDir: '' }, () => {}),
+    remove: () => query(`drop database ${name} with (force)`),
   };
 }
 

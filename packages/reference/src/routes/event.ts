@@ -7,10 +7,12 @@ import { decode, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
 import type { Service } from './service.ts';
 
-const value = z.union([z.number(), z.string()]);
+const isScalar = (value: unknown) => typeof value === 'number' || typeof value === 'string';
+const isMetadata = (value: unknown) => isScalar(value) || (Array.isArray(value) && value.every(isScalar));
+
 const metadata = z.record(
   z.string(),
-  z.union([value, z.array(value)], 'must be a number, text or an array of them'),
+  z.unknown().refine(isMetadata, 'must be a number, text or an array of them'),
   'must be an object',
 );
 

@@ -6,13 +6,6 @@ import { migrate } from './migrate.ts';
 import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Connections of this process. */
-const POOL_SIZE = 10;
-/** Limit for one statement, and for a transaction that waits for its next statement. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** Limit for getting a connection, from the pool or a new one. */
-const CONNECT_TIMEOUT_MS = 5_000;
-
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
 const CONFLICT = new Set(['40001', '40P01', '23503']);
 /** The server closes the connection or accepts none: shutdown, start, too many connections, no connection. */
@@ -32,8 +25,12 @@ const RETRY_PAUSE_MS = 20;
 interface PostgresOptions {
   /** Called when a connection is lost. The pool replaces the connection. */
   onConnectionError?: (error: Error) => void;
-  /** Default 5,000. */
+  /** Connections of this process. */
+  poolSize?: number;
+  /** Limit for getting a connection, from the pool or a new one. */
   connectTimeoutMs?: number;
+  /** Limit for one statement, and for a transaction that waits for its next statement. */
+  statementTimeoutMs?: number;
 }
 
 /** Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached. */
@@ -65,14 +62,22 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   };
 }
 
-function createPool(url: string, { onConnectionError = () => {}, connectTimeoutMs }: PostgresOptions): pg.Pool {
+function createPool(
+  url: string,
+  {
+    onConnectionError = () => {},
+    poolSize = 10,
+    connectTimeoutMs = 5_000,
+    statementTimeoutMs = 10_000,
+  }: PostgresOptions,
+): pg.Pool {
   const pool = new pg.Pool({
     application_name: 'reference-service',
     connectionString: url,
-    max: POOL_SIZE,
-    connectionTimeoutMillis: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),

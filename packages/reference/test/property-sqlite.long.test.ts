@@ -4,5 +4,5 @@ import { STORES } from './stores.ts';
 // One file for each store, so that they run in parallel.
 compareWithModel(
   SEQUENCES,
-  STORES.filter(({ name }) => name === 'libsql'),
+  STORES.filter(({ name }) => name === 'SQLite'),
 );

@@ -8,7 +8,7 @@ afterEach(killLeftovers);
 const KILLS = 20;
 
 // A file for each store, so that the two run beside each other.
-for (const { name, place } of STORES.filter(({ name }) => name === 'libsql')) {
+for (const { name, place } of STORES.filter(({ name }) => name === 'SQLite')) {
   test(`${name} keeps every acknowledged write through ${KILLS} kills`, async () => {
     const at = await place();
     await survivesKills(at, KILLS);
