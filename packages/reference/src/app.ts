@@ -22,7 +22,7 @@ const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** How long a client may take to send a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often Node looks for requests that take longer. */
+/** How often it is checked. */
 const TIMEOUT_CHECK_MS = 1_000;
 
 /** How often expired contacts are deleted. They do not count from the moment they expire. */

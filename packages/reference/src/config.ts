@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { OperatorError } from './errors.ts';
 import { Key } from './keys.ts';
+import { reasonOf } from './store/store.ts';
 import { wholeNumber } from './wire/members.ts';
 
 /** The gateway uses the same keys when none are set. They are refused in production. */
@@ -106,7 +107,7 @@ function readSecretFile(given: NodeJS.ProcessEnv, name: (typeof SECRETS)[number]
     given[name] = readFileSync(path, 'utf8').trimEnd();
     return given[name] === '' ? [`${name}_FILE: the file is empty`] : [];
   } catch (error) {
-    return [`${name}_FILE: cannot be read: ${error instanceof Error ? error.message : String(error)}`];
+    return [`${name}_FILE: cannot be read: ${reasonOf(error)}`];
   }
 }
 

@@ -12,10 +12,10 @@ for (const { name, place } of POSTGRES) {
     let client: Client;
     /** Another program's connection to the same database. */
     let other: pg.Client;
-    const start = async (options: Parameters<typeof openPostgres>[1] = {}) => {
+    const start = async (limits: pg.PoolConfig = {}, onConnectionError?: (error: Error) => void) => {
       at = await place();
       reference = await startReference({
-        store: await openPostgres(at.databaseUrl ?? '', options),
+        store: await openPostgres(at.databaseUrl ?? '', onConnectionError, limits),
       });
       client = clientOf(reference);
       other = new pg.Client({ connectionString: at.databaseUrl });
@@ -38,7 +38,7 @@ for (const { name, place } of POSTGRES) {
     };
 
     test('a statement that waits longer than its limit is ended; the request gets 503 and nothing is stored', async () => {
-      await start({ statementTimeoutMs: 200 });
+      await start({ statement_timeout: 200 });
       await client.upsert('locked', { city: 'Bonn' });
       await other.query('begin');
       await other.query("select id from players where player_unique_id = 'locked' for update");
@@ -51,7 +51,7 @@ for (const { name, place } of POSTGRES) {
     });
 
     test('requests wait for a connection no longer than the limit', async () => {
-      await start({ poolSize: 2, connectTimeoutMs: 200 });
+      await start({ max: 2, connectionTimeoutMillis: 200 });
       await client.upsert('locked');
       await Promise.all(Array.from({ length: 16 }, (_, number) => client.upsert(`p${number}`)));
       expect(await connections()).toHaveLength(2);
@@ -69,7 +69,7 @@ for (const { name, place } of POSTGRES) {
 
     test('a connection that is ended in the middle of a transaction is replaced, and the work is done again', async () => {
       const lost: Error[] = [];
-      await start({ onConnectionError: (error) => lost.push(error) });
+      await start({}, (error) => lost.push(error));
       let runs = 0;
       await reference.store.write(async (queries) => {
         const insert = (hash: string) =>

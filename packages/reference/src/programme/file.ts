@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import builtIn from '../../programme.json' with { type: 'json' };
 import { OperatorError } from '../errors.ts';
+import { reasonOf } from '../store/store.ts';
 import { dateTime } from '../wire/members.ts';
 
 /*
@@ -142,8 +143,7 @@ function readFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`The programme in ${path} cannot be read: ${reason}`);
+    throw new OperatorError(`The programme in ${path} cannot be read: ${reasonOf(error)}`);
   }
 }
 

@@ -3,51 +3,25 @@ import * as z from 'zod';
 import { invalid, unknownPlayer } from '../errors.ts';
 import type { Programme } from '../programme/file.ts';
 import { decideReferral } from '../programme/referral.ts';
-import {
-  attributeColumns,
-  attributesOf,
-  deletePlayer,
-  findPlayer,
-  lockOrCreatePlayer,
-  lockPlayer,
-  type PlayerAttributes,
-  type PlayerRow,
-  updatePlayer,
-} from '../store/players.ts';
+import * as players from '../store/players.ts';
 import { removeReferral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
-import {
-  date,
-  dateTime,
-  decode,
-  integer,
-  number,
-  optional,
-  playerUniqueId,
-  text,
-  unavailable,
-} from '../wire/members.ts';
+import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
 import { playerIdOf, requireKey, type Service } from './service.ts';
 
 /** The most bytes of UTF-8 that a player's `custom` has as JSON. */
 const MAX_CUSTOM_BYTES = 16 * 1024;
 
 /** JSON numbers are read as doubles: larger whole numbers would be changed. */
-const exactNumber = z
-  .number()
-  .refine(
-    (value) => !Number.isInteger(value) || Number.isSafeInteger(value),
-    'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly',
-  );
+const exactNumber = number.refine(
+  (value) => !Number.isInteger(value) || Number.isSafeInteger(value),
+  'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly',
+);
 
 /** `custom`: keys of the client's choice with texts or numbers; a key with `null` or empty text counts as absent. */
 const custom = z
-  .record(z.string(), z.union([z.string(), exactNumber, z.null()], 'must be text or a number'), 'must be an object')
-  .transform((given) =>
-    Object.fromEntries(
-      Object.entries(given).filter((entry): entry is [string, string | number] => !unavailable(entry[1])),
-    ),
-  );
+  .record(z.string(), optional(z.union([z.string(), exactNumber], 'must be text or a number')), 'must be an object')
+  .transform((given) => definedOf(given));
 
 const [TEXT, TIME] = [optional(text), optional(dateTime)];
 
@@ -95,12 +69,12 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
   app.get('/integrations/player/:playerUniqueId', async (request, reply) => {
     const language = languageOf(programme, request.headers['lang']);
     const id = playerIdOf(request);
-    const player = await store.read((queries) => findPlayer(queries, id));
+    const player = await store.read((queries) => players.findPlayer(queries, id));
     if (!player) throw unknownPlayer();
     if (language !== undefined) reply.header('content-language', language);
     return {
       playerUniqueId: player.player_unique_id,
-      playerAttributes: attributesOf(player) ?? {},
+      playerAttributes: players.attributesOf(player) ?? {},
       referralLink: referralLink(service, player),
     };
   });
@@ -117,12 +91,12 @@ export async function upsertPlayer(
   queries: Queries,
   { programme, now }: Service,
   { playerUniqueId, playerAttributes, deviceToken, osType }: PlayerUpsert,
-): Promise<PlayerRow> {
-  const player = await lockOrCreatePlayer(queries, playerUniqueId, now());
-  const known = attributesOf(player);
+): Promise<players.PlayerRow> {
+  const player = await players.lockOrCreatePlayer(queries, playerUniqueId, now());
+  const known = players.attributesOf(player);
   const attributes = mergeAttributes(known, playerAttributes);
-  await updatePlayer(queries, player.id, {
-    ...(attributes && attributeColumns(attributes)),
+  await players.updatePlayer(queries, player.id, {
+    ...(attributes && players.attributeColumns(attributes)),
     ...(deviceToken !== undefined && { device_token: deviceToken }),
     ...(osType !== undefined && { os_type: osType }),
   });
@@ -136,11 +110,11 @@ export async function upsertPlayer(
  * too large.
  */
 function mergeAttributes(
-  known: PlayerAttributes | undefined,
+  known: players.PlayerAttributes | undefined,
   sent: z.output<typeof playerAttributes> | undefined,
-): PlayerAttributes | undefined {
+): players.PlayerAttributes | undefined {
   const { custom = {}, ...others } = sent ?? {};
-  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
+  const given = definedOf(others);
   const hasCustom = Object.keys(custom).length > 0;
   if (Object.keys(given).length === 0 && !hasCustom) return undefined;
   if (!hasCustom) return { ...known, ...given };
@@ -154,16 +128,23 @@ function mergeAttributes(
   return { ...known, ...given, custom: merged };
 }
 
+/** Without the members that are undefined. */
+function definedOf<Value>(given: Record<string, Value | undefined>): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
 /** Deletes the player with everything that belongs to it, and subtracts it from its referrer's totals. */
 async function removePlayer(queries: Queries, playerUniqueId: string): Promise<void> {
-  const player = await lockPlayer(queries, playerUniqueId);
+  const player = await players.lockPlayer(queries, playerUniqueId);
   if (!player) throw unknownPlayer();
   await removeReferral(queries, player.id);
-  await deletePlayer(queries, player.id);
+  await players.deletePlayer(queries, player.id);
 }
 
 /** The link that a player shares. */
-function referralLink(service: Service, player: PlayerRow): string {
+function referralLink(service: Service, player: players.PlayerRow): string {
   return `${service.publicUrl()}/r/${player.referral_code}`;
 }
 

@@ -12,7 +12,7 @@ export async function openStore(
 ): Promise<Store> {
   if (databaseUrl !== undefined) {
     const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(databaseUrl, { onConnectionError });
+    return openPostgres(databaseUrl, onConnectionError);
   }
   const { openSqlite } = await import('./sqlite.ts');
   return openSqlite(join(dataDir, 'reference.db'));

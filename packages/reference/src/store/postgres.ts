@@ -22,20 +22,17 @@ const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
 
-interface PostgresOptions {
-  /** Called when a connection is lost. The pool replaces the connection. */
-  onConnectionError?: (error: Error) => void;
-  /** Connections of this process. */
-  poolSize?: number;
-  /** Limit for getting a connection, from the pool or a new one. */
-  connectTimeoutMs?: number;
-  /** Limit for one statement, and for a transaction that waits for its next statement. */
-  statementTimeoutMs?: number;
-}
-
-/** Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached. */
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const pool = createPool(url, options);
+/**
+ * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
+ * @param onConnectionError Called when a connection is lost. The pool replaces the connection.
+ * @param limits Other limits than those of `createPool`.
+ */
+export async function openPostgres(
+  url: string,
+  onConnectionError: (error: Error) => void = () => {},
+  limits: pg.PoolConfig = {},
+): Promise<Store> {
+  const pool = createPool({ connectionString: url, ...limits }, onConnectionError);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrate(db);
@@ -46,14 +43,12 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       cause: error,
     });
   }
-  const write = <Result>(work: (queries: Queries) => Promise<Result>) =>
-    withRetry(() => inTransaction(db.startTransaction(), work));
+  const begin = () => db.startTransaction();
+  const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
+  const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
   return {
     name: nameOf(url),
-    read: (work) =>
-      withRetry(() =>
-        inTransaction(db.startTransaction().setIsolationLevel('repeatable read').setAccessMode('read only'), work),
-      ),
+    read: (work) => withRetry(() => inTransaction(snapshot(), work)),
     write,
     erase: write,
     check: async () => void (await sql`select 1`.execute(db)),
@@ -62,26 +57,18 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   };
 }
 
-function createPool(
-  url: string,
-  {
-    onConnectionError = () => {},
-    poolSize = 10,
-    connectTimeoutMs = 5_000,
-    statementTimeoutMs = 10_000,
-  }: PostgresOptions,
-): pg.Pool {
+function createPool(given: pg.PoolConfig, onConnectionError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
     application_name: 'reference-service',
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
+    ...given,
   });
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
   pool.on('error', onConnectionError);
@@ -99,19 +86,15 @@ async function inTransaction<Result>(
   try {
     result = await work(transaction);
   } catch (error) {
+    const rollback = transaction.rollback().execute();
     // On a lost connection the rollback fails too; the server has then rolled back already.
-    await transaction
-      .rollback()
-      .execute()
-      .catch(() => {});
+    await rollback.catch(() => {});
     throw error;
   }
-  await transaction
-    .commit()
-    .execute()
-    .catch((error: unknown) => {
-      throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
-    });
+  const commit = transaction.commit().execute();
+  await commit.catch((error: unknown) => {
+    throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
+  });
   return result;
 }
 

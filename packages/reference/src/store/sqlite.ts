@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Kysely, SqliteDialect, sql } from 'kysely';
@@ -17,9 +17,8 @@ import type { Tables } from './tables.ts';
 export async function openSqlite(path: string): Promise<Store> {
   const database = openFile(path);
   if (!database.memory) lock(database, path);
-  database.exec('pragma foreign_keys = on');
   // What is deleted is overwritten with zeros.
-  database.exec('pragma secure_delete = on');
+  database.exec('pragma foreign_keys = on; pragma secure_delete = on');
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({
       database: { close: () => unlock(database), prepare: (text) => database.prepare(text) },
@@ -70,9 +69,8 @@ function openFile(path: string): Database.Database {
   }
 }
 
-function cannotBeUsed(path: string, error: unknown): OperatorError {
-  return new OperatorError(`${path} cannot be used: ${reasonOf(error)}`, { cause: error });
-}
+const cannotBeUsed = (path: string, cause: unknown) =>
+  new OperatorError(`${path} cannot be used: ${reasonOf(cause)}`, { cause });
 
 /**
  * Locks the file until this process ends, also when it is killed: the lock belongs to the operating system. The file
@@ -81,17 +79,15 @@ function cannotBeUsed(path: string, error: unknown): OperatorError {
 function lock(database: Database.Database, path: string): void {
   const ownerFile = `${path}.owner`;
   try {
-    database.exec('pragma journal_mode = wal');
-    database.exec('pragma locking_mode = exclusive');
-    // A committed write survives a power failure, not only a crash of the process.
-    database.exec('pragma synchronous = full');
+    // A committed write survives a power failure (`full`), not only a crash of the process.
+    database.exec('pragma journal_mode = wal; pragma locking_mode = exclusive; pragma synchronous = full');
     // The first write takes the lock, even one that changes nothing.
     database.exec('begin immediate; commit');
   } catch (error) {
     database.close();
     if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
     throw new OperatorError(
-      `${path} is in use by ${readOwner(ownerFile)}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
+      `${path} is in use by ${existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8').trim() : 'another process'}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
     );
   }
   const startedAt = new Date(Date.now() - process.uptime() * 1000);
@@ -104,18 +100,9 @@ function lock(database: Database.Database, path: string): void {
  */
 function unlock(database: Database.Database): void {
   if (!database.memory) {
-    database.exec('pragma journal_mode = delete');
-    database.exec('pragma locking_mode = normal');
+    database.exec('pragma journal_mode = delete; pragma locking_mode = normal');
     // The locking mode takes effect with the next read.
     database.prepare('select count(*) from sqlite_master').all();
   }
   database.close();
-}
-
-function readOwner(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return 'another process';
-  }
 }

@@ -14,7 +14,12 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * repeated name, text that a database cannot store, a number that is too large for a double. The message names the member.
  */
 export function readJson(body: Buffer): unknown {
-  const text = decode(body);
+  let text: string;
+  try {
+    text = UTF8.decode(body);
+  } catch {
+    throw unreadable('The body is not UTF-8');
+  }
   inspect(text);
   try {
     return JSON.parse(text);
@@ -23,56 +28,34 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-function decode(body: Buffer): string {
-  try {
-    return UTF8.decode(body);
-  } catch {
-    throw unreadable('The body is not UTF-8');
-  }
-}
-
 /**
  * Checks the text itself, because `JSON.parse` keeps only the last of members with the same name. Runs before it, because
  * it also limits the depth.
  */
 function inspect(text: string): void {
-  /** The member names of each open object; undefined for an array. */
-  const open: (Set<string> | undefined)[] = [];
-  const enter = (names: Set<string> | undefined) => {
-    if (open.push(names) > MAX_DEPTH) throw unreadable(`The body has more than ${MAX_DEPTH} levels`);
+  /** The member names of each open object or array; those of arrays stay empty. */
+  const open: Set<string>[] = [];
+  const enter = () => {
+    if (open.push(new Set()) > MAX_DEPTH) throw unreadable(`The body has more than ${MAX_DEPTH} levels`);
+  };
+  const leave = () => void open.pop();
+  const refuse = (path: readonly PropertyKey[], problem: string | undefined) => {
+    if (problem === undefined) return;
+    const member = JSON.stringify(path.map(String).join('.').slice(0, MAX_SHOWN)).toWellFormed();
+    throw unreadable(`${path.length === 0 ? 'The body' : `The member ${member}`} ${problem}`);
   };
   visit(text, {
-    onObjectBegin: () => enter(new Set()),
-    onObjectEnd: () => void open.pop(),
-    onArrayBegin: () => enter(undefined),
-    onArrayEnd: () => void open.pop(),
+    ...{ onObjectBegin: enter, onArrayBegin: enter, onObjectEnd: leave, onArrayEnd: leave },
     onObjectProperty: (name, _offset, _length, _line, _character, path) => {
       const names = open.at(-1);
-      const problem = names?.has(name) ? 'is repeated' : memberProblem(name);
-      if (problem) throw unreadable(`${shown([...path(), name])} ${problem}`);
+      // `__proto__` is never the name of a real member, and is dangerous for every program that copies members.
+      const problem = name === '__proto__' ? 'is not allowed' : textProblem(name);
+      if (problem || names?.has(name)) refuse([...path(), name], problem ?? 'is repeated');
       names?.add(name);
     },
     onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
-      const problem = valueProblem(value);
-      if (problem) throw unreadable(`${shown(path())} ${problem}`);
+      if (typeof value === 'string' && textProblem(value)) refuse(path(), textProblem(value));
+      if (typeof value === 'number' && !Number.isFinite(value)) refuse(path(), 'is a number that is too large');
     },
   });
-}
-
-/** `__proto__` is never the name of a real member, and is dangerous for every program that copies members. */
-function memberProblem(name: string): string | undefined {
-  return name === '__proto__' ? 'is not allowed' : textProblem(name);
-}
-
-/** For example `The member "playerAttributes.city"`. */
-function shown(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'The body';
-  const member = JSON.stringify(path.map(String).join('.').slice(0, MAX_SHOWN)).toWellFormed();
-  return `The member ${member}`;
-}
-
-function valueProblem(value: unknown): string | undefined {
-  if (typeof value === 'string') return textProblem(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large';
-  return undefined;
 }

@@ -10,11 +10,9 @@ import { playerIdProblem } from './text.ts';
 /** The longest text of a player, in characters (code points). */
 const MAX_TEXT_LENGTH = 1_024;
 
-export const unavailable = (value: unknown): boolean => value === null || value === '';
-
 /** An optional member; `null` and empty text are read as undefined. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (unavailable(value) ? undefined : value), schema.optional());
+  z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 
 /** A text of a player. The first comparison is the cheap one: a code point has at most two units. */
 export const text = z
