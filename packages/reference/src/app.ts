@@ -13,18 +13,8 @@ import { deleteExpiredContacts } from './store/contacts.ts';
 
 /** The largest body, in bytes. The largest bodies of normal clients are event maps of about ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
-
-/**
- * The longest path parameter. As long as the request line can be (16 KB), so that a player id that is too long gets the
- * error of `playerIdProblem` and not 404.
- */
+/** As long as the request line can be: a player id that is too long gets the error of `playerIdProblem`, not 404. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
-
-/** How long a client may take to send a request. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often it is checked. */
-const TIMEOUT_CHECK_MS = 1_000;
-
 /** How often expired contacts are deleted. They do not count from the moment they expire. */
 const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
 
@@ -35,7 +25,7 @@ interface AppOptions {
   landingPerMinute?: number;
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
-  /** Milliseconds that a client may take to send a request, and between two checks. */
+  /** How long a client may take to send a request, default 30 s, and how often that is checked. */
   requestTimeoutMs?: number;
   timeoutCheckMs?: number;
   /** Default: no log. */
@@ -47,8 +37,8 @@ export function createReferenceApp({
   service,
   landingPerMinute = 0,
   trustProxy = [],
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
-  timeoutCheckMs = TIMEOUT_CHECK_MS,
+  requestTimeoutMs = 30_000,
+  timeoutCheckMs = 1_000,
   log,
 }: AppOptions): FastifyInstance {
   const app = fastify({
@@ -96,10 +86,8 @@ function restInterface(app: FastifyInstance, service: Service): void {
 /** One log line for each request. The route stands for the path, which contains player ids. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', async ({ method, routeOptions, log }, { statusCode: status, elapsedTime }) => {
-    log.info(
-      { method, route: routeOptions.url ?? 'unknown', status, ms: Math.round(elapsedTime * 100) / 100 },
-      'request',
-    );
+    const ms = Math.round(elapsedTime * 100) / 100;
+    log.info({ method, route: routeOptions.url ?? 'unknown', status, ms }, 'request');
   });
 }
 

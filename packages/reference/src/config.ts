@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import * as z from 'zod';
 import { OperatorError } from './errors.ts';
 import { Key } from './keys.ts';
@@ -14,6 +13,8 @@ const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL'] as const;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
 const SETTINGS = z
   .object({
     NODE_ENV: z.string().optional(),
@@ -26,7 +27,10 @@ const SETTINGS = z
     REFERENCE_TRUST_PROXY: z
       .string()
       .transform((text) => text.split(',').map((part) => part.trim()))
-      .refine((parts) => parts.every(isNetwork), 'must be addresses or networks like 10.0.0.0/8, separated by commas')
+      .refine(
+        (parts) => parts.every((part) => network.safeParse(part).success),
+        'must be addresses or networks like 10.0.0.0/8, separated by commas',
+      )
       .default([]),
     REFERENCE_LANDING_PER_MINUTE: wholeNumber(0, 1_000_000, 'must be a number from 0 (no limit) to 1000000').default(
       10,
@@ -43,15 +47,13 @@ const SETTINGS = z
     REST_SECRET_KEY: z.string().default(DEVELOPMENT_KEYS.REST_SECRET_KEY),
   })
   .superRefine((settings, context) => {
-    const problem = (name: keyof typeof settings, message: string) =>
-      context.addIssue({ code: 'custom', path: [name], message });
+    const problem = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
     const builtIn = builtInKeys(settings);
     if (settings.NODE_ENV === 'production') {
       for (const name of builtIn) problem(name, `must be set in production, as ${name} or ${name}_FILE`);
       // Without it, links would name the address that the service listens at, and clients keep links for ever.
-      if (settings.PUBLIC_URL === undefined) {
-        problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
-      }
+      const isMissing = settings.PUBLIC_URL === undefined;
+      if (isMissing) problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
     } else if (builtIn.length > 0 && !LOOPBACK.has(settings.REFERENCE_HOST)) {
       problem('REFERENCE_HOST', 'everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
     }
@@ -109,10 +111,4 @@ function readSecretFile(given: NodeJS.ProcessEnv, name: (typeof SECRETS)[number]
   } catch (error) {
     return [`${name}_FILE: cannot be read: ${reasonOf(error)}`];
   }
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix = '0', ...more] = text.split('/');
-  const version = isIP(address);
-  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }

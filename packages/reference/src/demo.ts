@@ -1,3 +1,4 @@
+import data from '../demo.json' with { type: 'json' };
 import { readContact } from './programme/contacts.ts';
 import { issueCoupon } from './programme/coupons.ts';
 import { leaveContact } from './programme/referral.ts';
@@ -14,28 +15,6 @@ const DEMO_PLAYER = 'demo-player';
 const FRIENDS = 60;
 const COUPONS_OF_EACH_GROUP = 2;
 
-const NAMES = ['Ada', 'Ben', 'Chloé', 'Dario', 'Elif', 'Femi', 'Grete', 'Hugo', 'Ines', 'Jun', 'Kofi', 'Lena'];
-
-const ATTRIBUTES = {
-  displayName: 'Demo Player',
-  firstName: 'Demo',
-  lastName: 'Player',
-  email: 'demo.player@shop.example',
-  mobile: '+49 30 1234567',
-  gender: 'F',
-  dateOfBirth: '1990-04-01T00:00:00.000Z',
-  joinDate: '2024-02-29T12:00:00.000Z',
-  tags: 'vip,newsletter',
-  country: 'DE',
-  city: 'Berlin',
-  zip: '10115',
-  totalSpent: 420.5,
-  totalOrders: 7,
-  lastOrderDate: '2025-05-01',
-  avgOrderAmount: 60.07,
-  custom: { favouriteColour: 'green', shoeSize: 42 },
-};
-
 /**
  * Fills an empty store with a player, friends and coupons, in one transaction; a store with players is not changed.
  */
@@ -44,7 +23,7 @@ export async function seedDemo(service: Service): Promise<void> {
     if (await queries.selectFrom('players').select('id').limit(1).executeTakeFirst()) return;
     const player = await upsertPlayer(queries, service, {
       playerUniqueId: DEMO_PLAYER,
-      playerAttributes: ATTRIBUTES,
+      playerAttributes: data.attributes,
       deviceToken: 'demo-device',
       osType: 'android',
     });
@@ -57,7 +36,7 @@ export async function seedDemo(service: Service): Promise<void> {
 async function addFriend(queries: Queries, service: Service, player: PlayerRow, number: number): Promise<void> {
   const { programme, now } = service;
   const playerUniqueId = `demo-friend-${number}`;
-  const name = NAMES[number % NAMES.length] ?? 'Friend';
+  const name = data.friends[number % data.friends.length] ?? 'Friend';
   const email = `friend-${number}@shop.example`;
   const mobile = `+49 151 ${1_000_000 + number}`;
   const contact = readContact(programme.contact, programme.contact === 'email' ? email : mobile);

@@ -4,12 +4,10 @@ import { StoreUnavailable } from './store/store.ts';
 /** A problem that the operator can solve. The message is complete and is printed without a stack. */
 export class OperatorError extends Error {}
 
-/*
- * All errors that the service answers with. The interface document shows neither statuses nor error bodies; this is the
- * choice of this service: `{ code, message }`, a code for programs and a sentence for people.
+/**
+ * An error that is answered as it is: `{ code, message }`, a code for programs and a sentence for people. Anything else
+ * that is thrown is a fault of this program and answered with 500.
  */
-
-/** An error that is answered as it is. Anything else that is thrown is a fault of this program and answered with 500. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: number;
@@ -37,14 +35,11 @@ export const unauthenticated = (header: string): ApiError =>
 
 export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no player with this playerUniqueId', 101);
 
-/** How long a client should wait before it repeats a request after the store failed, in seconds. */
-const RETRY_AFTER_S = 1;
-
 /** Answers an ApiError as it is, an error of the framework by its status, and any other with 500. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown);
   if (error.status >= 500) request.log.error({ err: thrown, route: request.routeOptions.url }, 'a request failed');
-  if (error.status === 503) reply.header('retry-after', RETRY_AFTER_S);
+  if (error.status === 503) reply.header('retry-after', 1);
   // The rest of a body that is too large is not read; the connection is closed.
   if (error.status === 413) reply.header('connection', 'close');
   reply.code(error.status).send({ code: error.code, message: error.message });

@@ -14,14 +14,4 @@ export class Key {
   }
 }
 
-/** The two keys of the account. */
-export interface Keys {
-  /** Required for every call. */
-  apiKey: Key;
-  /** Required to delete players, to read coupons and for the operator's routes. */
-  secretKey: Key;
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const digest = (text: string) => createHash('sha256').update(text).digest();

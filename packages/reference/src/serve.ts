@@ -39,42 +39,32 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
     if (!isEnding) grace.close();
   });
   try {
-    const url = await start(config, isDemo, log, opened);
-    announce(config, log, url);
+    await start(config, isDemo, log, opened);
   } catch (error) {
     // A signal during the start closes what the start still needs.
     if (!isEnding) throw error;
   }
 }
 
-async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<string> {
+async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
+  const { host, port, keys, dataDir, hasDevelopmentKeys, isProduction } = config;
   const programme = loadProgramme(config.programmeFile);
   const store = await openStore(config, (error) => log.warn({ err: error }, 'a database connection was lost'));
   opened.push(store);
-  let url = `http://127.0.0.1:${config.port}`;
+  let url = `http://127.0.0.1:${port}`;
   const publicUrl = () => config.publicUrl ?? url;
-  const service: Service = { store, programme, keys: config.keys, dataDir: config.dataDir, publicUrl, now: Date.now };
+  const service: Service = { store, programme, keys, dataDir, publicUrl, now: Date.now };
   const app = createReferenceApp({ ...config, service, log });
   opened.push(app);
   await app.ready();
-  if (isDemo) {
-    const { seedDemo } = await import('./demo.ts');
-    await seedDemo(service);
-  }
-  const { host, port } = config;
-  url = await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address}` }).catch((error) => {
+  if (isDemo) await (await import('./demo.ts')).seedDemo(service);
+  url = await app.listen({ host, port }).catch((error: unknown) => {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set REFERENCE_PORT to another.`) : error;
   });
-  return url;
-}
-
-/** Tells a parent process that the service is ready, or a person where it is. In production stdout has JSON only. */
-function announce(config: ReferenceConfig, log: Logger, url: string): void {
   log.info({ url }, 'listening');
+  // A parent process is told that the service is ready, or a person where it is. In production stdout has JSON only.
   if (process.send) return void process.send({ ready: true, url });
-  if (config.hasDevelopmentKeys) {
-    log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
-  }
-  if (!config.isProduction) console.log(`Reference service: ${url}/api/v3.0`);
+  if (hasDevelopmentKeys) log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
+  if (!isProduction) console.log(`Reference service: ${url}/api/v3.0`);
 }

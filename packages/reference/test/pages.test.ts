@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { onEachStore } from './stores.ts';
 
-const FRIENDS = 300;
+const FRIENDS = 160;
 const SIGN_UPS_AT_ONCE = 8;
 
 onEachStore('pages of friends', (service) => {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { plansOf, statementsOf } from '../bench/plans.mjs';
 import { findContacts } from '../src/store/contacts.ts';
 import { countCoupons, findCoupon, listCoupons } from '../src/store/coupons.ts';
-import { findPlayer, findPlayerByCode, findPlayerId, hasSentEvent } from '../src/store/players.ts';
+import { findPlayer, findPlayerId, hasSentEvent } from '../src/store/players.ts';
 import { listFriends, readTotals } from '../src/store/referrals.ts';
 import type { Queries } from '../src/store/store.ts';
 import { clientOf } from './client.ts';
@@ -15,9 +15,9 @@ test('every read that grows with the data uses an index, in the statements that 
   const reference = await startReference({ store: await at.open() });
   await clientOf(reference).upsert('host');
   const statements = await statementsOf(reference.store, async (queries: Queries) => {
-    const { id = 0 } = (await findPlayerId(queries, 'host')) ?? {};
+    const { id = 0 } = (await findPlayerId(queries, { player_unique_id: 'host' })) ?? {};
     await findPlayer(queries, 'host');
-    await findPlayerByCode(queries, 'x');
+    await findPlayerId(queries, { referral_code: 'x' });
     await hasSentEvent(queries, id, 'x');
     await readTotals(queries, id);
     await listFriends(queries, id, 200, 200);

@@ -37,7 +37,7 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
       await client.upsert(id, { email: `${id}@example.com`, city: 'x'.repeat(number % 200), custom: { number } });
     }
   };
-  await neighbours(0, 400);
+  await neighbours(0, 200);
   await client.leave('n0', secrets.email);
   await client.upsert(secrets.id, { email: secrets.other, displayName: secrets.name });
   for (let round = 0; round < 5; round++) {
@@ -51,14 +51,14 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
     lastName: secrets.lastName,
   });
   expect((await client.referrals('n0')).body.total).toBe(1);
-  await neighbours(400, 1_200);
+  await neighbours(200, 600);
   expect((await found(at.dataDir, secrets)).length).toBeGreaterThanOrEqual(Object.keys(secrets).length);
 
   await client.remove(secrets.id);
   await client.remove('friend');
   expect(await found(at.dataDir, secrets)).toEqual([]);
   expect((await client.backup()).status).toBe(200);
-  await neighbours(1_200, 1_400);
+  await neighbours(600, 700);
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await reference.close();
   const again = await startReference({ store: await at.open() });

@@ -114,12 +114,12 @@ export const programme = z
   .superRefine(({ groups, rewards }, context) => {
     const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const handles = groups.map(({ handle }) => handle);
-    for (const [index, handle] of handles.entries()) {
+    handles.forEach((handle, index) => {
       if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
-    }
-    for (const [index, reward] of rewards.entries()) {
-      if (!handles.includes(reward.group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
-    }
+    });
+    rewards.forEach(({ group }, index) => {
+      if (!handles.includes(group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
+    });
   });
 
 /** The content of a programme file. */
@@ -133,22 +133,14 @@ export type CouponGroup = Programme['groups'][number];
  */
 export function loadProgramme(path: string | undefined): Programme {
   if (path === undefined) return programme.parse(builtIn);
-  const result = programme.safeParse(readFile(path));
-  if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${pathOf(issue.path)}: ${issue.message}`);
-  throw new OperatorError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
-}
-
-function readFile(path: string): unknown {
+  let content: unknown;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new OperatorError(`The programme in ${path} cannot be read: ${reasonOf(error)}`);
   }
-}
-
-/** For example `groups[2].coupon.type`. */
-function pathOf(path: PropertyKey[]): string {
-  const written = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return written.replace(/^\./, '') || 'the file';
+  const result = programme.safeParse(content);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${z.core.toDotPath(issue.path) || 'the file'}: ${issue.message}`);
+  throw new OperatorError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
 }

@@ -1,14 +1,6 @@
-import {
-  addContact,
-  addCounted,
-  type Contact,
-  findContacts,
-  findCounted,
-  markContact,
-  readHashKey,
-} from '../store/contacts.ts';
-import { findPlayerByCode, hasSentEvent } from '../store/players.ts';
-import { activateReferral, addReferral, lockTotals, type Referral } from '../store/referrals.ts';
+import * as contacts from '../store/contacts.ts';
+import { findPlayerId, hasSentEvent, type PlayerAttributes } from '../store/players.ts';
+import { activateReferral, addReferral, addToTotals, lockTotals, type Referral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import { contactHash, readContact } from './contacts.ts';
 import { issueCoupon } from './coupons.ts';
@@ -21,12 +13,6 @@ import type { Programme } from './file.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The attributes that contacts are compared with. */
-interface ContactAttributes {
-  email?: string | undefined;
-  mobile?: string | undefined;
-}
-
 /**
  * Stores a contact left at the link with this code; false if there is no such link. A contact that has counted is not
  * stored: it cannot count again.
@@ -35,13 +21,15 @@ export async function leaveContact(
   queries: Queries,
   programme: Programme,
   referralCode: string,
-  contact: Contact,
+  contact: contacts.Contact,
   now: number,
 ): Promise<boolean> {
-  const referrer = await findPlayerByCode(queries, referralCode);
+  const referrer = await findPlayerId(queries, { referral_code: referralCode });
   if (!referrer) return false;
-  const counted = await findCounted(queries, [contactHash(await readHashKey(queries), contact)]);
-  if (counted.size === 0) await addContact(queries, referrer.id, contact, now, expiryTime(programme, now));
+  const counted = await contacts.findCounted(queries, [contactHash(await contacts.readHashKey(queries), contact)]);
+  // One that was left here before and has expired gets a later place in the order.
+  await contacts.deleteExpiredContacts(queries, expiryTime(programme, now));
+  if (counted.size === 0) await contacts.addContact(queries, referrer.id, contact, now);
   return true;
 }
 
@@ -54,10 +42,11 @@ export async function decideReferral(
   queries: Queries,
   programme: Programme,
   friend: number,
-  attributes: ContactAttributes,
+  { email = '', mobile = '' }: PlayerAttributes,
   now: number,
 ): Promise<void> {
-  const isCounted = await countReferral(queries, programme, friend, contactsOf(attributes), now);
+  const given = [readContact('email', email), readContact('mobile', mobile)].filter((contact) => contact !== undefined);
+  const isCounted = await countReferral(queries, programme, friend, given, now);
   if (isCounted && (await hasSentEvent(queries, friend, programme.actionEvent))) {
     await activate(queries, programme, friend, now);
   }
@@ -67,25 +56,25 @@ async function countReferral(
   queries: Queries,
   programme: Programme,
   friend: number,
-  contacts: readonly Contact[],
+  given: readonly contacts.Contact[],
   now: number,
 ): Promise<boolean> {
-  if (contacts.length === 0) return false;
-  const key = await readHashKey(queries);
-  const hashOf = (contact: Contact) => contactHash(key, contact);
+  if (given.length === 0) return false;
+  const key = await contacts.readHashKey(queries);
+  const hashOf = (contact: contacts.Contact) => contactHash(key, contact);
   // Starts again only if a transaction at the same time has counted the contact or deleted the referrer.
   for (;;) {
-    const counted = await findCounted(queries, contacts.map(hashOf));
-    const open = contacts.filter((contact) => !counted.has(hashOf(contact)));
+    const counted = await contacts.findCounted(queries, given.map(hashOf));
+    const open = given.filter((contact) => !counted.has(hashOf(contact)));
     if (open.length === 0) return false;
-    const left = await findContacts(queries, open, expiryTime(programme, now));
+    const left = await contacts.findContacts(queries, open, expiryTime(programme, now));
     const winner = left.find(({ referrer_id }) => referrer_id !== friend);
     if (!winner) return false;
 
     const referral = { friend, referrer: winner.referrer_id };
     if (!(await lockBothTotals(queries, referral))) continue;
-    if (!(await addCounted(queries, hashOf(winner), now))) continue;
-    await markContact(queries, winner, friend);
+    if (!(await contacts.addCounted(queries, hashOf(winner), now))) continue;
+    await contacts.markContact(queries, winner, friend);
     await addReferral(queries, referral, now);
     await issueRewards(queries, programme, 'pending', referral, now);
     return true;
@@ -94,8 +83,11 @@ async function countReferral(
 
 /** Makes a friend's pending referral active, if there is one. */
 export async function activate(queries: Queries, programme: Programme, friend: number, now: number): Promise<void> {
-  const referral = await activateReferral(queries, friend, (found) => lockBothTotals(queries, found));
-  if (referral) await issueRewards(queries, programme, 'active', referral, now);
+  const referral = await activateReferral(queries, friend);
+  if (!referral) return;
+  await lockBothTotals(queries, referral);
+  await addToTotals(queries, referral.referrer, { pending: -1, active: 1 });
+  await issueRewards(queries, programme, 'active', referral, now);
 }
 
 /** Issues the coupons that the programme promises for a step. A group that has no more for the player issues none. */
@@ -123,13 +115,6 @@ async function lockBothTotals(queries: Queries, { friend, referrer }: Referral):
     isThere = (await lockTotals(queries, id)) && isThere;
   }
   return isThere;
-}
-
-function contactsOf({ email, mobile }: ContactAttributes): Contact[] {
-  return [
-    email === undefined ? undefined : readContact('email', email),
-    mobile === undefined ? undefined : readContact('mobile', mobile),
-  ].filter((contact) => contact !== undefined);
 }
 
 /** Contacts left before this time have expired. */

@@ -15,7 +15,7 @@ export function couponRoutes(app: FastifyInstance, service: Service): void {
   app.get('/integrations/transactions/:playerUniqueId/coupon', secretKey, (request) => {
     const id = playerIdOf(request);
     return service.store.read(async (queries) => {
-      const player = await findPlayerId(queries, id);
+      const player = await findPlayerId(queries, { player_unique_id: id });
       if (!player) throw unknownPlayer();
       return { coupons: couponList(await listCoupons(queries, player.id), service.programme, service.now()) };
     });
@@ -34,22 +34,19 @@ function couponList(rows: readonly CouponRow[], programme: Programme, now: numbe
 }
 
 function coupon(row: CouponRow, issued: CouponGroup['coupon'], group: GroupResponse, now: number): CouponResponse {
-  const { type, value, currency, product, collections = [], options } = issued;
+  const { type: couponType, ...shown } = issued;
   return {
+    collections: [],
+    ...shown,
     code: row.code,
+    couponType,
     // From the first use on, even if it can be used again.
     isUsed: row.uses > 0,
-    value,
-    currency,
     creationDate: isoTime(row.created_at),
-    couponType: type,
-    product,
     startAt: isoTime(row.start_at),
     endAt: isoTime(row.end_at),
     isExpired: isExpired(row.end_at, now),
-    collections,
     group,
-    options,
   };
 }
 

@@ -16,27 +16,24 @@ const metadata = z.record(
   'must be an object',
 );
 
-/** The body of `POST /integrations/event`. Some clients send `null` for an event without metadata. */
-const trackedEvents = z.object(
-  {
-    playerUniqueId,
-    events: z
-      .record(
-        z.string(),
-        z.preprocess((given) => given ?? {}, metadata),
-        'must be an object',
-      )
-      .superRefine((events, context) => {
-        const names = Object.keys(events);
-        if (names.length === 0) context.addIssue('must have at least one event');
-        for (const name of names) {
-          const problem = nameProblem(name);
-          if (problem) context.addIssue({ code: 'custom', path: [name], message: problem });
-        }
-      }),
-  },
-  'must be an object',
-);
+const events = z
+  // Some clients send `null` for an event without metadata.
+  .record(
+    z.string(),
+    z.preprocess((given) => given ?? {}, metadata),
+    'must be an object',
+  )
+  .superRefine((given, context) => {
+    const names = Object.keys(given);
+    if (names.length === 0) context.addIssue('must have at least one event');
+    for (const name of names) {
+      const message = nameProblem(name);
+      if (message) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
+
+/** The body of `POST /integrations/event`. */
+const trackedEvents = z.object({ playerUniqueId, events }, 'must be an object');
 
 export function eventRoutes(app: FastifyInstance, service: Service): void {
   app.post('/integrations/event', async (request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { readContact } from '../programme/contacts.ts';
 import { leaveContact } from '../programme/referral.ts';
-import { findPlayerByCode } from '../store/players.ts';
+import { findPlayerId } from '../store/players.ts';
 import { textProblem } from '../wire/text.ts';
 import { type LandingContent, landingPage } from './landing-page.ts';
 import type { Service } from './service.ts';
@@ -11,9 +11,6 @@ import type { Service } from './service.ts';
 /** The largest form, in bytes. One contact is far smaller. */
 const FORM_LIMIT = 4 * 1024;
 
-const WINDOW_MS = 60_000;
-/** An IPv6 user has a whole network of this prefix length. */
-const IPV6_PREFIX = 64;
 /** A link is for many visitors: it takes this many times the forms of one address. */
 const ADDRESSES_PER_LINK = 6;
 
@@ -27,8 +24,6 @@ const HEADERS = {
   'cache-control': 'no-store',
   'content-language': 'en',
 };
-
-const PATH = z.object({ code: z.string() });
 
 /**
  * The page behind a referral link. It shows everybody the same: neither the owner of the link nor whether a contact is
@@ -45,7 +40,7 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
   const retryAfter = await limitForms(app, perMinute);
   const form = { kind: 'form', contact: programme.contact, value: '', isInvalid: false } as const;
   const isKnown = async (code: string | undefined) =>
-    code !== undefined && (await store.read((queries) => findPlayerByCode(queries, code))) !== undefined;
+    code !== undefined && (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
 
   app.get('/r/:code', async (request, reply) =>
     show(reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
@@ -65,20 +60,18 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
 }
 
 /** Returns a function that counts a form and, if it is over a limit, gives the seconds until the next is accepted. */
-async function limitForms(
-  app: FastifyInstance,
-  perMinute: number,
-): Promise<(request: FastifyRequest) => Promise<number | undefined>> {
+async function limitForms(app: FastifyInstance, perMinute: number) {
   if (perMinute === 0) return async () => undefined;
   // Each limit remembers 5,000 keys; the least recently used are evicted.
   await app.register(rateLimit, { global: false });
-  const limit = (max: number, keyOf: (request: FastifyRequest) => string) =>
-    app.createRateLimit({ max, timeWindow: WINDOW_MS, keyGenerator: keyOf });
+  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
+    app.createRateLimit({ max, timeWindow: 60_000, keyGenerator });
   const limitsInOrder = [
-    limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, IPV6_PREFIX)}`),
+    // An IPv6 user has a whole /64 network.
+    limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, 64)}`),
     limit(perMinute * ADDRESSES_PER_LINK, (request) => `link ${codeOf(request)}`),
   ];
-  return async (request) => {
+  return async (request: FastifyRequest): Promise<number | undefined> => {
     for (const check of limitsInOrder) {
       const result = await check(request);
       if (!result.isAllowed && result.isExceeded) return result.ttlInSeconds;
@@ -89,7 +82,7 @@ async function limitForms(
 
 /** The referral code of the path; undefined if no link can have it. */
 function codeOf(request: FastifyRequest): string | undefined {
-  const { code } = PATH.parse(request.params);
+  const { code } = z.object({ code: z.string() }).parse(request.params);
   return textProblem(code) ? undefined : code;
 }
 
@@ -102,11 +95,7 @@ function shopLink({ programme }: Service, code: string): string | undefined {
 }
 
 function show(reply: FastifyReply, content: LandingContent) {
-  return reply.code(statusOf(content)).headers(HEADERS).send(landingPage(content));
-}
-
-function statusOf(content: LandingContent): number {
-  if (content.kind === 'notFound') return 404;
-  if (content.kind === 'tooMany') return 429;
-  return content.kind === 'form' && content.isInvalid ? 400 : 200;
+  const isInvalid = content.kind === 'form' && content.isInvalid;
+  const status = { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404, tooMany: 429 }[content.kind];
+  return reply.code(status).headers(HEADERS).send(landingPage(content));
 }

@@ -35,8 +35,8 @@ export function operatorRoutes(app: FastifyInstance, service: Service): void {
     return { code: await give(service, playerUniqueId, group) };
   });
   app.post('/coupons/use', async (request) => {
-    const { code, uses, usage_limit } = await use(service, decode(USE, request.body, 'The body').code);
-    return { code, uses, ...(usage_limit !== null && { usageLimit: usage_limit, usesLeft: usage_limit - uses }) };
+    const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, request.body, 'The body').code);
+    return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
   });
   app.post('/backup', async () => ({ file: await backup(service) }));
 }
@@ -61,9 +61,8 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
     if (coupon.start_at !== null && time < coupon.start_at) throw new ApiError(409, 'The coupon cannot be used yet');
     if (isExpired(coupon.end_at, time)) throw new ApiError(409, 'The coupon has expired');
     const group = programme.groups.find(({ handle }) => handle === coupon.group_handle);
-    if (group && !groupState(group, 0, time).isActive) {
-      throw new ApiError(409, 'The group of the coupon is not active');
-    }
+    const isActive = !group || groupState(group, 0, time).isActive;
+    if (!isActive) throw new ApiError(409, 'The group of the coupon is not active');
     const used = await useCoupon(queries, code);
     if (!used) throw new ApiError(409, 'The usage limit of the coupon is reached');
     return used;

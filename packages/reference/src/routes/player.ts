@@ -81,7 +81,12 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
 
   app.delete('/integrations/player/:playerUniqueId', secretKey, async (request, reply) => {
     const id = playerIdOf(request);
-    await store.erase((queries) => removePlayer(queries, id));
+    await store.erase(async (queries) => {
+      const player = await players.lockPlayer(queries, id);
+      if (!player) throw unknownPlayer();
+      await removeReferral(queries, player.id);
+      await players.deletePlayer(queries, player.id);
+    });
     return reply.send();
   });
 }
@@ -133,14 +138,6 @@ function definedOf<Value>(given: Record<string, Value | undefined>): Record<stri
   return Object.fromEntries(
     Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );
-}
-
-/** Deletes the player with everything that belongs to it, and subtracts it from its referrer's totals. */
-async function removePlayer(queries: Queries, playerUniqueId: string): Promise<void> {
-  const player = await players.lockPlayer(queries, playerUniqueId);
-  if (!player) throw unknownPlayer();
-  await removeReferral(queries, player.id);
-  await players.deletePlayer(queries, player.id);
 }
 
 /** The link that a player shares. */

@@ -18,7 +18,7 @@ export function referralRoutes(app: FastifyInstance, { store }: Service): void {
     const id = playerIdOf(request);
     const { page, limit } = decode(referralQuery, request.query, 'The query');
     return store.read(async (queries) => {
-      const referrer = await findPlayerId(queries, id);
+      const referrer = await findPlayerId(queries, { player_unique_id: id });
       if (!referrer) throw unknownPlayer();
       const offset = (page - 1) * limit;
       const totals = await readTotals(queries, referrer.id);

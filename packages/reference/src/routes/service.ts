@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { unauthenticated } from '../errors.ts';
-import type { Keys } from '../keys.ts';
+import type { Key } from '../keys.ts';
 import type { Programme } from '../programme/file.ts';
 import type { Store } from '../store/store.ts';
 import { readJson } from '../wire/json.ts';
@@ -11,7 +11,8 @@ import { decode, playerUniqueId } from '../wire/members.ts';
 export interface Service {
   store: Store;
   programme: Programme;
-  keys: Keys;
+  /** The API key is required for every call, the secret one to delete players and to read coupons too. */
+  keys: { apiKey: Key; secretKey: Key };
   /** The folder of the service's files; backups go to `backups/` in it. */
   dataDir: string;
   /** The address for players' browsers, without a slash at the end. */

@@ -3,26 +3,11 @@ import type { ContactsTable } from './tables.ts';
 
 export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
-/**
- * Stores a contact left at a referrer's link. A contact that was left there before keeps its place in the order, except
- * one that was left before `expiryTime`: it gets a later place.
- */
-export async function addContact(
-  queries: Queries,
-  referrerId: number,
-  { kind, value }: Contact,
-  now: number,
-  expiryTime: number,
-): Promise<void> {
-  const contact = { referrer_id: referrerId, kind, value };
-  await queries
-    .deleteFrom('contacts')
-    .where((where) => where.and(contact))
-    .where('given_at', '<', expiryTime)
-    .execute();
+/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order. */
+export async function addContact(queries: Queries, referrerId: number, contact: Contact, now: number): Promise<void> {
   await queries
     .insertInto('contacts')
-    .values({ ...contact, given_at: now })
+    .values({ ...contact, referrer_id: referrerId, given_at: now })
     .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doNothing())
     .execute();
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
-import { parseStored, type Wire } from '../wire/response.ts';
+import type { Selectable, Updateable } from 'kysely';
+import type { Wire } from '../wire/response.ts';
 import type { Queries } from './store.ts';
 import type { PlayersTable } from './tables.ts';
 
@@ -31,21 +31,20 @@ export function attributeColumns({ displayName, email, mobile, joinDate, ...more
 
 /** The attributes of a player; undefined before the first ones arrived. */
 export function attributesOf(row: PlayerRow): PlayerAttributes | undefined {
-  const more = parseStored<PlayerAttributes>(row.more_attributes);
-  if (!more) return undefined;
+  if (row.more_attributes === null) return undefined;
+  const more: PlayerAttributes = JSON.parse(row.more_attributes);
   const { display_name: displayName, email, mobile, join_date: joinDate } = row;
   const columns = Object.entries({ displayName, email, mobile, joinDate }).filter(([, value]) => value !== null);
   return { ...Object.fromEntries(columns), ...more };
 }
 
-/** The id of a player in the store. */
-export function findPlayerId(queries: Queries, playerUniqueId: string) {
-  return queries.selectFrom('players').select('id').where('player_unique_id', '=', playerUniqueId).executeTakeFirst();
-}
-
-/** The id of the player whose referral link has this code. */
-export function findPlayerByCode(queries: Queries, referralCode: string) {
-  return queries.selectFrom('players').select('id').where('referral_code', '=', referralCode).executeTakeFirst();
+/** The id of a player in the store, by the client's identifier or by the code of the referral link. */
+export function findPlayerId(queries: Queries, by: { player_unique_id: string } | { referral_code: string }) {
+  return queries
+    .selectFrom('players')
+    .select('id')
+    .where((where) => where.and(by))
+    .executeTakeFirst();
 }
 
 /**
@@ -81,13 +80,8 @@ export function lockPlayer(queries: Queries, playerUniqueId: string): Promise<Pl
     .executeTakeFirst();
 }
 
-export async function updatePlayer(
-  queries: Queries,
-  id: number,
-  changes: Partial<Omit<PlayerRow, 'id' | 'player_unique_id'>>,
-): Promise<void> {
-  if (Object.keys(changes).length === 0) return;
-  await queries.updateTable('players').set(changes).where('id', '=', id).execute();
+export async function updatePlayer(queries: Queries, id: number, changes: Updateable<PlayersTable>): Promise<void> {
+  if (Object.keys(changes).length > 0) await queries.updateTable('players').set(changes).where('id', '=', id).execute();
 }
 
 /** Deletes a player with all rows that reference it. The caller must update the totals of the referrer. */

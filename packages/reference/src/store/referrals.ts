@@ -29,27 +29,16 @@ export async function addReferral(queries: Queries, { friend, referrer }: Referr
     .execute();
 }
 
-/**
- * Makes a pending referral active, with the totals of its referrer; undefined if there is no pending one.
- * @param lock Locks the totals that the transaction needs, before they are changed.
- */
-export async function activateReferral(
-  queries: Queries,
-  friendId: number,
-  lock: (referral: Referral) => Promise<unknown>,
-): Promise<Referral | undefined> {
+/** Makes a pending referral active; undefined if there is no pending one. The caller must update the totals. */
+export async function activateReferral(queries: Queries, friend: number): Promise<Referral | undefined> {
   const row = await queries
     .updateTable('referrals')
     .set({ status: 'active' })
-    .where('friend_id', '=', friendId)
+    .where('friend_id', '=', friend)
     .where('status', '=', 'pending')
     .returning('referrer_id')
     .executeTakeFirst();
-  if (!row) return undefined;
-  const referral = { friend: friendId, referrer: row.referrer_id };
-  await lock(referral);
-  await addToTotals(queries, row.referrer_id, { pending: -1, active: 1 });
-  return referral;
+  return row && { friend, referrer: row.referrer_id };
 }
 
 /** Subtracts a friend that is about to be deleted from its referrer's totals. */
@@ -59,9 +48,7 @@ export async function removeReferral(queries: Queries, friendId: number): Promis
     .select(['referrer_id', 'status'])
     .where('friend_id', '=', friendId)
     .executeTakeFirst();
-  if (!referral) return;
-  const isPending = referral.status === 'pending';
-  await addToTotals(queries, referral.referrer_id, { pending: isPending ? -1 : 0, active: isPending ? 0 : -1 });
+  if (referral) await addToTotals(queries, referral.referrer_id, { pending: 0, active: 0, [referral.status]: -1 });
 }
 
 export async function readTotals(queries: Queries, playerId: number): Promise<Totals> {
@@ -81,7 +68,8 @@ export function lockTotals(queries: Queries, playerId: number): Promise<boolean>
   return addToTotals(queries, playerId, { pending: 0, active: 0 });
 }
 
-async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
+/** Changes a player's totals and locks them; false if there is no such player. */
+export async function addToTotals(queries: Queries, playerId: number, { pending, active }: Totals): Promise<boolean> {
   const { numUpdatedRows } = await queries
     .updateTable('totals')
     .set({

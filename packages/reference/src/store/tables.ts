@@ -8,9 +8,7 @@ import type { Generated } from 'kysely';
 /** An end user of the client's platform. Deleting the row deletes all rows that reference it. */
 export interface PlayersTable {
   id: Generated<number>;
-  /** The client's own identifier; case-sensitive. */
   player_unique_id: string;
-  /** The identifier inside this service, assigned at creation. */
   service_id: string;
   /** The last part of the referral link; random. */
   referral_code: string;

@@ -18,8 +18,7 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 export const text = z
   .string('must be text')
   .refine(
-    (value) =>
-      value.length <= MAX_TEXT_LENGTH || (value.length <= 2 * MAX_TEXT_LENGTH && [...value].length <= MAX_TEXT_LENGTH),
+    (given) => given.length <= 2 * MAX_TEXT_LENGTH && [...given].length <= MAX_TEXT_LENGTH,
     `must have at most ${MAX_TEXT_LENGTH} characters`,
   );
 
@@ -73,19 +72,12 @@ export const playerUniqueId = z
 
 /** Reads `value` by a schema. Throws an ApiError that names the first wrong member; `what` names the value itself. */
 export function decode<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (!issue) throw invalid(what, 'cannot be read');
   const member = issue.path.length > 0 ? issue.path.map(String).join('.') : what;
   // A rule over several members has its own message.
-  if (issue.code !== 'custom' && (at(value, issue.path) ?? null) === null) throw missing(member);
+  if (issue.code !== 'custom' && (issue.input ?? null) === null) throw missing(member);
   throw invalid(member, issue.message);
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
-    value,
-  );
 }

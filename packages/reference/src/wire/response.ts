@@ -12,8 +12,3 @@ export type Response<Shape> = Shape extends object
 export function isoTime(milliseconds: number | null | undefined): string | undefined {
   return typeof milliseconds === 'number' ? new Date(milliseconds).toISOString() : undefined;
 }
-
-/** Reads JSON that this program stored. */
-export function parseStored<Shape>(json: string | null): Shape | undefined {
-  return json === null ? undefined : JSON.parse(json);
-}
