@@ -4,590 +4,584 @@
  */
 
 export interface paths {
-  '/integrations/player': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Create or update a user
-     * @description Creates a user, or updates it when it exists, with the given attributes. An update merges: members that are not
-     *     sent keep their values, and `custom` merges key by key.
-     *     Rule: to count a referral, the e-mail (compared trimmed and without case) or mobile (compared by its digits) in
-     *     the first playerAttributes sent for a user equals the one entered on a referrer's landing page. The first
-     *     referrer to whom it was given wins; one contact counts once; nobody refers themselves.
-     *     A deviceToken without its osType is refused, and nothing is stored.
-     */
-    post: operations['createOrUpdatePlayer'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/integrations/player/{playerUniqueId}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
+    "/integrations/player": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
         /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+         * Create or update a user
+         * @description Creates a user, or updates it when it exists, with the given attributes. An update merges: members that are not
+         *     sent keep their values, and `custom` merges key by key.
+         *     Rule: to count a referral, the e-mail (compared trimmed and without case) or mobile (compared by its digits) in
+         *     the first playerAttributes sent for a user equals the one entered on a referrer's landing page. The first
+         *     referrer to whom it was given wins; one contact counts once; nobody refers themselves.
+         *     A deviceToken without its osType is refused, and nothing is stored.
          */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
+        post: operations["createOrUpdatePlayer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Retrieve a user
-     * @description Retrieves a user's attributes and referral link. An unknown user is 404 with code 101.
-     */
-    get: operations['getPlayer'];
-    put?: never;
-    post?: never;
-    /**
-     * Delete a user
-     * @description Deletes the user with the user's attributes, rewards and actions, and its place in the referrals of others. An
-     *     unknown user is 404 with code 101. Created again, the user is a new one.
-     */
-    delete: operations['deletePlayer'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/integrations/transactions/{playerUniqueId}/coupon': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
+    "/integrations/player/{playerUniqueId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
+        };
         /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+         * Retrieve a user
+         * @description Retrieves a user's attributes and referral link. An unknown user is 404 with code 101.
          */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
-    };
-    /**
-     * List a user's coupons
-     * @description All of them, the oldest first. An unknown user is 404 with code 101.
-     */
-    get: operations['listPlayerCoupons'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/integrations/players/{playerUniqueId}/referrals': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
+        get: operations["getPlayer"];
+        put?: never;
+        post?: never;
         /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+         * Delete a user
+         * @description Deletes the user with the user's attributes, rewards and actions, and its place in the referrals of others. An
+         *     unknown user is 404 with code 101. Created again, the user is a new one.
          */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
+        delete: operations["deletePlayer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List a user's referrals
-     * @description Lists the users that the given user has referred, with a status per referred user and with totals, in the order
-     *     in which they were referred. A page past the end is empty and has the same totals; a page or limit out of bounds,
-     *     given twice or not a whole number is 400. An unknown user is 404 with code 101.
-     */
-    get: operations['listPlayerReferrals'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/integrations/event': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/integrations/transactions/{playerUniqueId}/coupon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a user's coupons
+         * @description All of them, the oldest first. An unknown user is 404 with code 101.
+         */
+        get: operations["listPlayerCoupons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Track events
-     * @description Sends one or more events of one user for evaluation.
-     *     1. When the user does not exist, the user is created automatically.
-     *     2. Any number of events may be sent, provided no event name is repeated.
-     *     3. An event may carry zero or more metadata keys; keys of one event must not repeat.
-     *     4. A metadata value is a number, a string, or an array of values.
-     *     A repeated name or key, or no event at all, is 400, and nothing is stored. Events are stored and evaluated before
-     *     the answer.
-     */
-    post: operations['trackEvents'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
+    "/integrations/players/{playerUniqueId}/referrals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a user's referrals
+         * @description Lists the users that the given user has referred, with a status per referred user and with totals, in the order
+         *     in which they were referred. A page past the end is empty and has the same totals; a page or limit out of bounds,
+         *     given twice or not a whole number is 400. An unknown user is 404 with code 101.
+         */
+        get: operations["listPlayerReferrals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/integrations/event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track events
+         * @description Sends one or more events of one user for evaluation.
+         *     1. When the user does not exist, the user is created automatically.
+         *     2. Any number of events may be sent, provided no event name is repeated.
+         *     3. An event may carry zero or more metadata keys; keys of one event must not repeat.
+         *     4. A metadata value is a number, a string, or an array of values.
+         *     A repeated name or key, or no event at all, is 400, and nothing is stored. Events are stored and evaluated before
+         *     the answer.
+         */
+        post: operations["trackEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    /** @description What every refusal says. */
-    Error: {
-      /**
-       * @description 1 a key is missing or wrong; 4 a required member is missing; 5 a member, parameter or header cannot be used;
-       *     7 the body cannot be read; 101 unknown user; otherwise the HTTP status.
-       */
-      code: number;
-      /** @description What is wrong, for people. */
-      message: string;
+    schemas: {
+        /** @description What every refusal says. */
+        Error: {
+            /**
+             * @description 1 a key is missing or wrong; 4 a required member is missing; 5 a member, parameter or header cannot be used;
+             *     7 the body cannot be read; 101 unknown user; otherwise the HTTP status.
+             */
+            code: number;
+            /** @description What is wrong, for people. */
+            message: string;
+        };
+        PlayerUpsertRequest: {
+            /** @description Client's unique identifier of the user; a whole number is read as its digits. */
+            playerUniqueId: string;
+            playerAttributes?: components["schemas"]["PlayerAttributes"];
+            /** @description Push-notification token (FCM) of a mobile device; used only for mobile apps. */
+            deviceToken?: string;
+            /** @description Operating system type of the mobile device, for example `android` or `ios`. Required when deviceToken is sent. */
+            osType?: string;
+        };
+        PlayerUpsertResponse: {
+            playerUniqueId: string;
+            /** @description The user's identifier inside the service; returned by create. Some services write this name with their brand in it; the gateway's REST_SERVICE_ID_FIELD says how. */
+            serviceId?: string;
+            /** @description Referral URL of the user. */
+            referralLink: string;
+        };
+        Player: {
+            playerUniqueId: string;
+            /** @description The attributes that were set; an empty object when none were. */
+            playerAttributes: components["schemas"]["PlayerAttributes"];
+            /** @description Referral URL of the user. */
+            referralLink: string;
+        };
+        /** @description All members optional. An attribute whose value is unavailable is omitted from the object rather than sent empty. */
+        PlayerAttributes: {
+            displayName?: string;
+            firstName?: string;
+            lastName?: string;
+            /** @description Mobile number. */
+            mobile?: string;
+            /** @description Examples of accepted forms: M, F, Male, Female. */
+            gender?: string;
+            /** @description E-mail address. */
+            email?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time, form `<yyyy>-<mm>-<dd>T<hh>:<mm>:<ss>.<mmm>Z`.
+             */
+            dateOfBirth?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time; the date the user joined the client's system.
+             */
+            joinDate?: string;
+            /** @description Comma-separated list of tags. */
+            tags?: string;
+            country?: string;
+            city?: string;
+            /** @description ZIP code. */
+            zip?: string;
+            /**
+             * Format: float
+             * @description Total amount spent by the user.
+             */
+            totalSpent?: number;
+            /** @description Total number of orders. */
+            totalOrders?: number;
+            /**
+             * Format: date
+             * @description Date of the last order, for example `2025-05-01`.
+             */
+            lastOrderDate?: string;
+            /**
+             * Format: float
+             * @description Average order amount.
+             */
+            avgOrderAmount?: number;
+            /**
+             * @description Free key-value pairs of extra attributes (values may be strings or numbers). Whole numbers beyond ±(2^53 - 1)
+             *     are refused, since they cannot be stored exactly.
+             */
+            custom?: {
+                [key: string]: string | number;
+            };
+        };
+        CouponList: {
+            coupons: components["schemas"]["Coupon"][];
+        };
+        Coupon: {
+            /** @description Coupon code. */
+            code: string;
+            /** @description Whether the coupon was used by the given user at least once. */
+            isUsed?: boolean;
+            /**
+             * Format: double
+             * @description Coupon value; for a percentage discount, the percentage.
+             */
+            value?: number;
+            /** @description Currency of the coupon, for example `EUR`. */
+            currency?: string;
+            creationDate?: components["schemas"]["DateTime"];
+            /** @enum {string} */
+            couponType: "free_shipping" | "percentage_discount" | "fixed_discount" | "free_product" | "fixed_rate_discount" | "custom";
+            /** @description Describes the free product when couponType is `free_product`. Omitted for other types. */
+            product?: components["schemas"]["Product"];
+            /** @description Date from which the coupon can be applied. */
+            startAt?: components["schemas"]["DateTime"];
+            /** @description Expiry date. Omitted when the coupon does not expire. */
+            endAt?: components["schemas"]["DateTime"];
+            /** @description Whether the coupon has expired. */
+            isExpired?: boolean;
+            /** @description Collection objects the coupon can be applied on. */
+            collections?: components["schemas"]["Collection"][];
+            /** @description Group object the coupon belongs to. Omitted without a group. */
+            group?: components["schemas"]["CouponGroup"];
+            options?: components["schemas"]["CouponOptions"];
+        };
+        Product: {
+            productId?: number;
+            productName?: string;
+            /** @description Display names. */
+            productDisplayName?: string[];
+            /** @description Present if the product has variants. */
+            variantId?: number;
+            /** @description Present if the product has variants. */
+            variantName?: string;
+        };
+        Collection: {
+            collectionId?: number;
+            collectionName?: string;
+        };
+        CouponGroup: {
+            /** @description Unique identifier of the group. */
+            handle: string;
+            title?: string;
+            /** @description URL of the group. */
+            url?: string;
+            iconPath?: string;
+            description?: string;
+            /** @description Maximum number of times a user can obtain coupons from this group. */
+            maxPerPlayer?: number;
+            /** @description Date from which coupons can be redeemed from the group. */
+            startDate?: components["schemas"]["DateTime"];
+            /** @description Date after which coupons can no longer be redeemed from the group. */
+            expiryDate?: components["schemas"]["DateTime"];
+            /** @description Whether coupons are available to be redeemed from the group - it is active, and the user has fewer than maxPerPlayer of it. */
+            isAvailable?: boolean;
+            /** @description True when the current date lies between startDate and expiryDate. Both ends are included; one that is missing is open. */
+            isValid?: boolean;
+            /** @description True when the client marked the group active and the group's dates are valid. */
+            isActive?: boolean;
+        };
+        /** @description Member names exactly as written. */
+        CouponOptions: {
+            /** @description Days until the coupon expires. */
+            ExpiryAfter?: number;
+            /** @description Maximum number of uses of a coupon or offer. */
+            UsageLimit?: number;
+            /**
+             * Format: double
+             * @description Maximum total discount applicable to an order.
+             */
+            Capping?: number;
+            /**
+             * Format: double
+             * @description Minimum order amount to qualify.
+             */
+            MinOrderValue?: number;
+            /** @description Say whether that kind of discount can be combined. */
+            CombinesWith?: {
+                ShippingDiscounts?: boolean;
+                ProductDiscounts?: boolean;
+                OrderDiscounts?: boolean;
+            };
+            /** @description Product identifier (a string here, an integer in the product object). */
+            ProductId?: string;
+            ProductName?: string;
+            /** @description Variant identifier (if any). */
+            VariantId?: string;
+            /** @description Variant name (if any). */
+            VariantName?: string;
+            /** @description Product display name (a string here, an array in the product object). */
+            ProductDisplayName?: string;
+            /** @description Whether the coupon has collections. */
+            HasCollections?: boolean;
+            /** @description List of platforms. */
+            Platforms?: string[];
+        };
+        ReferralPage: {
+            /** @description referredFriend objects of the current page. */
+            referredFriends: components["schemas"]["ReferredFriend"][];
+            /** @description Number of users in the current page. */
+            count: number;
+            /** @description Total users referred by the given user; totalPending and totalActive together. */
+            total: number;
+            /** @description Referred users with status pending. */
+            totalPending: number;
+            /** @description Referred users with status active. */
+            totalActive: number;
+        };
+        ReferredFriend: {
+            /** @description Identifier of the referred user. */
+            playerUniqueId: string;
+            displayName?: string;
+            email?: string;
+            /** @description Mobile number (named `mobile` in playerAttributes). */
+            mobileNumber?: string;
+            /** @description Date the user joined the store; the attribute joinDate, else the time of creation. */
+            joinDate?: components["schemas"]["DateTime"];
+            /**
+             * @description pending - referred, required referral action, per the client's referral configuration, not yet done;
+             *     active - referred and the required action completed.
+             * @enum {string}
+             */
+            status: "active" | "pending";
+        };
+        TrackEventsRequest: {
+            /** @description The user the events belong to; a whole number is read as its digits. */
+            playerUniqueId: string;
+            /** @description Map of event name to metadata object. */
+            events: {
+                [key: string]: components["schemas"]["EventMetadata"];
+            };
+        };
+        /** @description Set of key-value pairs; may be empty (`{}`). */
+        EventMetadata: {
+            [key: string]: components["schemas"]["EventMetadataValue"];
+        };
+        /** @description A number, a string, or an array of values (multiple values for one key are given as an array of strings). Other JSON values are tolerated and kept as they came. */
+        EventMetadataValue: number | string | unknown[];
+        /**
+         * Format: date-time
+         * @description ISO 8601 date-time, form `<yyyy>-<mm>-<dd>T<hh>:<mm>:<ss>.<mmm>Z`.
+         */
+        DateTime: string;
     };
-    PlayerUpsertRequest: {
-      /** @description Client's unique identifier of the user; a whole number is read as its digits. */
-      playerUniqueId: string;
-      playerAttributes?: components['schemas']['PlayerAttributes'];
-      /** @description Push-notification token (FCM) of a mobile device; used only for mobile apps. */
-      deviceToken?: string;
-      /** @description Operating system type of the mobile device, for example `android` or `ios`. Required when deviceToken is sent. */
-      osType?: string;
+    responses: {
+        /**
+         * @description Refused. The status tells the kind of error: 400 something is missing or invalid, 401 a key is missing or wrong,
+         *     404 there is no such user (code 101) or path, 405, 413, 415, 503 the service cannot reach its database, other
+         *     5xx the service failed.
+         */
+        Error: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
     };
-    PlayerUpsertResponse: {
-      playerUniqueId: string;
-      /** @description The user's identifier inside the service; returned by create. Some services write this name with their brand in it; the gateway's REST_SERVICE_ID_FIELD says how. */
-      serviceId?: string;
-      /** @description Referral URL of the user. */
-      referralLink: string;
+    parameters: {
+        /**
+         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+         */
+        playerUniqueId: string;
     };
-    Player: {
-      playerUniqueId: string;
-      /** @description The attributes that were set; an empty object when none were. */
-      playerAttributes: components['schemas']['PlayerAttributes'];
-      /** @description Referral URL of the user. */
-      referralLink: string;
-    };
-    /** @description All members optional. An attribute whose value is unavailable is omitted from the object rather than sent empty. */
-    PlayerAttributes: {
-      displayName?: string;
-      firstName?: string;
-      lastName?: string;
-      /** @description Mobile number. */
-      mobile?: string;
-      /** @description Examples of accepted forms: M, F, Male, Female. */
-      gender?: string;
-      /** @description E-mail address. */
-      email?: string;
-      /**
-       * Format: date-time
-       * @description ISO 8601 date-time, form `<yyyy>-<mm>-<dd>T<hh>:<mm>:<ss>.<mmm>Z`.
-       */
-      dateOfBirth?: string;
-      /**
-       * Format: date-time
-       * @description ISO 8601 date-time; the date the user joined the client's system.
-       */
-      joinDate?: string;
-      /** @description Comma-separated list of tags. */
-      tags?: string;
-      country?: string;
-      city?: string;
-      /** @description ZIP code. */
-      zip?: string;
-      /**
-       * Format: float
-       * @description Total amount spent by the user.
-       */
-      totalSpent?: number;
-      /** @description Total number of orders. */
-      totalOrders?: number;
-      /**
-       * Format: date
-       * @description Date of the last order, for example `2025-05-01`.
-       */
-      lastOrderDate?: string;
-      /**
-       * Format: float
-       * @description Average order amount.
-       */
-      avgOrderAmount?: number;
-      /**
-       * @description Free key-value pairs of extra attributes (values may be strings or numbers). Whole numbers beyond ±(2^53 - 1)
-       *     are refused, since they cannot be stored exactly.
-       */
-      custom?: {
-        [key: string]: string | number;
-      };
-    };
-    CouponList: {
-      coupons: components['schemas']['Coupon'][];
-    };
-    Coupon: {
-      /** @description Coupon code. */
-      code: string;
-      /** @description Whether the coupon was used by the given user at least once. */
-      isUsed?: boolean;
-      /**
-       * Format: double
-       * @description Coupon value; for a percentage discount, the percentage.
-       */
-      value?: number;
-      /** @description Currency of the coupon, for example `EUR`. */
-      currency?: string;
-      creationDate?: components['schemas']['DateTime'];
-      /** @enum {string} */
-      couponType:
-        | 'free_shipping'
-        | 'percentage_discount'
-        | 'fixed_discount'
-        | 'free_product'
-        | 'fixed_rate_discount'
-        | 'custom';
-      /** @description Describes the free product when couponType is `free_product`. Omitted for other types. */
-      product?: components['schemas']['Product'];
-      /** @description Date from which the coupon can be applied. */
-      startAt?: components['schemas']['DateTime'];
-      /** @description Expiry date. Omitted when the coupon does not expire. */
-      endAt?: components['schemas']['DateTime'];
-      /** @description Whether the coupon has expired. */
-      isExpired?: boolean;
-      /** @description Collection objects the coupon can be applied on. */
-      collections?: components['schemas']['Collection'][];
-      /** @description Group object the coupon belongs to. Omitted without a group. */
-      group?: components['schemas']['CouponGroup'];
-      options?: components['schemas']['CouponOptions'];
-    };
-    Product: {
-      productId?: number;
-      productName?: string;
-      /** @description Display names. */
-      productDisplayName?: string[];
-      /** @description Present if the product has variants. */
-      variantId?: number;
-      /** @description Present if the product has variants. */
-      variantName?: string;
-    };
-    Collection: {
-      collectionId?: number;
-      collectionName?: string;
-    };
-    CouponGroup: {
-      /** @description Unique identifier of the group. */
-      handle: string;
-      title?: string;
-      /** @description URL of the group. */
-      url?: string;
-      iconPath?: string;
-      description?: string;
-      /** @description Maximum number of times a user can obtain coupons from this group. */
-      maxPerPlayer?: number;
-      /** @description Date from which coupons can be redeemed from the group. */
-      startDate?: components['schemas']['DateTime'];
-      /** @description Date after which coupons can no longer be redeemed from the group. */
-      expiryDate?: components['schemas']['DateTime'];
-      /** @description Whether coupons are available to be redeemed from the group - it is active, and the user has fewer than maxPerPlayer of it. */
-      isAvailable?: boolean;
-      /** @description True when the current date lies between startDate and expiryDate. Both ends are included; one that is missing is open. */
-      isValid?: boolean;
-      /** @description True when the client marked the group active and the group's dates are valid. */
-      isActive?: boolean;
-    };
-    /** @description Member names exactly as written. */
-    CouponOptions: {
-      /** @description Days until the coupon expires. */
-      ExpiryAfter?: number;
-      /** @description Maximum number of uses of a coupon or offer. */
-      UsageLimit?: number;
-      /**
-       * Format: double
-       * @description Maximum total discount applicable to an order.
-       */
-      Capping?: number;
-      /**
-       * Format: double
-       * @description Minimum order amount to qualify.
-       */
-      MinOrderValue?: number;
-      /** @description Say whether that kind of discount can be combined. */
-      CombinesWith?: {
-        ShippingDiscounts?: boolean;
-        ProductDiscounts?: boolean;
-        OrderDiscounts?: boolean;
-      };
-      /** @description Product identifier (a string here, an integer in the product object). */
-      ProductId?: string;
-      ProductName?: string;
-      /** @description Variant identifier (if any). */
-      VariantId?: string;
-      /** @description Variant name (if any). */
-      VariantName?: string;
-      /** @description Product display name (a string here, an array in the product object). */
-      ProductDisplayName?: string;
-      /** @description Whether the coupon has collections. */
-      HasCollections?: boolean;
-      /** @description List of platforms. */
-      Platforms?: string[];
-    };
-    ReferralPage: {
-      /** @description referredFriend objects of the current page. */
-      referredFriends: components['schemas']['ReferredFriend'][];
-      /** @description Number of users in the current page. */
-      count: number;
-      /** @description Total users referred by the given user; totalPending and totalActive together. */
-      total: number;
-      /** @description Referred users with status pending. */
-      totalPending: number;
-      /** @description Referred users with status active. */
-      totalActive: number;
-    };
-    ReferredFriend: {
-      /** @description Identifier of the referred user. */
-      playerUniqueId: string;
-      displayName?: string;
-      email?: string;
-      /** @description Mobile number (named `mobile` in playerAttributes). */
-      mobileNumber?: string;
-      /** @description Date the user joined the store; the attribute joinDate, else the time of creation. */
-      joinDate?: components['schemas']['DateTime'];
-      /**
-       * @description pending - referred, required referral action, per the client's referral configuration, not yet done;
-       *     active - referred and the required action completed.
-       * @enum {string}
-       */
-      status: 'active' | 'pending';
-    };
-    TrackEventsRequest: {
-      /** @description The user the events belong to; a whole number is read as its digits. */
-      playerUniqueId: string;
-      /** @description Map of event name to metadata object. */
-      events: {
-        [key: string]: components['schemas']['EventMetadata'];
-      };
-    };
-    /** @description Set of key-value pairs; may be empty (`{}`). */
-    EventMetadata: {
-      [key: string]: components['schemas']['EventMetadataValue'];
-    };
-    /** @description A number, a string, or an array of values (multiple values for one key are given as an array of strings). Other JSON values are tolerated and kept as they came. */
-    EventMetadataValue: number | string | unknown[];
-    /**
-     * Format: date-time
-     * @description ISO 8601 date-time, form `<yyyy>-<mm>-<dd>T<hh>:<mm>:<ss>.<mmm>Z`.
-     */
-    DateTime: string;
-  };
-  responses: {
-    /**
-     * @description Refused. The status tells the kind of error: 400 something is missing or invalid, 401 a key is missing or wrong,
-     *     404 there is no such user (code 101) or path, 405, 413, 415, 503 the service cannot reach its database, other
-     *     5xx the service failed.
-     */
-    Error: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-  };
-  parameters: {
-    /**
-     * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-     *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-     *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
-     */
-    playerUniqueId: string;
-  };
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  createOrUpdatePlayer: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['PlayerUpsertRequest'];
-      };
-    };
-    responses: {
-      /** @description Created or updated. */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    createOrUpdatePlayer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['PlayerUpsertResponse'];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlayerUpsertRequest"];
+            };
         };
-      };
-      default: components['responses']['Error'];
-    };
-  };
-  getPlayer: {
-    parameters: {
-      query?: never;
-      header?: {
-        /**
-         * @description Language code such as `en` or `fr`, in any case; must be one of the languages configured for the account (else
-         *     400). The answer then names it in `Content-Language`, and the referral link opens the landing page in it.
-         *     When absent the answer is in the default language.
-         */
-        Lang?: string;
-      };
-      path: {
-        /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
-         */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The user. */
-      200: {
-        headers: {
-          /** @description The language that was asked for. */
-          'Content-Language'?: string;
-          [name: string]: unknown;
+        responses: {
+            /** @description Created or updated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayerUpsertResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
         };
-        content: {
-          'application/json': components['schemas']['Player'];
+    };
+    getPlayer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Language code such as `en` or `fr`, in any case; must be one of the languages configured for the account (else
+                 *     400). The answer then names it in `Content-Language`, and the referral link opens the landing page in it.
+                 *     When absent the answer is in the default language.
+                 */
+                Lang?: string;
+            };
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
         };
-      };
-      default: components['responses']['Error'];
-    };
-  };
-  deletePlayer: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
-         */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Deleted. The body is empty. */
-      200: {
-        headers: {
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    /** @description The language that was asked for. */
+                    "Content-Language"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Player"];
+                };
+            };
+            default: components["responses"]["Error"];
         };
-        content?: never;
-      };
-      default: components['responses']['Error'];
     };
-  };
-  listPlayerCoupons: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
-         */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The user's coupons. */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    deletePlayer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['CouponList'];
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. The body is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
         };
-      };
-      default: components['responses']['Error'];
     };
-  };
-  listPlayerReferrals: {
-    parameters: {
-      query?: {
-        /** @description Index of the requested page. */
-        page?: number;
-        /** @description Users per page. */
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        /**
-         * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
-         *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
-         *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
-         */
-        playerUniqueId: components['parameters']['playerUniqueId'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description One page of referred users, and totals. */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    listPlayerCoupons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['ReferralPage'];
+        requestBody?: never;
+        responses: {
+            /** @description The user's coupons. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CouponList"];
+                };
+            };
+            default: components["responses"]["Error"];
         };
-      };
-      default: components['responses']['Error'];
     };
-  };
-  trackEvents: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['TrackEventsRequest'];
-      };
-    };
-    responses: {
-      /** @description Received and evaluated. The body is empty. */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    listPlayerReferrals: {
+        parameters: {
+            query?: {
+                /** @description Index of the requested page. */
+                page?: number;
+                /** @description Users per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Client's unique identifier of the user. May be any string that is unique per user (database id, random string,
+                 *     e-mail, etc.) of 1 to 1,024 bytes of UTF-8, without control characters and bidirectional control characters. `.`
+                 *     and `..` are not allowed: no path can carry them. Case-sensitive. In paths, percent-encoded (`/` as `%2F`).
+                 */
+                playerUniqueId: components["parameters"]["playerUniqueId"];
+            };
+            cookie?: never;
         };
-        content?: never;
-      };
-      default: components['responses']['Error'];
+        requestBody?: never;
+        responses: {
+            /** @description One page of referred users, and totals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReferralPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
     };
-  };
+    trackEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description Received and evaluated. The body is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
 }
