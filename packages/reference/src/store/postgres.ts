@@ -82,19 +82,25 @@ async function inTransaction<Result>(
   work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
   const transaction = await begin.execute();
+  // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
+  const giveUp = () =>
+    transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
   let result: Result;
   try {
     result = await work(transaction);
   } catch (error) {
-    const rollback = transaction.rollback().execute();
-    // On a lost connection the rollback fails too; the server has then rolled back already.
-    await rollback.catch(() => {});
+    await giveUp();
     throw error;
   }
-  const commit = transaction.commit().execute();
-  await commit.catch((error: unknown) => {
+  try {
+    await transaction.commit().execute();
+  } catch (error) {
+    await giveUp();
     throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
-  });
+  }
   return result;
 }
 
