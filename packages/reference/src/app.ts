@@ -28,6 +28,8 @@ interface AppOptions {
   /** How long a client may take to send a request, default 30 s, and how often that is checked. */
   requestTimeoutMs?: number;
   timeoutCheckMs?: number;
+  /** Changes the REST interface, for a demo. */
+  trouble?: ((app: FastifyInstance) => void) | undefined;
   /** Default: no log. */
   log?: FastifyBaseLogger | undefined;
 }
@@ -39,6 +41,7 @@ export function createReferenceApp({
   trustProxy = [],
   requestTimeoutMs = 30_000,
   timeoutCheckMs = 1_000,
+  trouble,
   log,
 }: AppOptions): FastifyInstance {
   const app = fastify({
@@ -69,7 +72,13 @@ export function createReferenceApp({
   app.register(async (scope) => healthRoutes(scope, service));
   app.register((scope) => landingRoutes(scope, service, landingPerMinute));
   app.register(async (scope) => operatorRoutes(scope, service));
-  app.register(async (scope) => restInterface(scope, service), { prefix: '/api/v3.0' });
+  app.register(
+    async (scope) => {
+      restInterface(scope, service);
+      trouble?.(scope);
+    },
+    { prefix: '/api/v3.0' },
+  );
   return app;
 }
 

@@ -54,10 +54,12 @@ async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, open
   let url = `http://127.0.0.1:${port}`;
   const publicUrl = () => config.publicUrl ?? url;
   const service: Service = { store, programme, keys, dataDir, publicUrl, now: Date.now };
-  const app = createReferenceApp({ ...config, service, log });
+  const isTroubled = isDemo && !isProduction;
+  const trouble = isTroubled ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
+  const app = createReferenceApp({ ...config, service, log, trouble });
   opened.push(app);
   await app.ready();
-  if (isDemo) await (await import('./demo.ts')).seedDemo(service);
+  if (isDemo) await (await import('./demo/seed.ts')).seedDemo(service);
   url = await app.listen({ host, port }).catch((error: unknown) => {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set REFERENCE_PORT to another.`) : error;

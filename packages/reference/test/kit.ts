@@ -16,6 +16,7 @@ export interface ReferenceOptions {
   trustProxy?: string[];
   requestTimeoutMs?: number;
   timeoutCheckMs?: number;
+  trouble?: (app: FastifyInstance) => void;
   /** The service's clock; default the system's. */
   now?: () => number;
   /** Default: a folder that does not exist. */

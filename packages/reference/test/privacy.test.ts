@@ -1,10 +1,26 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { clientOf } from './client.ts';
-import { startReference } from './kit.ts';
+import { type ReferenceOptions, type RunningReference, startReference } from './kit.ts';
 import { programmeWith } from './programmes.ts';
 import { STORES, sqlitePlace } from './stores.ts';
+
+/** What a test that failed has left open would keep the process running. */
+const open = new Set<RunningReference>();
+afterEach(async () => {
+  for (const reference of open) await reference.close();
+  open.clear();
+});
+async function start(options: ReferenceOptions): Promise<RunningReference> {
+  const reference = await startReference(options);
+  open.add(reference);
+  return reference;
+}
+async function close(reference: RunningReference): Promise<void> {
+  open.delete(reference);
+  await reference.close();
+}
 
 /** The names of the personal values that any file of the folder holds. */
 async function found(folder: string, secrets: Record<string, string>): Promise<string[]> {
@@ -28,7 +44,7 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
     other: 'other-email@secret.example',
     id: 'id-secret',
   };
-  const reference = await startReference({ store: await at.open(), dataDir: at.dataDir });
+  const reference = await start({ store: await at.open(), dataDir: at.dataDir });
   const client = clientOf(reference);
   // Neighbours before and after, so that rows of the player move between pages as they grow.
   const neighbours = async (from: number, to: number) => {
@@ -60,10 +76,10 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
   expect((await client.backup()).status).toBe(200);
   await neighbours(600, 700);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-  await reference.close();
-  const again = await startReference({ store: await at.open() });
+  await close(reference);
+  const again = await start({ store: await at.open() });
   expect(await found(at.dataDir, secrets)).toEqual([]);
-  await again.close();
+  await close(again);
   await at.remove();
 }, 60_000);
 
@@ -73,19 +89,19 @@ test.each(STORES)(
     const at = await place();
     const programme = programmeWith({ contactExpiryDays: 30 });
     const START = Date.parse('2025-05-01');
-    const first = await startReference({ store: await at.open(), programme, now: () => START });
+    const first = await start({ store: await at.open(), programme, now: () => START });
     await clientOf(first).upsert('host');
     await clientOf(first).leave('host', 'gone@secret.example');
-    await first.close();
+    await close(first);
     for (const [day, left] of [
       [30, 1],
       [31, 0],
     ] as const) {
       const now = () => START + day * 24 * 60 * 60 * 1000;
-      const later = await startReference({ store: await at.open(), programme, now });
+      const later = await start({ store: await at.open(), programme, now });
       const rows = await later.store.read((queries) => queries.selectFrom('contacts').select('value').execute());
       expect(rows).toHaveLength(left);
-      await later.close();
+      await close(later);
     }
     if (at.databaseUrl === undefined) expect(await found(at.dataDir, { contact: 'gone@secret.example' })).toEqual([]);
     await at.remove();
