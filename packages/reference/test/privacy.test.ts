@@ -1,8 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { clientOf } from './client.ts';
 import { type ReferenceOptions, type RunningReference, startReference } from './kit.ts';
+import { found } from './personal-data.ts';
 import { programmeWith } from './programmes.ts';
 import { STORES, sqlitePlace } from './stores.ts';
 
@@ -20,16 +19,6 @@ async function start(options: ReferenceOptions): Promise<RunningReference> {
 async function close(reference: RunningReference): Promise<void> {
   open.delete(reference);
   await reference.close();
-}
-
-/** The names of the personal values that any file of the folder holds. */
-async function found(folder: string, secrets: Record<string, string>): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = names.filter((entry) => entry.isFile());
-  const contents = await Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), 'latin1')));
-  return Object.entries(secrets).flatMap(([name, secret]) =>
-    contents.flatMap((content, index) => (content.includes(secret) ? [`${name} in ${files[index]?.name}`] : [])),
-  );
 }
 
 test('SQLite: neither the file nor its log nor a backup has anything of a deleted player', async () => {
