@@ -120,6 +120,17 @@ describe('the image', () => {
     }
   });
 
+  test('and the SBOM of the gateway have no package that the reference service alone needs', () => {
+    const own = JSON.parse(read('package.json')).dependencies;
+    const { dependencies } = JSON.parse(read('packages/reference/package.json'));
+    const alone = Object.keys(dependencies).filter((name) => !(name in own));
+    expect(alone).toEqual(expect.arrayContaining(['kysely', 'libsql', 'pg']));
+    const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' }));
+    const named = sbom.components.map(({ name }: { name: string }) => name);
+    expect(named).toContain('fastify');
+    expect(alone.filter((name) => named.includes(name))).toEqual([]);
+  });
+
   test('sets what the programs know', () => {
     expect(unknown(imageEnv, GATEWAY)).toEqual([]);
     expect(unknown(referenceEnv, REFERENCE)).toEqual([]);
