@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { loadReferenceConfig } from '../packages/reference/src/config.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { settingsOf } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
-import { loadReferenceConfig } from '../src/reference/config.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';
 
@@ -42,7 +42,10 @@ const GATEWAY = new Set(
 );
 // The reference service's settings are found in its source: it shares nothing with the gateway.
 const REFERENCE = new Set(
-  [...read('src/reference/config.ts').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].flatMap(([name]) => [name, `${name}_FILE`]),
+  [...read('packages/reference/src/config.ts').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].flatMap(([name]) => [
+    name,
+    `${name}_FILE`,
+  ]),
 );
 
 /** The variables that no setting has. */
@@ -94,9 +97,10 @@ describe('the image', () => {
     expect(sent.slice(1).sort()).toEqual([...new Set(copied)].map((path) => `!${path}`).sort());
   });
 
-  test('of the gateway is the last one, has no packages, and is not root', () => {
+  test('of the gateway is the last one, has no packages of other workspaces, and is not root', () => {
     expect(instructions.findLast(({ name }) => name === 'FROM')?.rest).toMatch(/ AS gateway$/);
-    expect(stageOf('gateway').filter(({ rest }) => rest.includes('node_modules'))).toEqual([]);
+    const installed = stageOf('packages').find(({ name }) => name === 'RUN')?.rest;
+    expect(installed).toMatch(/^npm ci --omit=dev --workspaces=false /);
     const program = command(only('CMD')[0]);
     expect(program.at(-1)).toBe('dist/main.js');
     expect(JSON.parse(read('package.json')).scripts.start).toContain(` exec ${program.join(' ')}`);
@@ -114,6 +118,17 @@ describe('the image', () => {
       for (const image of images) expect(image).toMatch(/:\d+\.\d+/);
       for (const image of images.filter((one) => one.includes('referral-'))) expect(image).toMatch(`:${version}`);
     }
+  });
+
+  test('and the SBOM of the gateway have no package that the reference service alone needs', () => {
+    const own = JSON.parse(read('package.json')).dependencies;
+    const { dependencies } = JSON.parse(read('packages/reference/package.json'));
+    const alone = Object.keys(dependencies).filter((name) => !(name in own));
+    expect(alone).toEqual(expect.arrayContaining(['kysely', 'libsql', 'pg']));
+    const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8' }));
+    const named = sbom.components.map(({ name }: { name: string }) => name);
+    expect(named).toContain('fastify');
+    expect(alone.filter((name) => named.includes(name))).toEqual([]);
   });
 
   test('sets what the programs know', () => {
@@ -301,8 +316,7 @@ describe('with compose', () => {
       ?.replace(/\$\$\(.*?\)/, 'password');
     const config = loadReferenceConfig(here({ ...env, DATABASE_URL: DATABASE_URL ?? '' }, '/run/secrets'));
     expect(config.databaseUrl).toBe('postgres://referral:password@postgres:5432/referral');
-    expect(reference.command.join(' ')).toContain('exec node dist/reference/main.js');
-    expect(existsSync(join(root, 'dist/reference/main.js'))).toBe(true);
+    expect(reference.command.join(' ')).toContain(`exec ${command(restsOf(stageOf('reference'), 'CMD')[0]).join(' ')}`);
   });
 
   test.each(Object.entries(compose.services))('%s: its secrets, files and dependencies are there', (_name, one) => {
@@ -313,6 +327,42 @@ describe('with compose', () => {
     expect(needed.filter((other) => compose.services[other]?.healthcheck === undefined)).toEqual([]);
     const { build } = one;
     expect(build === undefined || existsSync(join(root, 'deploy', build.context, build.dockerfile))).toBe(true);
+  });
+
+  test('the documented commands make the secrets and a token for them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+    const commands = [...read('deploy/compose.yaml').matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line);
+    // npm runs a script in the root of the repository; there is no engine here.
+    const stubs = `docker() { :; }; npm() { shift 3; (cd .. && node "${join(root, 'dist/process/token.js')}" "$@"); }`;
+    mkdirSync(join(folder, 'deploy'));
+    const script = [stubs, 'umask 077', ...commands].join('\n');
+    const printed = execFileSync('sh', ['-euc', script], { cwd: folder, encoding: 'utf8' });
+    expect(printed).toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    expect(
+      readdirSync(join(folder, 'deploy/secrets'))
+        .map((name) => `./secrets/${name}`)
+        .sort(),
+    ).toEqual(
+      Object.values(compose.secrets)
+        .map(({ file }) => file)
+        .sort(),
+    );
+    rmSync(folder, { recursive: true });
+  });
+
+  test('Redis keeps every key, also through a restart', () => {
+    expect(compose.services['redis']?.command.join(' ')).toBe(
+      'redis-server --appendonly yes --maxmemory 128mb --maxmemory-policy noeviction',
+    );
+  });
+
+  test('the reference service is healthy when it is ready, not with any answer', () => {
+    expect(reference.healthcheck?.test.join(' ')).toMatch(
+      /\/readyz'\)\.then\(\(\{ ok \}\) => process\.exit\(ok \? 0 : 1\)/,
+    );
+    expect(restsOf(stageOf('reference'), 'HEALTHCHECK')[0]).toMatch(
+      /\/readyz`\)\.then\(\(\{ ok \}\) => process\.exit\(ok \? 0 : 1\)/,
+    );
   });
 
   test('secrets stand where nobody commits them', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startReference } from '../kit/reference.ts';
 import { ERROR, OPERATIONS, violations } from './document.ts';
 import { type ContractService, contractService } from './service.ts';
 
@@ -148,4 +149,19 @@ describe('refusals have the status and the shape of the document', () => {
     });
     if (status === 404) expect(JSON.parse(answer.text)).toMatchObject({ code: 101 });
   });
+});
+
+test('the demo player fits the contract', async () => {
+  const demo = await startReference({ demo: true });
+  const get = async (path: string) => {
+    const headers = { APIKey: demo.apiKey, secretKey: demo.secretKey };
+    return (await fetch(`${demo.url}/api/v3.0/integrations${path}`, { headers })).json();
+  };
+  const coupons = await get('/transactions/demo-player/coupon');
+  const referrals = await get('/players/demo-player/referrals');
+  await demo.close();
+  expect(violations('contract#/components/schemas/CouponList', coupons)).toEqual([]);
+  expect(violations('contract#/components/schemas/ReferralPage', referrals)).toEqual([]);
+  expect(referrals).toMatchObject({ count: 50, total: 60, totalPending: 30, totalActive: 30 });
+  expect(new Set(coupons.coupons.map(({ couponType }: { couponType: string }) => couponType)).size).toBe(6);
 });

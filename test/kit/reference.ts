@@ -1,70 +1,48 @@
-import type { FastifyInstance } from 'fastify';
-import { createReferenceApp } from '../../src/reference/app.ts';
-import { Key } from '../../src/reference/keys.ts';
-import { createManagementApp } from '../../src/reference/management.ts';
-import { createMetrics } from '../../src/reference/metrics.ts';
-import { loadProgramme } from '../../src/reference/programme/load.ts';
-import type { Programme } from '../../src/reference/programme/schema.ts';
-import type { LandingLimits } from '../../src/reference/routes/landing.ts';
-import type { Service } from '../../src/reference/routes/request.ts';
-import { openLibsql } from '../../src/reference/store/libsql.ts';
-import type { Store } from '../../src/reference/store/store.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-export interface ReferenceOptions {
-  /** Closed with the service. Default: an empty one in memory. */
-  store?: Store;
-  /** Default: the built-in programme. */
-  programme?: Programme;
-  /** Default: no limits. */
-  landingLimits?: LandingLimits;
-  trustProxy?: string[];
-  /** The service's clock; default the system's. */
-  now?: () => number;
-  /** Default: a folder that does not exist. */
-  backupDir?: string;
-}
+const MAIN = fileURLToPath(new URL('../../dist/reference/main.js', import.meta.url));
+const KEYS = { apiKey: 'an-api-key', secretKey: 'a-secret-key' };
 
 export interface RunningReference {
   /** The host part, without `/api/v3.0`. */
   url: string;
-  /** The management port, with the operator's routes. */
-  managementUrl: string;
   apiKey: string;
   secretKey: string;
-  app: FastifyInstance;
-  service: Service;
-  store: Store;
   close(): Promise<void>;
 }
 
-/** The reference service in this process, on free ports of this machine. */
-export async function startReference({
-  store,
-  programme = loadProgramme(undefined),
-  landingLimits = { perAddress: 0, perLink: 0 },
-  trustProxy = [],
-  now = Date.now,
-  backupDir = '/nonexistent',
-}: ReferenceOptions = {}): Promise<RunningReference> {
-  const [apiKey, secretKey] = ['an-api-key', 'a-secret-key'];
-  const opened = store ?? (await openLibsql(':memory:'));
-  let url = '';
-  const service: Service = {
-    store: opened,
-    programme,
-    keys: { apiKey: new Key(apiKey), secretKey: new Key(secretKey) },
-    metrics: createMetrics(),
-    publicUrl: () => url,
-    now,
+/**
+ * Starts the reference service that is shipped, on a free port and an empty store of its own.
+ * @param demo Whether the store is filled with the demo players.
+ */
+export async function startReference({ demo = false } = {}): Promise<RunningReference> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
+  const child = fork(MAIN, demo ? ['--demo'] : [], {
+    env: {
+      PATH: process.env['PATH'],
+      REFERENCE_PORT: '0',
+      REFERENCE_LANDING_PER_MINUTE: '0',
+      DATA_DIR: dataDir,
+      REST_API_KEY: KEYS.apiKey,
+      REST_SECRET_KEY: KEYS.secretKey,
+    },
+  });
+  const gone = once(child, 'exit');
+  const ended = gone.then(() => Promise.reject(new Error('The reference service ended before it was ready')));
+  const [{ url }] = await Promise.race([once(child, 'message'), ended]);
+  ended.catch(() => {});
+  return {
+    url,
+    ...KEYS,
+    async close() {
+      child.kill('SIGTERM');
+      await gone;
+      await rm(dataDir, { recursive: true });
+    },
   };
-  const app = createReferenceApp({ service, landingLimits, trustProxy });
-  const management = createManagementApp({ service, phase: () => 'running', healthTimeoutMs: 2_000, backupDir });
-  url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const managementUrl = await management.listen({ host: '127.0.0.1', port: 0 });
-  const close = async () => {
-    await app.close();
-    await management.close();
-    await opened.close();
-  };
-  return { url, managementUrl, apiKey, secretKey, app, service, store: opened, close };
 }

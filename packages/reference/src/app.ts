@@ -1,0 +1,110 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { ApiError, answerError } from './errors.ts';
+import { expiryTime } from './programme/referral.ts';
+import { couponRoutes } from './routes/coupon.ts';
+import { eventRoutes } from './routes/event.ts';
+import { healthRoutes } from './routes/health.ts';
+import { landingRoutes } from './routes/landing.ts';
+import { operatorRoutes } from './routes/operator.ts';
+import { playerRoutes } from './routes/player.ts';
+import { referralRoutes } from './routes/referral.ts';
+import { acceptJson, requireKey, type Service } from './routes/service.ts';
+import { deleteExpiredContacts } from './store/contacts.ts';
+
+/** The largest body, in bytes. The largest bodies of normal clients are event maps of about ten kilobytes. */
+const BODY_LIMIT = 1024 * 1024;
+/** As long as the request line can be: a player id that is too long gets the error of `playerIdProblem`, not 404. */
+const MAX_PARAMETER_LENGTH = 16 * 1024;
+/** How often expired contacts are deleted. They do not count from the moment they expire. */
+const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
+
+interface AppOptions {
+  /** Its store remains the caller's: closing the app does not close it. */
+  service: Service;
+  /** Forms of the landing page that one address may send in a minute. Default 0: no limit. */
+  landingPerMinute?: number;
+  /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
+  trustProxy?: string[];
+  /** How long a client may take to send a request, default 30 s, and how often that is checked. */
+  requestTimeoutMs?: number;
+  timeoutCheckMs?: number;
+  /** Changes the REST interface, for a demo. */
+  trouble?: ((app: FastifyInstance) => void) | undefined;
+  /** Default: no log. */
+  log?: FastifyBaseLogger | undefined;
+}
+
+/** The whole service on one port: the REST interface, the landing page, health. Reads no environment, does not listen. */
+export function createReferenceApp({
+  service,
+  landingPerMinute = 0,
+  trustProxy = [],
+  requestTimeoutMs = 30_000,
+  timeoutCheckMs = 1_000,
+  trouble,
+  log,
+}: AppOptions): FastifyInstance {
+  const app = fastify({
+    ...(log && { loggerInstance: log }),
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
+    frameworkErrors: answerError,
+    return503OnClosing: false,
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+  });
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  // A client that keeps its connection open would keep the app open.
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler(() => {
+    throw new ApiError(404, 'There is nothing at this path');
+  });
+  logRequests(app);
+  deleteExpiredRegularly(app, service);
+  app.register(async (scope) => healthRoutes(scope, service));
+  app.register((scope) => landingRoutes(scope, service, landingPerMinute));
+  app.register(async (scope) => operatorRoutes(scope, service));
+  app.register(
+    async (scope) => {
+      restInterface(scope, service);
+      trouble?.(scope);
+    },
+    { prefix: '/api/v3.0' },
+  );
+  return app;
+}
+
+/** The six endpoints of the interface document. */
+function restInterface(app: FastifyInstance, service: Service): void {
+  app.addHook('onRequest', requireKey(service, 'APIKey'));
+  acceptJson(app);
+  playerRoutes(app, service);
+  couponRoutes(app, service);
+  referralRoutes(app, service);
+  eventRoutes(app, service);
+}
+
+/** One log line for each request. The route stands for the path, which contains player ids. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', async ({ method, routeOptions, log }, { statusCode: status, elapsedTime }) => {
+    const ms = Math.round(elapsedTime * 100) / 100;
+    log.info({ method, route: routeOptions.url ?? 'unknown', status, ms }, 'request');
+  });
+}
+
+function deleteExpiredRegularly(app: FastifyInstance, { store, programme, now }: Service): void {
+  const run = () => store.erase((queries) => deleteExpiredContacts(queries, expiryTime(programme, now())));
+  const timer = setInterval(() => {
+    run().catch((error: unknown) => app.log.error({ err: error }, 'expired contacts were not deleted'));
+  }, EXPIRY_INTERVAL_MS).unref();
+  app.addHook('onReady', run);
+  app.addHook('onClose', async () => clearInterval(timer));
+}

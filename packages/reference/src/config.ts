@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { OperatorError } from './errors.ts';
+import { Key } from './keys.ts';
+import { reasonOf } from './store/store.ts';
+import { wholeNumber } from './wire/members.ts';
+
+/** The gateway uses the same keys when none are set. They are refused in production. */
+const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
+
+/** Secrets that can be in a file too, named by `…_FILE`. */
+const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL'] as const;
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+const SETTINGS = z
+  .object({
+    NODE_ENV: z.string().optional(),
+    REFERENCE_HOST: z.string().default('127.0.0.1'),
+    REFERENCE_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').default(4100),
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .transform((url) => url.replace(/\/$/, ''))
+      .optional(),
+    REFERENCE_TRUST_PROXY: z
+      .string()
+      .transform((text) => text.split(',').map((part) => part.trim()))
+      .refine(
+        (parts) => parts.every((part) => network.safeParse(part).success),
+        'must be addresses or networks like 10.0.0.0/8, separated by commas',
+      )
+      .default([]),
+    REFERENCE_LANDING_PER_MINUTE: wholeNumber(0, 1_000_000, 'must be a number from 0 (no limit) to 1000000').default(
+      10,
+    ),
+    DATABASE_URL: z
+      .url({
+        protocol: /^postgres(ql)?$/,
+        error: 'must be an address like postgres://user:password@host:5432/database',
+      })
+      .optional(),
+    DATA_DIR: z.string().default('.data'),
+    PROGRAMME_FILE: z.string().optional(),
+    REST_API_KEY: z.string().default(DEVELOPMENT_KEYS.REST_API_KEY),
+    REST_SECRET_KEY: z.string().default(DEVELOPMENT_KEYS.REST_SECRET_KEY),
+  })
+  .superRefine((settings, context) => {
+    const problem = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+    const builtIn = builtInKeys(settings);
+    if (settings.NODE_ENV === 'production') {
+      for (const name of builtIn) problem(name, `must be set in production, as ${name} or ${name}_FILE`);
+      // Without it, links would name the address that the service listens at, and clients keep links for ever.
+      const isMissing = settings.PUBLIC_URL === undefined;
+      if (isMissing) problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
+    } else if (builtIn.length > 0 && !LOOPBACK.has(settings.REFERENCE_HOST)) {
+      problem('REFERENCE_HOST', 'everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
+    }
+  });
+
+type Settings = z.output<typeof SETTINGS>;
+export type ReferenceConfig = ReturnType<typeof configOf>;
+
+/**
+ * Reads the environment; an empty variable counts as absent. Throws an OperatorError with one line for each wrong variable,
+ * and no secret.
+ */
+export function loadReferenceConfig(env: NodeJS.ProcessEnv = process.env): ReferenceConfig {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const problems = SECRETS.flatMap((name) => readSecretFile(given, name));
+  const settings = SETTINGS.safeParse(given);
+  for (const issue of settings.error?.issues ?? []) problems.push(`${String(issue.path[0])}: ${issue.message}`);
+  if (settings.success && problems.length === 0) return configOf(settings.data);
+  throw new OperatorError(['The configuration cannot be used:', ...problems.map((line) => `  ${line}`)].join('\n'));
+}
+
+function configOf(settings: Settings) {
+  const isProduction = settings.NODE_ENV === 'production';
+  return {
+    isProduction,
+    host: settings.REFERENCE_HOST,
+    /** 0: any free port. */
+    port: settings.REFERENCE_PORT,
+    /** The address for players' browsers, without a slash at its end; undefined: where the service listens. */
+    publicUrl: settings.PUBLIC_URL,
+    trustProxy: settings.REFERENCE_TRUST_PROXY,
+    /** Forms of the landing page that one address may send in a minute; 0: no limit. */
+    landingPerMinute: settings.REFERENCE_LANDING_PER_MINUTE,
+    databaseUrl: settings.DATABASE_URL,
+    dataDir: settings.DATA_DIR,
+    programmeFile: settings.PROGRAMME_FILE,
+    keys: { apiKey: new Key(settings.REST_API_KEY), secretKey: new Key(settings.REST_SECRET_KEY) },
+    /** A key is a built-in one, which everybody knows. */
+    hasDevelopmentKeys: builtInKeys(settings).length > 0,
+  };
+}
+
+function builtInKeys(settings: Pick<Settings, keyof typeof DEVELOPMENT_KEYS>) {
+  return (['REST_API_KEY', 'REST_SECRET_KEY'] as const).filter((name) => settings[name] === DEVELOPMENT_KEYS[name]);
+}
+
+/** Puts the content of the file `NAME_FILE`, without the line break at its end, in the place of `NAME`. */
+function readSecretFile(given: NodeJS.ProcessEnv, name: (typeof SECRETS)[number]): string[] {
+  const path = given[`${name}_FILE`];
+  if (path === undefined) return [];
+  if (given[name] !== undefined) return [`${name}: set it or ${name}_FILE, not both`];
+  try {
+    given[name] = readFileSync(path, 'utf8').trimEnd();
+    return given[name] === '' ? [`${name}_FILE: the file is empty`] : [];
+  } catch (error) {
+    return [`${name}_FILE: cannot be read: ${reasonOf(error)}`];
+  }
+}

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from './store/store.ts';
+
+/** A problem that the operator can solve. The message is complete and is printed without a stack. */
+export class OperatorError extends Error {}
+
+/**
+ * An error that is answered as it is: `{ code, message }`, a code for programs and a sentence for people. Anything else
+ * that is thrown is a fault of this program and answered with 500.
+ */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: number;
+
+  /** @param code Default: the HTTP status. */
+  constructor(status: number, message: string, code: number = status) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** A required member, parameter or header is missing. */
+export const missing = (what: string): ApiError => new ApiError(400, `${what} is missing`, 4);
+
+/** A member, parameter or header is invalid; `why` follows its name: "limit must be …". */
+export const invalid = (what: string, why: string): ApiError => new ApiError(400, `${what} ${why}`, 5);
+
+/** The body is not JSON, or is JSON with more than one meaning. */
+export const unreadable = (why: string): ApiError => new ApiError(400, why, 7);
+
+/** A key is missing or wrong. The response does not tell which of the two: it must not help to guess. */
+export const unauthenticated = (header: string): ApiError =>
+  new ApiError(401, `The header ${header} is missing or wrong`, 1);
+
+export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no player with this playerUniqueId', 101);
+
+/** Answers an ApiError as it is, an error of the framework by its status, and any other with 500. */
+export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown);
+  if (error.status >= 500) request.log.error({ err: thrown, route: request.routeOptions.url }, 'a request failed');
+  if (error.status === 503) reply.header('retry-after', 1);
+  // The rest of a body that is too large is not read; the connection is closed.
+  if (error.status === 413) reply.header('connection', 'close');
+  reply.code(error.status).send({ code: error.code, message: error.message });
+}
+
+function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof StoreUnavailable) {
+    const stored = error.nothingStored
+      ? 'nothing of this request was stored'
+      : 'it is not known whether this request was stored';
+    return new ApiError(503, `The database cannot be reached; ${stored}`);
+  }
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (error instanceof Error && status >= 400 && status < 500) return new ApiError(status, error.message);
+  return new ApiError(500, 'The service has failed; nothing of this request was stored');
+}

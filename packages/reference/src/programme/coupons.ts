@@ -1,0 +1,58 @@
+import { randomInt } from 'node:crypto';
+import { addCoupon, countCoupons } from '../store/coupons.ts';
+import type { Queries } from '../store/store.ts';
+import type { CouponGroup } from './file.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Letters and digits that are not easily confused. */
+const ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
+const CODE_LENGTH = 12;
+
+/**
+ * Issues a coupon of a group to a player whose totals the transaction has locked. Returns its code, or undefined if the
+ * group is not available to the player: it is not active, its dates are not now, or `maxPerPlayer` is reached.
+ */
+export async function issueCoupon(queries: Queries, group: CouponGroup, playerId: number, now: number) {
+  const obtained = await countCoupons(queries, playerId, group.handle);
+  if (!groupState(group, obtained, now).isAvailable) return undefined;
+  const { startAt, endAt, options } = group.coupon;
+  const days = options?.ExpiryAfter;
+  const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  await addCoupon(queries, {
+    code,
+    player_id: playerId,
+    group_handle: group.handle,
+    definition: JSON.stringify(group),
+    created_at: now,
+    start_at: startAt ?? now,
+    end_at: endAt ?? (days === undefined ? null : now + days * DAY_MS),
+    usage_limit: options?.UsageLimit ?? null,
+  });
+  return code;
+}
+
+/** What is computed from a group and the current time. Both ends of a period belong to it; an absent end is open. */
+interface GroupState {
+  /** The current time lies between the group's dates. */
+  isValid: boolean;
+  /** The operator offers the group, and its dates are valid. */
+  isActive: boolean;
+  /** The player can still obtain a coupon from the group. */
+  isAvailable: boolean;
+}
+
+/** @param obtained How many coupons of the group the player has obtained already. */
+export function groupState(
+  group: Pick<CouponGroup, 'startDate' | 'expiryDate' | 'active' | 'maxPerPlayer'>,
+  obtained: number,
+  now: number,
+): GroupState {
+  const isValid = now >= (group.startDate ?? -Infinity) && now <= (group.expiryDate ?? Infinity);
+  const isActive = group.active && isValid;
+  return { isValid, isActive, isAvailable: isActive && obtained < (group.maxPerPlayer ?? Infinity) };
+}
+
+export function isExpired(endAt: number | null, now: number): boolean {
+  return endAt !== null && now > endAt;
+}

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import builtIn from '../../programme.json' with { type: 'json' };
+import { OperatorError } from '../errors.ts';
+import { reasonOf } from '../store/store.ts';
+import { dateTime } from '../wire/members.ts';
+
+/*
+ * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
+ * misspelt rule would have no effect.
+ */
+
+const text = z.string().min(1);
+const whole = z.int().min(0);
+/** A date or date-time, in milliseconds since 1970. */
+const instant = dateTime.transform((iso) => Date.parse(iso));
+
+const product = z.strictObject({
+  productId: whole,
+  productName: text,
+  productDisplayName: z.array(text).optional(),
+  variantId: whole.optional(),
+  variantName: text.optional(),
+});
+
+/** Member names as in the interface: the object is sent unchanged. */
+const options = z
+  .strictObject({
+    ExpiryAfter: z.int().min(1),
+    UsageLimit: z.int().min(1),
+    Capping: z.number().min(0),
+    MinOrderValue: z.number().min(0),
+    CombinesWith: z
+      .strictObject({ ShippingDiscounts: z.boolean(), ProductDiscounts: z.boolean(), OrderDiscounts: z.boolean() })
+      .partial(),
+    ProductId: text,
+    ProductName: text,
+    VariantId: text,
+    VariantName: text,
+    ProductDisplayName: text,
+    HasCollections: z.boolean(),
+    Platforms: z.array(text),
+  })
+  .partial();
+
+const couponType = z.enum([
+  'free_shipping',
+  'percentage_discount',
+  'fixed_discount',
+  'free_product',
+  'fixed_rate_discount',
+  'custom',
+]);
+
+/** The template of all coupons of a group. */
+const coupon = z
+  .strictObject({
+    type: couponType,
+    value: z.number().min(0).optional(),
+    currency: text.optional(),
+    /** Fixed dates. Default: from the issue until `options.ExpiryAfter` days later, or without end. */
+    startAt: instant.optional(),
+    endAt: instant.optional(),
+    product: product.optional(),
+    collections: z.array(z.strictObject({ collectionId: whole, collectionName: text })).optional(),
+    options: options.optional(),
+  })
+  .refine(({ type, product }) => type !== 'free_product' || product !== undefined, {
+    path: ['product'],
+    message: 'must say which product is free',
+  });
+
+const group = z.strictObject({
+  /** The identifier. It must never change: coupons refer to it. */
+  handle: text,
+  title: text,
+  url: z.url().optional(),
+  iconPath: text.optional(),
+  description: text.optional(),
+  /** How many coupons of this group one player can obtain. Default: any number. */
+  maxPerPlayer: z.int().min(1).optional(),
+  startDate: instant.optional(),
+  expiryDate: instant.optional(),
+  /** Whether the operator offers the group at all. */
+  active: z.boolean().default(true),
+  coupon,
+});
+
+const reward = z.strictObject({
+  /** The step of the referral that is rewarded. */
+  at: z.enum(['pending', 'active']),
+  to: z.enum(['friend', 'referrer']),
+  /** The handle of the coupon's group. */
+  group: text,
+});
+
+export const programme = z
+  .strictObject({
+    /** What the landing page asks a friend for. */
+    contact: z.enum(['email', 'mobile']),
+    /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
+    contactExpiryDays: z.int().min(1).max(36_500).default(90),
+    /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */
+    shopUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+    /** The event that makes a pending referral active. */
+    actionEvent: text,
+    /** The languages of the account, the default one first. */
+    languages: z
+      .array(z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/i, 'must be a language code like "en"'))
+      .min(1),
+    groups: z.array(group),
+    rewards: z.array(reward),
+  })
+  .superRefine(({ groups, rewards }, context) => {
+    const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const handles = groups.map(({ handle }) => handle);
+    handles.forEach((handle, index) => {
+      if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
+    });
+    rewards.forEach(({ group }, index) => {
+      if (!handles.includes(group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
+    });
+  });
+
+/** The content of a programme file. */
+export type ProgrammeFile = z.input<typeof programme>;
+export type Programme = z.output<typeof programme>;
+export type CouponGroup = Programme['groups'][number];
+
+/**
+ * Reads the programme from a file; without a path, the built-in one. Throws an OperatorError with one line for each
+ * problem, with its path.
+ */
+export function loadProgramme(path: string | undefined): Programme {
+  if (path === undefined) return programme.parse(builtIn);
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new OperatorError(`The programme in ${path} cannot be read: ${reasonOf(error)}`);
+  }
+  const result = programme.safeParse(content);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${z.core.toDotPath(issue.path) || 'the file'}: ${issue.message}`);
+  throw new OperatorError([`The programme in ${path} cannot be used:`, ...lines].join('\n'));
+}

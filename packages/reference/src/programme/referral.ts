@@ -1,0 +1,123 @@
+import * as contacts from '../store/contacts.ts';
+import { findPlayerId, hasSentEvent, type PlayerAttributes } from '../store/players.ts';
+import { activateReferral, addReferral, addToTotals, lockTotals, type Referral } from '../store/referrals.ts';
+import type { Queries } from '../store/store.ts';
+import { contactHash, readContact } from './contacts.ts';
+import { issueCoupon } from './coupons.ts';
+import type { Programme } from './file.ts';
+
+/*
+ * The referral rule. All functions run inside the transaction of the request that causes the step, with the friend's row
+ * locked. The referrer's totals change in the same transaction.
+ */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Stores a contact left at the link with this code; false if there is no such link. A contact that has counted is not
+ * stored: it cannot count again.
+ */
+export async function leaveContact(
+  queries: Queries,
+  programme: Programme,
+  referralCode: string,
+  contact: contacts.Contact,
+  now: number,
+): Promise<boolean> {
+  const referrer = await findPlayerId(queries, { referral_code: referralCode });
+  if (!referrer) return false;
+  const counted = await contacts.findCounted(queries, [contactHash(await contacts.readHashKey(queries), contact)]);
+  // One that was left here before and has expired gets a later place in the order.
+  await contacts.deleteExpiredContacts(queries, expiryTime(programme, now));
+  if (counted.size === 0) await contacts.addContact(queries, referrer.id, contact, now);
+  return true;
+}
+
+/**
+ * Decides the referral of a friend whose first attributes have just arrived. The first link where the friend's e-mail or
+ * mobile was left wins. A contact counts once, also after the friend was deleted. Activity of the friend before this
+ * moment counts now.
+ */
+export async function decideReferral(
+  queries: Queries,
+  programme: Programme,
+  friend: number,
+  { email = '', mobile = '' }: PlayerAttributes,
+  now: number,
+): Promise<void> {
+  const given = [readContact('email', email), readContact('mobile', mobile)].filter((contact) => contact !== undefined);
+  const isCounted = await countReferral(queries, programme, friend, given, now);
+  if (isCounted && (await hasSentEvent(queries, friend, programme.actionEvent))) {
+    await activate(queries, programme, friend, now);
+  }
+}
+
+async function countReferral(
+  queries: Queries,
+  programme: Programme,
+  friend: number,
+  given: readonly contacts.Contact[],
+  now: number,
+): Promise<boolean> {
+  if (given.length === 0) return false;
+  const key = await contacts.readHashKey(queries);
+  const hashOf = (contact: contacts.Contact) => contactHash(key, contact);
+  // Starts again only if a transaction at the same time has counted the contact or deleted the referrer.
+  for (;;) {
+    const counted = await contacts.findCounted(queries, given.map(hashOf));
+    const open = given.filter((contact) => !counted.has(hashOf(contact)));
+    if (open.length === 0) return false;
+    const left = await contacts.findContacts(queries, open, expiryTime(programme, now));
+    const winner = left.find(({ referrer_id }) => referrer_id !== friend);
+    if (!winner) return false;
+
+    const referral = { friend, referrer: winner.referrer_id };
+    if (!(await lockBothTotals(queries, referral))) continue;
+    if (!(await contacts.addCounted(queries, hashOf(winner), now))) continue;
+    await contacts.markContact(queries, winner, friend);
+    await addReferral(queries, referral, now);
+    await issueRewards(queries, programme, 'pending', referral, now);
+    return true;
+  }
+}
+
+/** Makes a friend's pending referral active, if there is one. */
+export async function activate(queries: Queries, programme: Programme, friend: number, now: number): Promise<void> {
+  const referral = await activateReferral(queries, friend);
+  if (!referral) return;
+  await lockBothTotals(queries, referral);
+  await addToTotals(queries, referral.referrer, { pending: -1, active: 1 });
+  await issueRewards(queries, programme, 'active', referral, now);
+}
+
+/** Issues the coupons that the programme promises for a step. A group that has no more for the player issues none. */
+async function issueRewards(
+  queries: Queries,
+  programme: Programme,
+  step: Programme['rewards'][number]['at'],
+  referral: Referral,
+  now: number,
+): Promise<void> {
+  for (const reward of programme.rewards) {
+    if (reward.at !== step) continue;
+    const group = programme.groups.find(({ handle }) => handle === reward.group);
+    if (group) await issueCoupon(queries, group, referral[reward.to], now);
+  }
+}
+
+/**
+ * Locks the totals of both players, who may be issued coupons next; false if the referrer was deleted. The lower id comes
+ * first: two players who refer each other would else deadlock.
+ */
+async function lockBothTotals(queries: Queries, { friend, referrer }: Referral): Promise<boolean> {
+  let isThere = true;
+  for (const id of [friend, referrer].sort((one, other) => one - other)) {
+    isThere = (await lockTotals(queries, id)) && isThere;
+  }
+  return isThere;
+}
+
+/** Contacts left before this time have expired. */
+export function expiryTime({ contactExpiryDays }: Programme, now: number): number {
+  return now - contactExpiryDays * DAY_MS;
+}

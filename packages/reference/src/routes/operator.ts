@@ -1,0 +1,79 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import * as z from 'zod';
+import { ApiError, unknownPlayer } from '../errors.ts';
+import { groupState, isExpired, issueCoupon } from '../programme/coupons.ts';
+import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
+import { findPlayer } from '../store/players.ts';
+import { lockTotals } from '../store/referrals.ts';
+import { decode, playerUniqueId } from '../wire/members.ts';
+import { acceptJson, requireKey, type Service } from './service.ts';
+
+const GIVE = z.object({ playerUniqueId, group: z.string() });
+const USE = z.object({ code: z.string() });
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+/**
+ * The operator's routes. They are no part of the interface document: only the running process has the store, because it
+ * locks the file. They answer on the machine itself alone, and require both keys.
+ */
+export function operatorRoutes(app: FastifyInstance, service: Service): void {
+  app.addHook('onRequest', async ({ socket, ip, headers }) => {
+    // A proxy on the same machine is on loopback too; it adds the header.
+    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+    const isLocal = LOOPBACK.has(socket.remoteAddress ?? '') && LOOPBACK.has(ip) && !isForwarded;
+    if (!isLocal) throw new ApiError(404, 'There is nothing at this path');
+  });
+  app.addHook('onRequest', requireKey(service, 'APIKey'));
+  app.addHook('onRequest', requireKey(service, 'secretKey'));
+  acceptJson(app);
+
+  app.post('/coupons', async (request) => {
+    const { playerUniqueId, group } = decode(GIVE, request.body, 'The body');
+    return { code: await give(service, playerUniqueId, group) };
+  });
+  app.post('/coupons/use', async (request) => {
+    const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, request.body, 'The body').code);
+    return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
+  });
+  app.post('/backup', async () => ({ file: await backup(service) }));
+}
+
+function give({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
+  const group = programme.groups.find((candidate) => candidate.handle === handle);
+  if (!group) throw new ApiError(404, `The programme has no group ${JSON.stringify(handle)}`);
+  return store.write(async (queries) => {
+    const player = await findPlayer(queries, playerUniqueId);
+    if (!player || !(await lockTotals(queries, player.id))) throw unknownPlayer();
+    const code = await issueCoupon(queries, group, player.id, now());
+    if (code === undefined) throw new ApiError(409, 'The group is not available to the player now');
+    return code;
+  });
+}
+
+function use({ store, programme, now }: Service, code: string): Promise<CouponRow> {
+  return store.write(async (queries) => {
+    const coupon = await findCoupon(queries, code);
+    if (!coupon) throw new ApiError(404, 'There is no coupon with this code');
+    const time = now();
+    if (coupon.start_at !== null && time < coupon.start_at) throw new ApiError(409, 'The coupon cannot be used yet');
+    if (isExpired(coupon.end_at, time)) throw new ApiError(409, 'The coupon has expired');
+    const group = programme.groups.find(({ handle }) => handle === coupon.group_handle);
+    const isActive = !group || groupState(group, 0, time).isActive;
+    if (!isActive) throw new ApiError(409, 'The group of the coupon is not active');
+    const used = await useCoupon(queries, code);
+    if (!used) throw new ApiError(409, 'The usage limit of the coupon is reached');
+    return used;
+  });
+}
+
+async function backup({ store, dataDir, now }: Service): Promise<string> {
+  if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
+  const folder = resolve(dataDir, 'backups');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `reference-${new Date(now()).toISOString().replaceAll(':', '-')}.db`);
+  await store.backup(file);
+  return file;
+}

@@ -1,0 +1,155 @@
+import type { FastifyInstance } from 'fastify';
+import * as z from 'zod';
+import { invalid, unknownPlayer } from '../errors.ts';
+import type { Programme } from '../programme/file.ts';
+import { decideReferral } from '../programme/referral.ts';
+import * as players from '../store/players.ts';
+import { removeReferral } from '../store/referrals.ts';
+import type { Queries } from '../store/store.ts';
+import { date, dateTime, decode, integer, number, optional, playerUniqueId, text } from '../wire/members.ts';
+import { playerIdOf, requireKey, type Service } from './service.ts';
+
+/** The most bytes of UTF-8 that a player's `custom` has as JSON. */
+const MAX_CUSTOM_BYTES = 16 * 1024;
+
+/** JSON numbers are read as doubles: larger whole numbers would be changed. */
+const exactNumber = number.refine(
+  (value) => !Number.isInteger(value) || Number.isSafeInteger(value),
+  'must be text if it is a whole number beyond 2^53 - 1, which cannot be stored exactly',
+);
+
+/** `custom`: keys of the client's choice with texts or numbers; a key with `null` or empty text counts as absent. */
+const custom = z
+  .record(z.string(), optional(z.union([z.string(), exactNumber], 'must be text or a number')), 'must be an object')
+  .transform((given) => definedOf(given));
+
+const [TEXT, TIME] = [optional(text), optional(dateTime)];
+
+const playerAttributes = z.object(
+  {
+    ...{ displayName: TEXT, firstName: TEXT, lastName: TEXT, gender: TEXT, email: TEXT, mobile: TEXT, tags: TEXT },
+    ...{ country: TEXT, city: TEXT, zip: TEXT, dateOfBirth: TIME, joinDate: TIME, lastOrderDate: optional(date) },
+    ...{ totalSpent: optional(number), totalOrders: optional(integer), avgOrderAmount: optional(number) },
+    custom: optional(custom),
+  },
+  'must be an object',
+);
+
+/** The body of `POST /integrations/player`. */
+const playerUpsert = z
+  .object(
+    {
+      playerUniqueId,
+      playerAttributes: optional(playerAttributes),
+      deviceToken: optional(text),
+      osType: optional(text),
+    },
+    'must be an object',
+  )
+  .refine(({ deviceToken, osType }) => deviceToken === undefined || osType !== undefined, {
+    path: ['osType'],
+    message: 'must be given with a deviceToken',
+  });
+
+type PlayerUpsert = z.output<typeof playerUpsert>;
+
+export function playerRoutes(app: FastifyInstance, service: Service): void {
+  const { store, programme } = service;
+  const secretKey = { onRequest: requireKey(service, 'secretKey') };
+  app.post('/integrations/player', async (request) => {
+    const body = decode(playerUpsert, request.body, 'The body');
+    const player = await store.write((queries) => upsertPlayer(queries, service, body));
+    return {
+      playerUniqueId: player.player_unique_id,
+      serviceId: player.service_id,
+      referralLink: referralLink(service, player),
+    };
+  });
+
+  app.get('/integrations/player/:playerUniqueId', async (request, reply) => {
+    const language = languageOf(programme, request.headers['lang']);
+    const id = playerIdOf(request);
+    const player = await store.read((queries) => players.findPlayer(queries, id));
+    if (!player) throw unknownPlayer();
+    if (language !== undefined) reply.header('content-language', language);
+    return {
+      playerUniqueId: player.player_unique_id,
+      playerAttributes: players.attributesOf(player) ?? {},
+      referralLink: referralLink(service, player),
+    };
+  });
+
+  app.delete('/integrations/player/:playerUniqueId', secretKey, async (request, reply) => {
+    const id = playerIdOf(request);
+    await store.erase(async (queries) => {
+      const player = await players.lockPlayer(queries, id);
+      if (!player) throw unknownPlayer();
+      await removeReferral(queries, player.id);
+      await players.deletePlayer(queries, player.id);
+    });
+    return reply.send();
+  });
+}
+
+/** Creates or updates the player. Its first attributes decide whether it was referred. */
+export async function upsertPlayer(
+  queries: Queries,
+  { programme, now }: Service,
+  { playerUniqueId, playerAttributes, deviceToken, osType }: PlayerUpsert,
+): Promise<players.PlayerRow> {
+  const player = await players.lockOrCreatePlayer(queries, playerUniqueId, now());
+  const known = players.attributesOf(player);
+  const attributes = mergeAttributes(known, playerAttributes);
+  await players.updatePlayer(queries, player.id, {
+    ...(attributes && players.attributeColumns(attributes)),
+    ...(deviceToken !== undefined && { device_token: deviceToken }),
+    ...(osType !== undefined && { os_type: osType }),
+  });
+  if (!known && attributes) await decideReferral(queries, programme, player.id, attributes, now());
+  return player;
+}
+
+/**
+ * The attributes after an update: sent members replace known ones, `custom` is merged by key. Undefined if nothing was
+ * sent: no attributes, only `null` and empty text, or a `custom` without values. Throws an ApiError if `custom` would be
+ * too large.
+ */
+function mergeAttributes(
+  known: players.PlayerAttributes | undefined,
+  sent: z.output<typeof playerAttributes> | undefined,
+): players.PlayerAttributes | undefined {
+  const { custom = {}, ...others } = sent ?? {};
+  const given = definedOf(others);
+  const hasCustom = Object.keys(custom).length > 0;
+  if (Object.keys(given).length === 0 && !hasCustom) return undefined;
+  if (!hasCustom) return { ...known, ...given };
+  const merged = { ...known?.custom, ...custom };
+  if (Buffer.byteLength(JSON.stringify(merged)) > MAX_CUSTOM_BYTES) {
+    throw invalid(
+      'playerAttributes.custom',
+      `must have at most ${MAX_CUSTOM_BYTES} bytes of JSON, known keys included`,
+    );
+  }
+  return { ...known, ...given, custom: merged };
+}
+
+/** Without the members that are undefined. */
+function definedOf<Value>(given: Record<string, Value | undefined>): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+/** The link that a player shares. */
+function referralLink(service: Service, player: players.PlayerRow): string {
+  return `${service.publicUrl()}/r/${player.referral_code}`;
+}
+
+/** The requested language; undefined if none is requested. Throws an ApiError if the account does not have it. */
+function languageOf(programme: Programme, requested: string | string[] | undefined): string | undefined {
+  if (requested === undefined || requested === '') return undefined;
+  const wanted = String(requested).trim().toLowerCase();
+  const known = programme.languages.find((language) => language.toLowerCase() === wanted);
+  if (known === undefined) throw invalid('Lang', `must be one of ${programme.languages.join(', ')}`);
+  return known;
+}

@@ -1,0 +1,72 @@
+import closeWithGrace from 'close-with-grace';
+import { type Logger, pino } from 'pino';
+import { createReferenceApp } from './app.ts';
+import type { ReferenceConfig } from './config.ts';
+import { OperatorError } from './errors.ts';
+import { loadProgramme } from './programme/file.ts';
+import type { Service } from './routes/service.ts';
+import { openStore } from './store/open.ts';
+
+/** How long requests that are being answered may take after the process was told to end. */
+const GRACE_MS = 10_000;
+
+/** Something that is closed when the process ends; the one opened last first. */
+type Opened = { close(): PromiseLike<unknown> }[];
+
+/**
+ * Runs the service until a signal ends the process: no new connections, requests are answered, the store is closed.
+ *
+ * A service that another process started ignores SIGINT: Ctrl-C reaches both, and the parent still needs the service until
+ * it has finished itself. It ends on SIGTERM or when the parent disconnects.
+ */
+export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<void> {
+  const isChild = process.send !== undefined;
+  // Synchronous: the last lines are out when the process exits.
+  const log = pino({ name: 'reference-service', level: isChild ? 'warn' : 'info' }, pino.destination({ sync: true }));
+  const opened: Opened = [];
+  let isEnding = false;
+  const grace = closeWithGrace({ delay: GRACE_MS, skip: ['SIGINT'], logger: log }, async ({ err, signal }) => {
+    isEnding = true;
+    if (err) log.fatal({ err }, 'the service failed');
+    else log.info({ signal }, 'stopping');
+    for (const resource of opened.splice(0).reverse()) await resource.close();
+  });
+  // npm forwards a Ctrl-C that the terminal has already sent: the second one is no wish to end at once.
+  process.on('SIGINT', () => {
+    if (!isChild && !isEnding) grace.close();
+  });
+  process.once('disconnect', () => {
+    if (!isEnding) grace.close();
+  });
+  try {
+    await start(config, isDemo, log, opened);
+  } catch (error) {
+    // A signal during the start closes what the start still needs.
+    if (!isEnding) throw error;
+  }
+}
+
+async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
+  const { host, port, keys, dataDir, hasDevelopmentKeys, isProduction } = config;
+  const programme = loadProgramme(config.programmeFile);
+  const store = await openStore(config, (error) => log.warn({ err: error }, 'a database connection was lost'));
+  opened.push(store);
+  let url = `http://127.0.0.1:${port}`;
+  const publicUrl = () => config.publicUrl ?? url;
+  const service: Service = { store, programme, keys, dataDir, publicUrl, now: Date.now };
+  const isTroubled = isDemo && !isProduction;
+  const trouble = isTroubled ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
+  const app = createReferenceApp({ ...config, service, log, trouble });
+  opened.push(app);
+  await app.ready();
+  if (isDemo) await (await import('./demo/seed.ts')).seedDemo(service);
+  url = await app.listen({ host, port }).catch((error: unknown) => {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set REFERENCE_PORT to another.`) : error;
+  });
+  log.info({ url }, 'listening');
+  // A parent process is told that the service is ready, or a person where it is. In production stdout has JSON only.
+  if (process.send) return void process.send({ ready: true, url });
+  if (hasDevelopmentKeys) log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
+  if (!isProduction) console.log(`Reference service: ${url}/api/v3.0`);
+}

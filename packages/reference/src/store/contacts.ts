@@ -1,0 +1,65 @@
+import type { Queries } from './store.ts';
+import type { ContactsTable } from './tables.ts';
+
+export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
+
+/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order. */
+export async function addContact(queries: Queries, referrerId: number, contact: Contact, now: number): Promise<void> {
+  await queries
+    .insertInto('contacts')
+    .values({ ...contact, referrer_id: referrerId, given_at: now })
+    .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doNothing())
+    .execute();
+}
+
+/** All links where one of these contacts was left at `expiryTime` or later, the first one first. */
+export function findContacts(queries: Queries, contacts: readonly Contact[], expiryTime: number) {
+  return queries
+    .selectFrom('contacts')
+    .select(['kind', 'value', 'referrer_id'])
+    .where((where) => where.or(contacts.map(({ kind, value }) => where.and({ kind, value }))))
+    .where('given_at', '>=', expiryTime)
+    .orderBy('id')
+    .execute();
+}
+
+/** Notes at every link which friend this contact has counted for, so that all are deleted with the friend. */
+export async function markContact(queries: Queries, { kind, value }: Contact, friendId: number): Promise<void> {
+  await queries
+    .updateTable('contacts')
+    .set({ counted_for: friendId })
+    .where((where) => where.and({ kind, value }))
+    .execute();
+}
+
+/** Deletes contacts that were left before `before` and have not counted. */
+export async function deleteExpiredContacts(queries: Queries, before: number): Promise<void> {
+  await queries.deleteFrom('contacts').where('counted_for', 'is', null).where('given_at', '<', before).execute();
+}
+
+/** Which of these hashes belong to contacts that have counted. */
+export async function findCounted(queries: Queries, hashes: readonly string[]): Promise<Set<string>> {
+  const rows = await queries.selectFrom('counted_contacts').select('hash').where('hash', 'in', hashes).execute();
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+/** Stores a hash permanently; false if it has counted before, perhaps in a transaction at the same time. */
+export async function addCounted(queries: Queries, hash: string, now: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await queries
+    .insertInto('counted_contacts')
+    .values({ hash, counted_at: now })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** The key of the hashes of contacts. It is made with the store. */
+export async function readHashKey(queries: Queries): Promise<string> {
+  const row = await queries
+    .selectFrom('service_state')
+    .select('value')
+    .where('name', '=', 'contact-hash-key')
+    .executeTakeFirst();
+  if (!row) throw new Error('The store has lost its key for contact hashes (service_state)');
+  return row.value;
+}

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ControlledTransactionBuilder, Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { OperatorError } from '../errors.ts';
+import { migrate } from './migrate.ts';
+import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
+const CONFLICT = new Set(['40001', '40P01', '23503']);
+/** The server closes the connection or accepts none: shutdown, start, too many connections, no connection. */
+const CONNECTION_LOST = new Set([
+  ...['57P01', '57P02', '57P03', '53300', '25P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE'],
+  ...['08000', '08001', '08003', '08004', '08006'],
+]);
+const STATEMENT_TIMEOUT = '57014';
+/** Errors of `pg` and its pool that have no code. */
+const CONNECTION_MESSAGE =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+
+const ATTEMPTS = 10;
+/** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
+const RETRY_PAUSE_MS = 20;
+
+/**
+ * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
+ * @param onConnectionError Called when a connection is lost. The pool replaces the connection.
+ * @param limits Other limits than those of `createPool`.
+ */
+export async function openPostgres(
+  url: string,
+  onConnectionError: (error: Error) => void = () => {},
+  limits: pg.PoolConfig = {},
+): Promise<Store> {
+  const pool = createPool({ connectionString: url, ...limits }, onConnectionError);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db.destroy();
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`The database of DATABASE_URL (${nameOf(url)}) cannot be used: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+  const begin = () => db.startTransaction();
+  const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
+  const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
+  return {
+    name: nameOf(url),
+    read: (work) => withRetry(() => inTransaction(snapshot(), work)),
+    write,
+    erase: write,
+    check: async () => void (await sql`select 1`.execute(db)),
+    backup: undefined,
+    close: () => db.destroy(),
+  };
+}
+
+function createPool(given: pg.PoolConfig, onConnectionError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({
+    application_name: 'reference-service',
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    },
+    ...given,
+  });
+  // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
+  pool.on('error', onConnectionError);
+  pool.on('connect', (client) => client.on('error', onConnectionError));
+  return pool;
+}
+
+/** A commit that failed with its connection may be stored: only work that failed may be tried again. */
+async function inTransaction<Result>(
+  begin: ControlledTransactionBuilder<Tables>,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  const transaction = await begin.execute();
+  // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
+  const giveUp = () =>
+    transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
+  let result: Result;
+  try {
+    result = await work(transaction);
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+  try {
+    await transaction.commit().execute();
+  } catch (error) {
+    await giveUp();
+    throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
+  }
+  return result;
+}
+
+async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isLost = isConnectionLost(error);
+      if (codeOf(error) === STATEMENT_TIMEOUT) throw new StoreUnavailable(true, error);
+      if (!isLost && !CONFLICT.has(codeOf(error))) throw error;
+      if (number === ATTEMPTS) throw isLost ? new StoreUnavailable(true, error) : error;
+      if (isLost) await delay(RETRY_PAUSE_MS * number);
+    }
+  }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return CONNECTION_LOST.has(codeOf(error)) || (error instanceof Error && CONNECTION_MESSAGE.test(error.message));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+}

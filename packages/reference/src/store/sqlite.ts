@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import Database from 'libsql';
+import { OperatorError } from '../errors.ts';
+import { migrate } from './migrate.ts';
+import { reasonOf, type Store } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** The largest file that is rebuilt after each deletion: about 6 ms for each MB. A larger one is left as it is. */
+const MAX_REBUILD_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Opens a file, or `:memory:`, for this process alone. Throws an OperatorError if another process has it open.
+ *
+ * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared for
+ * each query and not kept: those of long lists of values would fill the memory.
+ */
+export async function openSqlite(path: string): Promise<Store> {
+  const database = openFile(path);
+  if (!database.memory) lock(database, path);
+  // What is deleted is overwritten with zeros.
+  database.exec('pragma foreign_keys = on; pragma secure_delete = on; pragma temp_store = memory');
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({
+      database: { close: () => unlock(database), prepare: (text) => database.prepare(text) },
+    }),
+  });
+  try {
+    await migrate(db);
+    await checkpoint(db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    name: path,
+    read: (work) => db.connection().execute(work),
+    write: (work) => db.transaction().execute(work),
+    async erase(work) {
+      const result = await db.transaction().execute(work);
+      // Rows that have moved leave copies in free space of their old pages, which only a rebuild removes.
+      if (!database.memory && statSync(path).size <= MAX_REBUILD_BYTES) await sql`vacuum`.execute(db);
+      await checkpoint(db);
+      return result;
+    },
+    check: async () => void (await sql`select 1`.execute(db)),
+    backup: (target) => backup(database, target),
+    close: () => db.destroy(),
+  };
+}
+
+/** Writes the write-ahead log into the file and empties it: it still holds the rows as they were before a deletion. */
+async function checkpoint(db: Kysely<Tables>): Promise<void> {
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+}
+
+/** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
+async function backup(database: Database.Database, target: string): Promise<void> {
+  database.prepare('vacuum into ?').run(target);
+  // SQLite does not flush the copy.
+  const file = await open(target, 'r');
+  await file.sync();
+  await file.close();
+}
+
+function openFile(path: string): Database.Database {
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    return new Database(path);
+  } catch (error) {
+    throw cannotBeUsed(path, error);
+  }
+}
+
+const cannotBeUsed = (path: string, cause: unknown) =>
+  new OperatorError(`${path} cannot be used: ${reasonOf(cause)}`, { cause });
+
+/**
+ * Locks the file until this process ends, also when it is killed: the lock belongs to the operating system. The file
+ * `*.owner` beside it only tells who has the lock.
+ */
+function lock(database: Database.Database, path: string): void {
+  const ownerFile = `${path}.owner`;
+  try {
+    // A committed write survives a power failure (`full`), not only a crash of the process.
+    database.exec('pragma journal_mode = wal; pragma locking_mode = exclusive; pragma synchronous = full');
+    // The first write takes the lock, even one that changes nothing.
+    database.exec('begin immediate; commit');
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
+    throw new OperatorError(
+      `${path} is in use by ${existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8').trim() : 'another process'}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
+    );
+  }
+  const startedAt = new Date(Date.now() - process.uptime() * 1000);
+  writeFileSync(ownerFile, `process ${process.pid}, started ${startedAt.toISOString()}\n`);
+}
+
+/**
+ * Writes the write-ahead log back into the file and unlocks it. Closing alone does neither until the last statement is
+ * garbage-collected.
+ */
+function unlock(database: Database.Database): void {
+  if (!database.memory) {
+    database.exec('pragma journal_mode = delete; pragma locking_mode = normal');
+    // The locking mode takes effect with the next read.
+    database.prepare('select count(*) from sqlite_master').all();
+  }
+  database.close();
+}

@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** What a query can run on: the store itself, one connection, or a transaction. */
+export type Queries = Kysely<Tables>;
+
+/** Persistent storage of players and everything that belongs to them, on SQLite or on PostgreSQL. */
+export interface Store {
+  /** For messages: a file name, or a database address without its password. */
+  readonly name: string;
+  /** Runs queries on one consistent snapshot of the data. May run `work` more than once. */
+  read<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` in one transaction and resolves after the commit is durable. If `work` throws, nothing is stored. `work`
+   * may run more than once (after a deadlock or a lost connection), so it must do nothing but queries.
+   * Throws a StoreUnavailable if the database cannot be reached.
+   */
+  write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /**
+   * Like `write`, for work that deletes personal data. On SQLite, neither the file nor its log has the deleted values when
+   * it resolves. PostgreSQL keeps them in its files until VACUUM FULL.
+   */
+  erase<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  /** Resolves if the database answers. */
+  check(): Promise<void>;
+  /** Writes a consistent copy of the database to a new file. Undefined where the database has a tool of its own. */
+  readonly backup: ((path: string) => Promise<void>) | undefined;
+  /** Waits for running work, then closes the database. */
+  close(): Promise<void>;
+}
+
+/** The database cannot be reached or did not answer in time. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  /** False if the connection was lost during the commit: the write is then stored or not, as a whole. */
+  readonly nothingStored: boolean;
+
+  constructor(nothingStored: boolean, cause: unknown) {
+    super(`The database cannot be used: ${reasonOf(cause)}`, { cause });
+    this.nothingStored = nothingStored;
+  }
+}
+
+/** The message of an error, or of all errors of an AggregateError. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

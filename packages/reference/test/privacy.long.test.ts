@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { clientOf } from './client.ts';
+import { startReference } from './kit.ts';
+import { found } from './personal-data.ts';
+import { sqlitePlace } from './stores.ts';
+
+const PLAYERS = 1_000;
+const UPDATES = 3_000;
+
+test('SQLite: of 500 players that were changed and deleted, no file has a trace', async () => {
+  const at = await sqlitePlace();
+  const reference = await startReference({ store: await at.open() });
+  const client = clientOf(reference);
+  // The same numbers each time: rows that grow and move between pages.
+  let state = 7;
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+  const update = async (number: number) => {
+    const custom = { [`k${random(5)}`]: `CUSTOM${number}Z${'q'.repeat(random(900))}` };
+    await client.upsert(`ID${number}Z`, { email: `MAIL${number}Z@x.y`, lastName: `LAST${number}Z`, custom });
+  };
+  for (let count = 0; count < UPDATES; count++) await update(random(PLAYERS));
+  const secrets: Record<string, string> = {};
+  for (let number = 0; number < PLAYERS; number += 2) {
+    if ((await client.remove(`ID${number}Z`)).status !== 200) continue;
+    for (const kind of ['ID', 'MAIL', 'LAST', 'CUSTOM']) secrets[kind + number] = `${kind}${number}Z`;
+    if (number % 4 === 0) await update(random(PLAYERS / 2) * 2 + 1);
+  }
+  const traces = await found(at.dataDir, secrets);
+  await reference.close();
+  await at.remove();
+  expect(Object.keys(secrets).length).toBeGreaterThan(1_500);
+  expect(traces).toEqual([]);
+}, 120_000);

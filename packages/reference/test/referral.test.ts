@@ -1,0 +1,334 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { contactHash } from '../src/programme/contacts.ts';
+import { readHashKey } from '../src/store/contacts.ts';
+import type { Store } from '../src/store/store.ts';
+import type { Client } from './client.ts';
+import { programmeWith } from './programmes.ts';
+import { onEachStore } from './stores.ts';
+
+onEachStore('referrals', (service) => {
+  let client: Client;
+  beforeAll(() => {
+    client = service().client;
+  });
+  const totals = async (playerUniqueId: string) => {
+    const { total, totalPending, totalActive } = (await client.referrals(playerUniqueId)).body;
+    return { total, totalPending, totalActive };
+  };
+  const PENDING = { total: 1, totalPending: 1, totalActive: 0 };
+  const ACTIVE = { total: 1, totalPending: 0, totalActive: 1 };
+  const NONE = { total: 0, totalPending: 0, totalActive: 0 };
+
+  test('the whole story: link, landing page, sign-up, order, coupons for both', async () => {
+    await client.upsert('ann');
+    expect(await client.leave('ann', 'bob@example.com')).toMatchObject({ status: 200 });
+    expect(await totals('ann')).toEqual(NONE);
+
+    await client.upsert('bob', {
+      email: 'bob@example.com',
+      displayName: 'Bob',
+      mobile: '0123456',
+      joinDate: '2025-05-01',
+    });
+    expect((await client.referrals('ann')).body).toEqual({
+      referredFriends: [
+        {
+          playerUniqueId: 'bob',
+          displayName: 'Bob',
+          email: 'bob@example.com',
+          mobileNumber: '0123456',
+          joinDate: '2025-05-01T00:00:00.000Z',
+          status: 'pending',
+        },
+      ],
+      count: 1,
+      ...PENDING,
+    });
+    expect((await client.coupons('bob')).body.coupons).toMatchObject([{ group: { handle: 'welcome' } }]);
+    expect((await client.coupons('ann')).body.coupons).toEqual([]);
+
+    await client.track('bob', { place_order: { amount: 12 } });
+    expect((await client.referrals('ann')).body).toMatchObject({ referredFriends: [{ status: 'active' }], ...ACTIVE });
+    expect((await client.coupons('ann')).body.coupons).toMatchObject([{ group: { handle: 'thank-you' } }]);
+    expect((await client.coupons('bob')).body.coupons).toHaveLength(2);
+
+    await client.track('bob', { place_order: { amount: 12 } });
+    expect(await totals('ann')).toEqual(ACTIVE);
+    expect((await client.coupons('ann')).body.coupons).toHaveLength(1);
+  });
+
+  test.each([
+    ['e-mail, trimmed and in any case', 'Cat@Example.com', { email: ' cat@example.COM ' }, PENDING],
+    ['another e-mail', 'dog@example.com', { email: 'hen@example.com' }, NONE],
+    ['no attributes at all', 'eel@example.com', undefined, NONE],
+    ['an e-mail that stands in the mobile', 'fox@example.com', { mobile: 'fox@example.com' }, NONE],
+  ])('counts by %s', async (name, left, attributes, expected) => {
+    await client.upsert(`referrer of ${name}`);
+    await client.leave(`referrer of ${name}`, left);
+    await client.upsert(`friend by ${name}`, attributes);
+    expect(await totals(`referrer of ${name}`)).toEqual(expected);
+  });
+
+  test('only the first attributes count: given later, an e-mail refers nobody', async () => {
+    await client.upsert('late referrer');
+    await client.leave('late referrer', 'late@example.com');
+    await client.upsert('late', { city: 'Bonn' });
+    await client.upsert('late', { email: 'late@example.com' });
+    expect(await totals('late referrer')).toEqual(NONE);
+  });
+
+  test.each([
+    ['an event', (id: string) => client.track(id, { visit: {} })],
+    ['an upsert without attributes', (id: string) => client.upsert(id)],
+    ['an upsert with nulls alone', (id: string) => client.upsert(id, { email: null, city: null })],
+    ['an upsert with empty attributes', (id: string) => client.upsert(id, {})],
+    ['an upsert with an empty custom', (id: string) => client.upsert(id, { custom: {} })],
+    ['an upsert with a custom of nulls', (id: string) => client.upsert(id, { custom: { a: null } })],
+    ['an upsert with empty texts', (id: string) => client.upsert(id, { email: '', custom: { a: null, b: null } })],
+  ])('a player created by %s is referred by its first attributes', async (name, create) => {
+    await client.upsert(`r ${name}`);
+    await client.leave(`r ${name}`, `${name.replaceAll(' ', '-')}@example.com`);
+    await create(`f ${name}`);
+    await client.upsert(`f ${name}`, { email: `${name.replaceAll(' ', '-')}@example.com` });
+    expect(await totals(`r ${name}`)).toEqual(PENDING);
+  });
+
+  test.each([
+    ['an event', (id: string) => client.track(id, { place_order: {} })],
+    ['an event among others', (id: string) => client.track(id, { visit: {}, place_order: { amount: 1 }, other: {} })],
+    [
+      'two orders',
+      (id: string) => client.track(id, { place_order: {} }).then(() => client.track(id, { place_order: {} })),
+    ],
+  ])('guest checkout: %s before the first attributes counts when the match comes, once', async (name, act) => {
+    const [referrer, friend, email] = [`host ${name}`, `guest ${name}`, `${name.replaceAll(' ', '-')}@guest.example`];
+    await client.upsert(referrer);
+    await client.leave(referrer, email);
+    await act(friend);
+    expect(await totals(referrer)).toEqual(NONE);
+    await client.upsert(friend, { email });
+    expect(await totals(referrer)).toEqual(ACTIVE);
+    const rewards = async () => [
+      (await client.coupons(friend)).body.coupons.map(({ group }) => group?.handle),
+      (await client.coupons(referrer)).body.coupons.map(({ group }) => group?.handle),
+    ];
+    expect(await rewards()).toEqual([['welcome', 'thank-you'], ['thank-you']]);
+    await client.track(friend, { place_order: {} });
+    await client.upsert(friend, { email });
+    expect(await totals(referrer)).toEqual(ACTIVE);
+    expect(await rewards()).toEqual([['welcome', 'thank-you'], ['thank-you']]);
+  });
+
+  test('other activity before the match leaves the referral pending', async () => {
+    await client.upsert('early referrer');
+    await client.leave('early referrer', 'early@example.com');
+    await client.track('early', { visit: {} });
+    await client.upsert('early', { email: 'early@example.com' });
+    expect(await totals('early referrer')).toEqual(PENDING);
+    await client.track('early', { other: {}, place_order: {} });
+    expect(await totals('early referrer')).toEqual(ACTIVE);
+  });
+
+  test('the first referrer to whom the contact was given wins, and the contact counts once', async () => {
+    await client.upsert('first');
+    await client.upsert('second');
+    await client.leave('first', 'shared@example.com');
+    await client.leave('second', 'shared@example.com');
+    await client.leave('first', 'shared@example.com');
+    await client.upsert('shared', { email: 'shared@example.com' });
+    await client.upsert('shared', { email: 'shared@example.com' });
+    await client.upsert('a second account', { email: 'shared@example.com' });
+    expect([await totals('first'), await totals('second')]).toEqual([PENDING, NONE]);
+  });
+
+  test('nobody refers themselves; the next referrer does', async () => {
+    await client.upsert('self');
+    await client.upsert('other');
+    await client.leave('self', 'self@example.com');
+    await client.leave('other', 'self@example.com');
+    await client.upsert('self', { email: 'self@example.com' });
+    expect([await totals('self'), await totals('other')]).toEqual([NONE, PENDING]);
+  });
+
+  test('a contact counts once: created again after its deletion, a friend is new and counts for nobody', async () => {
+    await client.upsert('keeper');
+    await client.upsert('late keeper');
+    await client.leave('keeper', 'goer@example.com');
+    await client.leave('late keeper', 'goer@example.com');
+    await client.upsert('goer', { email: 'goer@example.com' });
+    await client.track('goer', { place_order: {} });
+    expect(await totals('keeper')).toEqual(ACTIVE);
+    for (const email of ['goer@example.com', ' GOER@example.com', 'goer@example.com']) {
+      await client.remove('goer');
+      expect(await totals('keeper')).toEqual(NONE);
+      expect((await client.referrals('keeper')).body.referredFriends).toEqual([]);
+      await client.leave('keeper', email);
+      await client.upsert('goer', { email });
+      expect([await totals('keeper'), await totals('late keeper')]).toEqual([NONE, NONE]);
+      expect((await client.coupons('goer')).body.coupons).toEqual([]);
+    }
+    expect((await client.coupons('keeper')).body.coupons).toHaveLength(1);
+  });
+
+  test('after a deletion, nothing in the store contains the contact; only its keyed hash is left', async () => {
+    const email = 'forget.me@example.com';
+    await client.upsert('lasting');
+    await client.leave('lasting', email);
+    await client.upsert('forgotten', { email, displayName: 'Forget Me' });
+    expect(await wholeStore(service().reference.store)).toContain(email);
+    await client.remove('forgotten');
+    const left = await wholeStore(service().reference.store);
+    expect(left).not.toContain('forget');
+    expect(left).not.toContain('Forget Me');
+    const hash = await service().reference.store.read(async (queries) =>
+      contactHash(await readHashKey(queries), { kind: 'email', value: email }),
+    );
+    expect(left).toContain(hash);
+  });
+
+  test('with its referrer gone, a friend acts on alone, and a contact is the next referrer’s', async () => {
+    await client.upsert('gone');
+    await client.upsert('next');
+    await client.leave('gone', 'orphan@example.com');
+    await client.leave('gone', 'heir@example.com');
+    await client.leave('next', 'heir@example.com');
+    await client.upsert('orphan', { email: 'orphan@example.com' });
+    await client.remove('gone');
+    expect((await client.track('orphan', { place_order: {} })).status).toBe(200);
+    await client.upsert('heir', { email: 'heir@example.com' });
+    expect(await totals('next')).toEqual(PENDING);
+  });
+
+  describe('pages', () => {
+    beforeAll(async () => {
+      await client.upsert('popular');
+      for (let number = 0; number < 7; number++) {
+        await client.leave('popular', `fan${number}@example.com`);
+        await client.upsert(`fan ${number}`, { email: `fan${number}@example.com` });
+      }
+    });
+
+    test.each([
+      ['', [0, 1, 2, 3, 4, 5, 6]],
+      ['?limit=3', [0, 1, 2]],
+      ['?limit=3&page=2', [3, 4, 5]],
+      ['?limit=3&page=3', [6]],
+      ['?limit=3&page=4', []],
+      ['?limit=200&page=999999999999999', []],
+    ])('%j', async (query, fans) => {
+      const { referredFriends, ...rest } = (await client.referrals('popular', query)).body;
+      expect(referredFriends.map(({ playerUniqueId }) => playerUniqueId)).toEqual(
+        fans.map((number) => `fan ${number}`),
+      );
+      expect(rest).toEqual({ count: fans.length, total: 7, totalPending: 7, totalActive: 0 });
+    });
+
+    test.each([
+      'page=0',
+      'page=-1',
+      'page=1.5',
+      'page=',
+      'page=abc',
+      'page=1e3',
+      'page=0x1',
+      'page=%20',
+      'page=1&page=2',
+      'page=99999999999999999999',
+      'limit=0',
+      'limit=201',
+      'limit=-5',
+      'limit=1.0',
+      'limit=NaN',
+      'limit=1&limit=1',
+      'limit=null',
+      'limit=Infinity',
+      'limit=%00',
+    ])('refuses ?%s', async (query) => {
+      const refused = await client.referrals('popular', `?${query}`);
+      expect(refused).toMatchObject({ status: 400, body: { code: 5 } });
+      expect(refused.body.message).toMatch(/^(page|limit) must be a whole number from 1 /);
+    });
+  });
+});
+
+/** Every row of every table, as text. */
+function wholeStore(store: Store): Promise<string> {
+  return store.read(async (queries) => {
+    const tables = ['players', 'totals', 'contacts', 'counted_contacts', 'referrals', 'coupons', 'events'] as const;
+    const rows = await Promise.all(tables.map((table) => queries.selectFrom(table).selectAll().execute()));
+    return JSON.stringify(rows);
+  });
+}
+
+/** Whether a number left on the landing page and one of the attributes are one contact: 1 if they are. */
+const MOBILES: [left: string, attributes: object, total: number][] = [
+  ['0151 1234567', { mobile: '+49 151 1234567' }, 0],
+  ['+49 (151) 123-451', { mobile: '0049151123451' }, 1],
+  ['0020101234568', { mobile: '+20101234568' }, 1],
+  ['+20101234569', { mobile: '0020 10 123 4569' }, 1],
+  ['+49 (151) 123-46', { mobile: '49 151 12346' }, 1],
+  ['0151 12349', { mobile: '(0151) 12349' }, 1],
+  ['+49 151 12350', { mobile: '+49 151 12351' }, 0],
+  ['4915112347', { email: '4915112347' }, 0],
+];
+
+onEachStore(
+  'referrals by mobile',
+  (service) => {
+    test.each(MOBILES)('%s and %j', async (left, attributes, total) => {
+      const { client } = service();
+      await client.upsert(`referrer ${left}`);
+      expect((await client.leave(`referrer ${left}`, left)).status).toBe(200);
+      await client.upsert(`friend ${left}`, attributes);
+      expect((await client.referrals(`referrer ${left}`)).body.total).toBe(total);
+    });
+  },
+  { programme: programmeWith({ contact: 'mobile' }) },
+);
+
+const DAY = 24 * 60 * 60 * 1000;
+let clock = Date.parse('2025-05-01');
+onEachStore(
+  'a contact that nobody signs up with',
+  (service) => {
+    const leave = async (referrer: string, email: string) => {
+      await service().client.upsert(referrer);
+      await service().client.leave(referrer, email);
+    };
+    const total = async (referrer: string) => (await service().client.referrals(referrer)).body.total;
+
+    test('counts until the last moment of its last day', async () => {
+      await leave('in time', 'last@example.com');
+      clock += 30 * DAY;
+      await service().client.upsert('last', { email: 'last@example.com' });
+      expect(await total('in time')).toBe(1);
+    });
+
+    test('expires; then the next referrer wins', async () => {
+      await leave('too early', 'slow@example.com');
+      clock += 1;
+      await leave('next', 'slow@example.com');
+      clock += 30 * DAY;
+      await service().client.upsert('slow', { email: 'slow@example.com' });
+      expect([await total('too early'), await total('next')]).toEqual([0, 1]);
+    });
+
+    test('left again after it expired, takes its place behind the others', async () => {
+      await leave('lapsed', 'back@example.com');
+      clock += 30 * DAY;
+      await leave('steady', 'back@example.com');
+      clock += 1;
+      await leave('lapsed', 'back@example.com');
+      await service().client.upsert('back', { email: 'back@example.com' });
+      expect([await total('lapsed'), await total('steady')]).toEqual([0, 1]);
+    });
+
+    test('alone counts for nobody', async () => {
+      await leave('alone', 'never@example.com');
+      clock += 31 * DAY;
+      await service().client.upsert('never', { email: 'never@example.com' });
+      expect(await total('alone')).toBe(0);
+    });
+  },
+  { programme: programmeWith({ contactExpiryDays: 30 }), now: () => clock },
+);
