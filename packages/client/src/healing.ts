@@ -1,5 +1,5 @@
 import { type GatewayResponse, isRetryable, type ResponseError } from './errors.ts';
-import { isPartial, pauseBeforeHealing, wait } from './retry.ts';
+import { inBackground, isPartial, pauseBeforeHealing, wait } from './retry.ts';
 
 /** A query whose response had data, and errors that may be retried. */
 export interface Partial {
@@ -24,7 +24,8 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
   let last = response;
   let took = tookMs;
   for (let attempt = 1; isPartial(last); attempt += 1) {
-    await wait(pauseBeforeHealing(attempt, last.errors ?? [], took), signal).catch(() => undefined);
+    const pause = pauseBeforeHealing(attempt, last.errors ?? [], took);
+    await wait(pause, signal, inBackground).catch(() => undefined);
     if (signal.aborted || !isShown()) return;
     const started = Date.now();
     // Without a response, the part is still missing.

@@ -45,17 +45,32 @@ export function pauseBeforeHealing(attempt: number, errors: readonly Extended[],
   return Math.max(askedFor(errors), Math.min(tookMs, LONGEST_HEALING_PAUSE_MS), growing * (0.75 + Math.random() / 2));
 }
 
+type Timer = ReturnType<typeof setTimeout>;
+
+/** Lets a program of Node end while only this timer is left: nobody waits for what it does. */
+export function inBackground<T>(timer: T): T {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref();
+  return timer;
+}
+
 /** Resolves after a time in milliseconds; rejects with the signal's reason when that comes first. */
-export function wait(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+export function wait(
+  milliseconds: number,
+  signal?: AbortSignal | null,
+  keep: (timer: Timer) => Timer = (timer) => timer,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
+    const timer = keep(
+      setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, milliseconds),
+    );
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });

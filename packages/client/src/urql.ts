@@ -3,7 +3,7 @@ import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
-import { isPartial, pauseBeforeHealing } from './retry.ts';
+import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
@@ -76,7 +76,8 @@ const healingExchange: Exchange = (input) => {
       clearTimeout(waiting.get(key)?.timer);
       const tookMs = Date.now() - (started.get(key) ?? Date.now());
       const pause = pauseBeforeHealing(attempt, errors, tookMs);
-      waiting.set(key, { attempt, timer: setTimeout(() => readAgain(input.client, operation), pause) });
+      const timer = inBackground(setTimeout(() => readAgain(input.client, operation), pause));
+      waiting.set(key, { attempt, timer });
     },
   })(input);
 };
