@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo, print } from 'graphql';
 
 /** The states to build for. The reference service has a player for each `demo-…`. */
 export const STATES = [
@@ -144,9 +144,14 @@ function tracked(state: State, playerUniqueId: string, events: { name: string }[
     const error = { code: 'REQUIRED', field: ['input', 'events'], message: 'At least one event is needed.' };
     return { player: null, eventNames: [], userErrors: [error] };
   }
-  const after = () => {
-    if (state === 'demo-event-then-down') throw unavailable({ retryable: false, outcome: 'DONE' });
-    return player(state, playerUniqueId);
+  const after = (_arguments: unknown, _context: unknown, { fieldNodes }: GraphQLResolveInfo) => {
+    if (state !== 'demo-event-then-down') return player(state, playerUniqueId);
+    const fail = () => {
+      throw unavailable({ retryable: false, outcome: 'DONE' });
+    };
+    // The gateway knows the player's id without reading the player.
+    if (fieldNodes.some((node) => /\b(attributes|referralLink)\b/.test(print(node)))) return fail();
+    return { ...player(state, playerUniqueId), coupons: fail, referredFriends: fail, referredFriendsConnection: fail };
   };
   return { player: after, eventNames: events.map(({ name }) => name), userErrors: [] };
 }

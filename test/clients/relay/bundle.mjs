@@ -19,8 +19,9 @@ const relay = {
 };
 
 await build({
-  entryPoints: ['Friends.tsx'],
-  outfile: 'generated/Friends.mjs',
+  entryPoints: ['Friends.tsx', 'Screen.tsx'],
+  outdir: 'generated',
+  outExtension: { '.js': '.mjs' },
   bundle: true,
   format: 'esm',
   jsx: 'automatic',
