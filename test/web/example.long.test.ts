@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
-import { type Example, executablePath, startExample, violations } from './example.ts';
+import { type Example, executablePath, SHOTS, startExample, violations } from './example.ts';
 
 /* examples/web in Chromium: with the demo player, then with a REST service that fails. Screenshots are in SHOTS. */
 
-const SHOTS = process.env['SCREENSHOTS'] ?? join(tmpdir(), 'web-example');
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true };
 const PATIENCE_MS = 90_000;
 
