@@ -39,7 +39,12 @@ export function CheckIn({ playerUniqueId, done }: Props) {
   };
   return (
     <section className="check-in" aria-label="Check-in">
-      <button type="button" className="primary" aria-disabled={loading || isDone} onClick={checkIn}>
+      <button
+        type="button"
+        className={`primary ${isDone ? 'done' : ''}`}
+        aria-disabled={loading || isDone}
+        onClick={checkIn}
+      >
         {isDone ? '✓ Checked in today' : loading ? 'Checking in…' : 'Check in today'}
       </button>
       <p role="status">{isDone ? THANKS : text}</p>
