@@ -1,3 +1,4 @@
+// #region screen
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ScreenQuery } from './generated/ScreenQuery.graphql';
 
@@ -31,3 +32,4 @@ export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
     </main>
   );
 }
+// #endregion screen

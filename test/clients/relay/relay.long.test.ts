@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { createElement, type FunctionComponent, Suspense } from 'react';
@@ -28,9 +26,9 @@ beforeAll(async () => {
   await mkdir(`${FOLDER}generated`);
   await writeFile(MANIFEST, '{}');
   await runScript('relay', 'relay');
-  await promisify(execFile)(process.execPath, ['bundle.mjs'], { cwd: FOLDER });
-  ({ Friends } = await import(`${FOLDER}generated/Friends.mjs`));
-  ({ Screen } = await import(`${FOLDER}generated/Screen.mjs`));
+  await runScript('relay', 'relay:build');
+  ({ Friends } = await import(`${FOLDER}generated/built/Friends.js`));
+  ({ Screen } = await import(`${FOLDER}generated/built/Screen.js`));
   gateway = await startGateway({
     PERSISTED_OPERATIONS: 'enforce',
     PERSISTED_OPERATIONS_FILE: MANIFEST,

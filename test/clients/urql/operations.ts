@@ -1,3 +1,4 @@
+// #region graphql
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './generated/schema';
 
@@ -12,6 +13,7 @@ export const graphql = initGraphQLTada<{
     EventMetadata: Record<string, string | number | (string | number)[]>;
   };
 }>();
+// #endregion graphql
 
 export const Friends = graphql(`
   query Friends($playerUniqueId: ID!, $after: String) {
