@@ -1,3 +1,4 @@
+// #region codegen
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
 const config: CodegenConfig = {
@@ -25,3 +26,4 @@ const config: CodegenConfig = {
   },
 };
 export default config;
+// #endregion codegen

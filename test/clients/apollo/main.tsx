@@ -1,4 +1,3 @@
-// #region main
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { ApolloProvider } from '@apollo/client/react';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
@@ -16,4 +15,3 @@ export const App = () => (
     <Screen playerUniqueId="demo-player" />
   </ApolloProvider>
 );
-// #endregion main

@@ -1,4 +1,3 @@
-// #region screen
 import { gatewayExchanges } from '@referral-gateway/client/urql';
 import { Client, Provider, useQuery } from 'urql';
 import { Coupons } from './operations';
@@ -9,6 +8,7 @@ const client = new Client({
   exchanges: gatewayExchanges({ token: fetchToken }),
 });
 
+// #region screen
 function Screen({ playerUniqueId }: { playerUniqueId: string }) {
   const [{ data, fetching }] = useQuery({ query: Coupons, variables: { playerUniqueId } });
   const player = data?.player;
@@ -25,10 +25,10 @@ function Screen({ playerUniqueId }: { playerUniqueId: string }) {
     </main>
   );
 }
+// #endregion screen
 
 export const App = () => (
   <Provider value={client}>
     <Screen playerUniqueId="demo-player" />
   </Provider>
 );
-// #endregion screen
