@@ -40,6 +40,7 @@ const examples = readdirSync(EXAMPLES)
     return { name, text: readFileSync(new URL(name, EXAMPLES), 'utf8'), variables: json };
   });
 
+test('the package has correct types, with every library', () => runScript('', 'types:package'), 60_000);
 test('the test has correct types', () => runScript('package', 'types'), 60_000);
 
 test.each(STATES.flatMap((state) => examples.map((example) => ({ state, ...example }))))(
