@@ -5,6 +5,7 @@ const isLong = process.env.TEST_TIER === 'long';
 export default {
   rootDir: '..',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
+  resolver: '<rootDir>/test/kit/resolve-client.cjs',
   testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

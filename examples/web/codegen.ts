@@ -1,7 +1,7 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
 const config: CodegenConfig = {
-  schema: '../../src/generated/schema.graphql',
+  schema: 'node_modules/@referral-gateway/client/dist/schema.graphql',
   documents: 'src/operations.ts',
   generates: {
     'src/generated/': {
@@ -11,7 +11,7 @@ const config: CodegenConfig = {
         useTypeImports: true,
         enumsAsTypes: true,
         defaultScalarType: 'unknown',
-        scalars: { DateTime: 'string', URL: 'string' },
+        scalars: { ID: { input: 'string', output: 'string' }, DateTime: 'string', URL: 'string' },
       },
     },
   },

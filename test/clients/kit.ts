@@ -121,9 +121,9 @@ function operationOf(url: string, body: unknown): Pick<Sent, 'query' | 'hash'> {
   const parameters = Object.fromEntries(new URL(url).searchParams);
   const {
     query,
-    doc_id,
+    documentId,
     extensions = parameters['extensions'],
   } = typeof body === 'string' ? JSON.parse(body) : parameters;
   const { persistedQuery } = typeof extensions === 'string' ? JSON.parse(extensions) : (extensions ?? {});
-  return { query, hash: doc_id ?? persistedQuery?.sha256Hash };
+  return { query, hash: documentId ?? persistedQuery?.sha256Hash };
 }

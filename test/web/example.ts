@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -13,6 +15,16 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 /** Where Chromium is; CHROMIUM names another place. */
 export const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
+
+/** Where screenshots are written; SCREENSHOTS names another folder. */
+export const SHOTS = process.env['SCREENSHOTS'] ?? join(tmpdir(), 'web-example');
+
+/** Builds the example into its dist/. */
+export function buildExample(): void {
+  const options = { cwd: `${ROOT}examples/web`, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], options);
+  if (status !== 0) throw new Error(`The example could not be built:\n${stdout}${stderr}`);
+}
 
 export interface Example {
   url: string;

@@ -1,32 +1,53 @@
 import { CombinedGraphQLErrors } from '@apollo/client';
 import { useMutation } from '@apollo/client/react';
+import { createIdempotencyKey } from '@referral-gateway/client';
 import { useState } from 'react';
-import { reactionTo } from './client/errors';
 import { CheckInMutation } from './operations';
 
-/** The key of a report without a response, so that another attempt counts nothing twice, even after a restart. */
-const PENDING = 'check-in-key';
+const THANKS = 'Thank you, see you tomorrow!';
+const today = () => new Date().toDateString();
+
+interface Props {
+  playerUniqueId: string;
+  /** Called when the check-in was counted. */
+  done: () => void;
+}
 
 /** Reports an event. The name is one that earns nothing by itself: what earns a reward is sent by a server. */
-export function CheckIn({ playerUniqueId }: { playerUniqueId: string }) {
+export function CheckIn({ playerUniqueId, done }: Props) {
+  // The key of a report without a response, so that another attempt counts nothing twice, even after a restart.
+  const pending = `check-in-key:${playerUniqueId}`;
+  const counted = `check-in-day:${playerUniqueId}`;
   const [report, { loading }] = useMutation(CheckInMutation);
-  const [text, setText] = useState(() => (localStorage.getItem(PENDING) ? 'Your last check-in was not sent yet.' : ''));
+  const [isDone, setDone] = useState(() => localStorage.getItem(counted) === today());
+  const [text, setText] = useState(() => (localStorage.getItem(pending) ? 'Your last check-in was not sent yet.' : ''));
   const checkIn = async () => {
-    const idempotencyKey = localStorage.getItem(PENDING) ?? crypto.randomUUID();
-    localStorage.setItem(PENDING, idempotencyKey);
+    if (loading || isDone) return;
+    const idempotencyKey = localStorage.getItem(pending) ?? createIdempotencyKey();
+    localStorage.setItem(pending, idempotencyKey);
     const input = { playerUniqueId, idempotencyKey, events: [{ name: 'daily_check_in' }] };
     const { data, error } = await report({ variables: { input } });
     // Every response is final for this key, but for those that say that nothing was sent.
-    const isFinal = !error || (CombinedGraphQLErrors.is(error) && !isUnsent(error));
-    if (isFinal) localStorage.removeItem(PENDING);
-    setText(data?.trackEvents?.eventNames.length ? 'Thank you, see you tomorrow!' : failure(error));
+    if (!error || (CombinedGraphQLErrors.is(error) && !isUnsent(error))) localStorage.removeItem(pending);
+    const { eventNames = [], userErrors = [] } = data?.trackEvents ?? {};
+    if (eventNames.length > 0) {
+      localStorage.setItem(counted, today());
+      setDone(true);
+      done();
+    }
+    setText(eventNames.length > 0 ? THANKS : userErrors[0] ? refusal(userErrors[0]) : failure(error));
   };
   return (
     <section className="check-in" aria-label="Check-in">
-      <button type="button" className="primary" disabled={loading} onClick={checkIn}>
-        {loading ? 'Checking in…' : 'Check in today'}
+      <button
+        type="button"
+        className={`primary ${isDone ? 'done' : ''}`}
+        aria-disabled={loading || isDone}
+        onClick={checkIn}
+      >
+        {isDone ? '✓ Checked in today' : loading ? 'Checking in…' : 'Check in today'}
       </button>
-      <p role="status">{text}</p>
+      <p role="status">{isDone ? THANKS : text}</p>
     </section>
   );
 }
@@ -34,12 +55,21 @@ export function CheckIn({ playerUniqueId }: { playerUniqueId: string }) {
 const isUnsent = ({ errors }: CombinedGraphQLErrors) =>
   errors.some(({ extensions }) => extensions?.['outcome'] !== 'UNKNOWN' && extensions?.['retryable'] === true);
 
+/** What the gateway found in the input. Another attempt would get the same; the message is for developers. */
+function refusal({ code, message }: { code: string; message: string }): string {
+  console.warn(`The check-in was refused: ${code}: ${message}`);
+  return code === 'NOT_FOUND'
+    ? 'This account is not there any more.'
+    : 'The check-in was not accepted, and nothing was counted. Trying again does not help; please tell us.';
+}
+
 function failure(error: unknown): string {
   if (!CombinedGraphQLErrors.is(error)) return 'No connection. Try again: it counts once.';
-  if (error.errors.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN')) {
-    return 'We do not know whether this worked.';
+  const [first] = error.errors;
+  if (first?.extensions?.['outcome'] === 'UNKNOWN') {
+    return 'We do not know whether this was counted. Look at your coupons later.';
   }
-  return error.errors.some((one) => reactionTo(one) === 'report')
-    ? 'This cannot be done with this account.'
-    : 'Not possible now. Try again later.';
+  return first?.extensions?.['retryable'] === true
+    ? 'Not possible now. Try again later.'
+    : 'This cannot be done with this account.';
 }

@@ -1,43 +1,68 @@
-import { useQuery } from '@apollo/client/react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { ScreenQuery } from './generated/graphql';
+import { nameOr } from './names';
 import { FriendsQuery } from './operations';
 
 const STATUS = { ACTIVE: 'Active', PENDING: 'Pending', UNKNOWN: '' };
 
+interface Props {
+  /** Null when they could not be read. */
+  connection: NonNullable<ScreenQuery['me']>['referredFriendsConnection'];
+  isLoading: boolean;
+  retry: () => void;
+  fetchMore: (options: { query: typeof FriendsQuery; variables: { after: string | null } }) => Promise<{
+    error?: unknown;
+  }>;
+}
+
 /** The friends. The next page is read when the end of the list comes into view, or when the button is pressed. */
-export function Friends() {
-  const { data, error, loading, fetchMore, refetch } = useQuery(FriendsQuery, { notifyOnNetworkStatusChange: true });
-  const connection = data?.me?.referredFriendsConnection;
-  const { hasNextPage = false, endCursor } = connection?.pageInfo ?? {};
-  const next = () => void fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
-  const end = useEndInView(hasNextPage && !loading && !error, next);
+export function Friends({ connection, isLoading, retry, fetchMore }: Props) {
+  const [isFailed, setFailed] = useState(false);
+  const [pages, setPages] = useState(1);
+  const isReading = useRef(false);
+  const { hasNextPage = false, endCursor = null } = connection?.pageInfo ?? {};
+  const next = async () => {
+    if (isReading.current || !hasNextPage) return;
+    isReading.current = true;
+    const { error } = await fetchMore({ query: FriendsQuery, variables: { after: endCursor } }).catch((reason) => ({
+      error: reason,
+    }));
+    isReading.current = false;
+    setFailed(error !== undefined);
+    if (error === undefined) setPages((count) => count + 1);
+  };
+  const end = useEndInView(hasNextPage && !isLoading && !isFailed, next);
+  const total = connection?.totalCount;
   return (
-    <section aria-labelledby="friends" aria-busy={loading}>
-      <h2 id="friends">
-        Friends {connection?.totalCount != null && <span className="count">{connection.totalCount}</span>}
-      </h2>
+    <section aria-labelledby="friends" aria-busy={isLoading}>
+      <h2 id="friends">Friends {total != null && <span className="count">{total}</span>}</h2>
       {connection?.edges.length === 0 && <p className="empty">No friends yet. Share your link above.</p>}
+      {!connection && (
+        <div role="alert" className="failure">
+          <p>Your friends cannot be loaded now. They appear here as soon as they can.</p>
+          <button type="button" aria-disabled={isLoading} onClick={() => isLoading || retry()}>
+            {isLoading ? 'Loading…' : 'Try again'}
+          </button>
+        </div>
+      )}
       <ol className="friends">
         {connection?.edges.map(({ node }, index) => (
           <li key={node.id ?? index}>
-            <span>{node.displayName ?? 'A friend'}</span>
+            <span dir="auto">{nameOr(node.displayName, 'A friend')}</span>
             <small className={node.status === 'ACTIVE' ? 'good' : ''}>{STATUS[node.status]}</small>
           </li>
         ))}
       </ol>
-      {error && (
-        <div role="alert" className="failure">
-          <p>{connection ? 'More friends cannot be loaded now.' : 'Your friends cannot be loaded now.'}</p>
-          <button type="button" disabled={loading} onClick={() => void (connection ? next() : refetch())}>
-            Try again
-          </button>
-        </div>
+      {isFailed && (
+        <p role="alert" className="failed">
+          More friends cannot be loaded now.
+        </p>
       )}
       <div ref={end}>
-        {loading && <p role="status">Loading friends…</p>}
-        {hasNextPage && !loading && !error && (
-          <button type="button" onClick={next}>
-            More friends
+        {/* Never taken away: the focus would be lost. */}
+        {(hasNextPage || pages > 1) && (
+          <button type="button" aria-disabled={!hasNextPage || isLoading} onClick={next}>
+            {!hasNextPage ? 'These are all' : isLoading ? 'Loading…' : isFailed ? 'Try again' : 'More friends'}
           </button>
         )}
       </div>

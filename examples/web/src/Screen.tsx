@@ -1,63 +1,108 @@
+import type { ErrorLike } from '@apollo/client';
+import { CombinedGraphQLErrors } from '@apollo/client';
 import { useQuery } from '@apollo/client/react';
 import { CheckIn } from './CheckIn';
 import { Coupons } from './Coupons';
 import { Friends } from './Friends';
+import { initialOf, nameOr } from './names';
 import { ScreenQuery } from './operations';
 import { Share } from './Share';
 
 /** The screen of the player: what is missing says so in its place, and the rest is shown. */
 export function Screen() {
-  const { data, error, loading, refetch } = useQuery(ScreenQuery, { notifyOnNetworkStatusChange: true });
+  const { data, error, loading, refetch, fetchMore } = useQuery(ScreenQuery);
   const player = data?.me;
-  if (!player) {
-    return (
-      <main aria-busy={loading}>
-        <h1>My rewards</h1>
-        {loading ? <Placeholder /> : <Failure hasError={error !== undefined} retry={refetch} />}
-      </main>
-    );
-  }
-  const name = player.attributes?.displayName ?? 'My rewards';
+  const again = () => void refetch().catch(() => undefined);
+  if (!player) return loading && !error ? <Skeleton /> : <Failure error={error} isLoading={loading} retry={again} />;
+  const name = nameOr(player.attributes?.displayName, 'My rewards');
   const since = player.attributes?.joinDate;
   return (
-    <main>
-      <header className="profile">
-        <span className="avatar" aria-hidden="true">
-          {name.slice(0, 1)}
-        </span>
-        <div>
-          <h1>{name}</h1>
-          {since && <p>Member since {new Date(since).getUTCFullYear()}</p>}
-        </div>
-      </header>
-      <CheckIn playerUniqueId={player.id} />
-      <Share link={player.referralLink} />
-      <Coupons coupons={player.coupons} isLoading={loading} retry={refetch} />
-      <Friends />
+    <main aria-busy={loading}>
+      <div className="column">
+        <header className="profile">
+          <span className="avatar" aria-hidden="true">
+            {initialOf(name)}
+          </span>
+          <div>
+            <h1 dir="auto">{name}</h1>
+            {since && <p>Member since {new Date(since).getUTCFullYear()}</p>}
+          </div>
+        </header>
+        <CheckIn playerUniqueId={player.id} done={again} />
+        <Coupons coupons={player.coupons} isLoading={loading} retry={again} />
+      </div>
+      <div className="column">
+        <Share link={player.referralLink} />
+        <Friends
+          connection={player.referredFriendsConnection}
+          isLoading={loading}
+          retry={again}
+          fetchMore={(options) => fetchMore(options)}
+        />
+      </div>
     </main>
   );
 }
 
-function Placeholder() {
+/** Has the shape of the screen, like the one in index.html, which is there before this program. */
+function Skeleton() {
   return (
-    <div role="status">
-      <span className="hidden">Your rewards are loading.</span>
-      {['profile', 'card', 'card', 'card'].map((shape, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the shapes never change.
-        <div key={index} className={`placeholder ${shape}`} />
-      ))}
-    </div>
+    <main aria-busy="true">
+      <h1 className="hidden">My rewards</h1>
+      <p role="status" className="hidden">
+        Your rewards are loading.
+      </p>
+      <div className="column" aria-hidden="true">
+        <div className="placeholder profile" />
+        <div className="placeholder" />
+        <div className="placeholder tall" />
+      </div>
+      <div className="column" aria-hidden="true">
+        <div className="placeholder" />
+        <div className="placeholder tall" />
+      </div>
+    </main>
   );
 }
 
-function Failure({ hasError, retry }: { hasError: boolean; retry: () => void }) {
-  if (!hasError) return <p role="alert">There is no player for this account yet.</p>;
+interface FailureProps {
+  /** Undefined: the response says that there is no player. */
+  error: ErrorLike | undefined;
+  isLoading: boolean;
+  retry: () => void;
+}
+
+function Failure({ error, isLoading, retry }: FailureProps) {
+  const [code] = CombinedGraphQLErrors.is(error) ? error.errors.map(({ extensions }) => extensions?.['code']) : [];
+  if (!error) {
+    return (
+      <main>
+        <h1>My rewards</h1>
+        <p role="alert">There is no player for this account yet.</p>
+      </main>
+    );
+  }
+  const isSignedOut = code === 'UNAUTHENTICATED';
   return (
-    <div role="alert" className="failure">
-      <p>Your rewards cannot be loaded now.</p>
-      <button type="button" onClick={() => retry()}>
-        Try again
-      </button>
-    </div>
+    <main>
+      <h1>My rewards</h1>
+      <div role="alert" className="failure">
+        <p>{TEXTS[String(code)] ?? 'Your rewards cannot be loaded now.'}</p>
+        <button
+          type="button"
+          className="primary"
+          aria-disabled={isLoading}
+          onClick={isSignedOut ? () => location.reload() : retry}
+        >
+          {isSignedOut ? 'Sign in again' : isLoading ? 'Loading…' : 'Try again'}
+        </button>
+      </div>
+    </main>
   );
 }
+
+const TEXTS: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: 'You have been signed out.',
+  RATE_LIMITED: 'That was a little too fast. Wait a moment, then try again.',
+  OVERLOADED: 'Many people are here just now. Wait a moment, then try again.',
+};

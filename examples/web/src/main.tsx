@@ -1,27 +1,37 @@
+import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { ApolloProvider } from '@apollo/client/react';
+import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { createRoot } from 'react-dom/client';
-import { createClient } from './client/apollo/client';
-import { trusted } from './client/apollo/persisted';
-import manifest from './generated/persisted-query-manifest.json';
+import persisted from './generated/persisted-query-manifest.json';
 import { Screen } from './Screen';
 import { signIn } from './session';
-import './style.css';
 
 const root = createRoot(document.getElementById('root') as HTMLElement);
 
 try {
-  const { graphql, token } = await signIn();
-  let first: string | undefined = token;
-  const fetchToken = async () => {
-    const known = first ?? (await signIn()).token;
-    first = undefined;
-    return known;
+  const { graphql, token: first } = await signIn();
+  let known: string | undefined = first;
+  const token = async () => {
+    const next = known ?? (await signIn()).token;
+    known = undefined;
+    return next;
   };
+  const client = new ApolloClient({
+    cache: new InMemoryCache(cacheConfig),
+    link: createGatewayLink({ url: graphql, token, persisted }),
+    defaultOptions,
+  });
   root.render(
-    <ApolloProvider client={createClient(graphql, fetchToken, trusted(manifest))}>
+    <ApolloProvider client={client}>
       <Screen />
     </ApolloProvider>,
   );
 } catch {
-  root.render(<p role="alert">You could not be signed in. Check the connection and load the page again.</p>);
+  root.render(
+    <main>
+      <p role="alert" className="failure">
+        You could not be signed in. Check the connection and load the page again.
+      </p>
+    </main>,
+  );
 }

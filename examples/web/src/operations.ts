@@ -10,22 +10,40 @@ export const ScreenQuery = graphql(`
         displayName
         joinDate
       }
-      coupons(filter: { usableNow: true }) {
+      coupons(filter: { isUsed: false, isExpired: false }) {
         id
         code
         couponType
         value
         currency
+        startAt
         endAt
         product {
           productDisplayName
+        }
+        options {
+          minOrderValue
+        }
+      }
+      referredFriendsConnection(first: 20) {
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        edges {
+          node {
+            id
+            displayName
+            status
+          }
         }
       }
     }
   }
 `);
 
-/** One page of friends; the cache makes one list of the pages. */
+/** The next page of friends; the cache makes one list of the pages. */
 export const FriendsQuery = graphql(`
   query Friends($after: String) {
     me {
@@ -48,7 +66,7 @@ export const FriendsQuery = graphql(`
   }
 `);
 
-/** Reports an event. The player comes back with the coupons that it brought. */
+/** Reports an event. The screen is read again afterwards: what it brought is there then, also after `outcome: DONE`. */
 export const CheckInMutation = graphql(`
   mutation CheckIn($input: TrackEventsInput!) {
     trackEvents(input: $input) {
@@ -56,20 +74,6 @@ export const CheckInMutation = graphql(`
       userErrors {
         code
         message
-      }
-      player {
-        id
-        coupons(filter: { usableNow: true }) {
-          id
-          code
-          couponType
-          value
-          currency
-          endAt
-          product {
-            productDisplayName
-          }
-        }
       }
     }
   }

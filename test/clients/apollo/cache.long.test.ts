@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { ApolloClient, type DocumentNode, HttpLink, type ObservableQuery } from '@apollo/client';
+import { ApolloClient, type DocumentNode, InMemoryCache, type ObservableQuery } from '@apollo/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { OperationTypeNode, parse } from 'graphql';
 import { recordRequests, startDemo } from '../kit.ts';
-import { createCache } from './cache.ts';
-import { defaultOptions } from './client.ts';
 
 /* The example queries of schema/operations/ in one cache, each of them watched as an open screen watches it. */
 
@@ -34,8 +33,8 @@ test.each([
 ])('the example queries in one cache, %s, need at most two requests more than there are queries', async (_, atOnce) => {
   const requests = recordRequests();
   const client = new ApolloClient({
-    cache: createCache(),
-    link: new HttpLink({ uri: `${demo.url}/graphql` }),
+    cache: new InMemoryCache(cacheConfig),
+    link: createGatewayLink({ url: `${demo.url}/graphql` }),
     defaultOptions,
   });
   const watched: ObservableQuery[] = [];

@@ -1,7 +1,8 @@
+// #region codegen
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
 const config: CodegenConfig = {
-  schema: '../../../src/generated/schema.graphql', // In your repository: a copy of it.
+  schema: '../node_modules/@referral-gateway/client/dist/schema.graphql',
   documents: 'operations.ts',
   generates: {
     'generated/': {
@@ -11,7 +12,6 @@ const config: CodegenConfig = {
         useTypeImports: true,
         enumsAsTypes: true,
         defaultScalarType: 'unknown',
-        // #region scalars
         // As they are in JSON. A date stays a text until it is shown.
         scalars: {
           Date: 'string',
@@ -21,9 +21,9 @@ const config: CodegenConfig = {
           CustomAttributes: 'Record<string, string | number>',
           EventMetadata: 'Record<string, string | number | (string | number)[]>',
         },
-        // #endregion scalars
       },
     },
   },
 };
 export default config;
+// #endregion codegen

@@ -1,5 +1,6 @@
-// #region operations
+import { TypedDocumentString } from '@referral-gateway/client';
 import { graphql } from './generated';
+import type { FriendsPageQuery, FriendsPageQueryVariables } from './generated/graphql';
 
 export const Screen = graphql(`
   query Screen($playerUniqueId: ID!) {
@@ -11,7 +12,6 @@ export const Screen = graphql(`
     }
   }
 `);
-// #endregion operations
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
@@ -23,7 +23,6 @@ export const Track = graphql(`
   }
 `);
 
-// #region pagination
 /** One list that grows: `fetchMore({ variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
 export const FriendsScrolling = graphql(`
   query FriendsScrolling($playerUniqueId: ID!, $after: String) {
@@ -51,9 +50,7 @@ export const FriendsPage = graphql(`
     }
   }
 `);
-// #endregion pagination
 
-// #region languages
 /** The link in two languages. A cache that stores a player by its id keeps both, because they are two fields. */
 export const Links = graphql(`
   query Links($playerUniqueId: ID!, $lang: LanguageCode!) {
@@ -63,4 +60,23 @@ export const Links = graphql(`
     }
   }
 `);
-// #endregion languages
+
+/** As `documentMode: 'string'` of the code generator writes it, with the hash of `persistedDocuments`. */
+export const FriendsText = new TypedDocumentString<FriendsPageQuery, FriendsPageQueryVariables>('', {
+  hash: Reflect.get(FriendsPage, '__meta__')?.hash,
+});
+
+export const Rename = graphql(`
+  mutation Rename($input: UpsertPlayerInput!) {
+    upsertPlayer(input: $input) { userErrors { code } }
+  }
+`);
+
+export const Coupons = graphql(`
+  query Coupons($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      coupons { id code }
+    }
+  }
+`);

@@ -17,7 +17,6 @@ export function Friends({ playerUniqueId }: { playerUniqueId: string }) {
   return player ? <List player={player} /> : <p>There is no such player.</p>;
 }
 
-// #region friends
 function List({ player }: { player: Friends_player$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<FriendsPageQuery, Friends_player$key>(
     graphql`
@@ -36,7 +35,6 @@ function List({ player }: { player: Friends_player$key }) {
     `,
     player,
   );
-  // #endregion friends
   return (
     <>
       <ul>

@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { createElement, Suspense } from 'react';
+import { createGatewayFetch } from '@referral-gateway/client/relay';
+import { createElement, type FunctionComponent, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
+import { Environment, Network, RecordSource, Store } from 'relay-runtime';
 import { recordRequests, runScript, startGateway } from '../kit.ts';
-import { createEnvironment } from './environment.ts';
 
-/* Relay with nothing but what docs/clients.md says, against the built gateway, which enforces the compiler's documents. */
+/* Relay with the package's function for its network, against the built gateway, which enforces the compiler's documents. */
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const MANIFEST = `${FOLDER}generated/documents.json`;
@@ -19,6 +18,7 @@ const complaints: unknown[] = [];
 let requests: ReturnType<typeof recordRequests>;
 let token: string;
 let Friends: typeof import('./Friends.tsx').Friends;
+let Screen: typeof import('./Screen.tsx').Screen;
 beforeAll(async () => {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   // The compiler adds documents to a file that exists, when it writes their artifacts.
@@ -26,9 +26,14 @@ beforeAll(async () => {
   await mkdir(`${FOLDER}generated`);
   await writeFile(MANIFEST, '{}');
   await runScript('relay', 'relay');
-  await promisify(execFile)(process.execPath, ['bundle.mjs'], { cwd: FOLDER });
-  ({ Friends } = await import(`${FOLDER}generated/Friends.mjs`));
-  gateway = await startGateway({ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: MANIFEST });
+  await runScript('relay', 'relay:build');
+  ({ Friends } = await import(`${FOLDER}generated/built/Friends.js`));
+  ({ Screen } = await import(`${FOLDER}generated/built/Screen.js`));
+  gateway = await startGateway({
+    PERSISTED_OPERATIONS: 'enforce',
+    PERSISTED_OPERATIONS_FILE: MANIFEST,
+    REST_TIMEOUT_MS: '500',
+  });
   token = await gateway.token('--sub', 'p1', '--recipe', 'phone-app');
 }, 60_000);
 afterAll(() => gateway?.close());
@@ -36,24 +41,45 @@ beforeEach(() => {
   requests = recordRequests();
   jest.spyOn(console, 'error').mockImplementation((text) => void complaints.push(text));
 });
-afterEach(() => {
+const opened: ReactTestRenderer[] = [];
+afterEach(async () => {
+  for (const rendered of opened.splice(0)) await act(async () => rendered.unmount());
   requests.restore();
   jest.restoreAllMocks();
   // React has nothing else to complain about.
   for (const text of complaints.splice(0)) expect(text).toContain('react-test-renderer is deprecated');
-  gateway.upstream.on('GET /referrals', 'usual');
+  gateway.upstream.forget();
+  for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals'] as const)
+    gateway.upstream.on(endpoint, 'usual');
 });
 
-/** Renders the friends of a player and resolves when a page is there. */
-async function render(playerUniqueId: string, fetchToken: () => Promise<string>): Promise<ReactTestRenderer> {
-  const environment = createEnvironment(gateway.uri, fetchToken);
-  const friends = createElement(Suspense, { fallback: 'Loading' }, createElement(Friends, { playerUniqueId }));
+type FetchToken = () => Promise<string | undefined>;
+const connect = (token: FetchToken) =>
+  new Environment({
+    network: Network.create(createGatewayFetch({ url: gateway.uri, token })),
+    store: new Store(new RecordSource()),
+  });
+
+/** Renders the component of a player, and resolves to what is shown at first. */
+async function open(
+  component: FunctionComponent<{ playerUniqueId: string }>,
+  fetchToken: FetchToken,
+): Promise<ReactTestRenderer> {
+  const environment = connect(fetchToken);
+  const shown = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId: 'p1' }));
   let root: ReactTestRenderer | undefined;
   await act(async () => {
     // biome-ignore lint/correctness/noChildrenProp: the provider's type demands it there.
-    root = create(createElement(RelayEnvironmentProvider, { environment, children: friends }));
+    root = create(createElement(RelayEnvironmentProvider, { environment, children: shown }));
   });
   if (!root) throw new Error('Nothing was rendered');
+  opened.push(root);
+  return root;
+}
+
+/** Renders the friends and resolves when a page is there. */
+async function render(fetchToken: FetchToken): Promise<ReactTestRenderer> {
+  const root = await open(Friends, fetchToken);
   await settled(root);
   return root;
 }
@@ -75,7 +101,7 @@ test('the snippets have correct types', () => runScript('relay', 'types'), 60_00
 
 test('a fragment on Player is fetched again page by page, by trusted documents', async () => {
   const tokens = [gateway.expired(), token];
-  const rendered = await render('p1', async () => tokens.shift() ?? 'none is left');
+  const rendered = await render(async () => tokens.shift());
   for (let [more] = rendered.root.findAllByType('button'); more; [more] = rendered.root.findAllByType('button')) {
     const { onClick } = more.props;
     await act(async () => onClick());
@@ -92,16 +118,34 @@ test('a fragment on Player is fetched again page by page, by trusted documents',
   expect(new Set(requests.sent.map(({ hash }) => hash)).size).toBe(2);
 });
 
-test('a read that failed is sent again', async () => {
+test('a query without data is sent again before anything is shown', async () => {
   const fails = { status: 500 };
-  gateway.upstream.on('GET /referrals', fails, fails, fails, 'usual');
-  expect(names(await render('p1', async () => token))).toHaveLength(20);
+  gateway.upstream.on('GET /player', fails, fails, fails, 'usual');
   requests.lose(1);
-  expect(names(await render('p1', async () => token))).toHaveLength(20);
+  expect(names(await render(async () => token))).toHaveLength(20);
+});
+
+test('while the coupons hang the rest is shown before they are asked for again, and they appear by themselves', async () => {
+  gateway.upstream.on('GET /coupon', { fault: 'hang' });
+  const rendered = await open(Screen, async () => token);
+  const text = () => JSON.stringify(rendered.toJSON());
+  const shows = async (wanted: string) => {
+    while (!text().includes(wanted)) await act(() => new Promise((resolve) => setImmediate(resolve)));
+  };
+  await shows('Your coupons cannot be loaded now.');
+  expect(text()).toContain('Player p1');
+  expect(requests.sent).toHaveLength(1);
+  const held = gateway.upstream.hold('GET /coupon');
+  await held.arrived;
+  gateway.upstream.on('GET /coupon', 'usual');
+  held.release();
+  await shows('P1-1');
+  expect(text()).not.toContain('cannot be loaded');
+  expect(requests.sent).toHaveLength(2);
 });
 
 test('an operation that is not in the manifest is refused', async () => {
-  const send = createEnvironment(gateway.uri, async () => token).getNetwork();
+  const send = connect(async () => token).getNetwork();
   const parameters = {
     id: null,
     cacheID: 'x',

@@ -1,3 +1,4 @@
+// #region graphql
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './generated/schema';
 
@@ -12,8 +13,8 @@ export const graphql = initGraphQLTada<{
     EventMetadata: Record<string, string | number | (string | number)[]>;
   };
 }>();
+// #endregion graphql
 
-// #region friends
 export const Friends = graphql(`
   query Friends($playerUniqueId: ID!, $after: String) {
     player(playerUniqueId: $playerUniqueId) {
@@ -27,7 +28,6 @@ export const Friends = graphql(`
     }
   }
 `);
-// #endregion friends
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
@@ -39,15 +39,29 @@ export const Track = graphql(`
   }
 `);
 
+export const Rename = graphql(`
+  mutation Rename($input: UpsertPlayerInput!) {
+    upsertPlayer(input: $input) { userErrors { code } }
+  }
+`);
+
+export const Coupons = graphql(`
+  query Screen($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      attributes { displayName }
+      coupons { id code }
+    }
+  }
+`);
+
 export const Remove = graphql(`
   mutation Remove($input: DeletePlayerInput!) {
     deletePlayer(input: $input) { deletedPlayerUniqueId userErrors { code } }
   }
 `);
 
-// #region persisted
 export const FriendsPersisted = graphql.persisted(
   'sha256:2f28e1261378ce3377a84b7f1bd1db5269c92d1029412493d962ef6628cbb531',
   Friends,
 );
-// #endregion persisted

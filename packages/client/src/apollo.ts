@@ -1,0 +1,140 @@
+import { ApolloLink, type InMemoryCacheConfig } from '@apollo/client';
+import { relayStylePagination } from '@apollo/client/utilities';
+import { print } from 'graphql';
+import { Observable } from 'rxjs';
+import type { GatewayResponse } from './errors.ts';
+import { heal } from './healing.ts';
+import { isKeyed, withKeys } from './idempotency.ts';
+import { documentId, type Persisted } from './persisted.ts';
+import { isPartial } from './retry.ts';
+import { post, send } from './send.ts';
+import { authorizedFetch, type Fetch, type Token } from './token.ts';
+
+export interface GatewayLinkOptions {
+  /** Where the gateway is, for example `https://gateway.example/graphql`. */
+  readonly url: string;
+  /** The player's token; see `Token`. One client for each signed-in player: token and cache are kept. */
+  readonly token?: Token;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** Which documents are sent by an id. Default: none. */
+  readonly persisted?: Persisted;
+}
+
+/**
+ * The last link of an Apollo Client: sends operations with the token and retries them where that is safe. Data with errors
+ * is delivered at once; while a screen watches the query, its missing parts are then asked for again, and written into the
+ * cache. Needs `defaultOptions`: with Apollo's own, errors would discard the data. Queries with `no-cache` do not heal.
+ *
+ * Without a response, the error is a `GatewayError` with the code `NO_RESPONSE`.
+ */
+export function createGatewayLink({ url, token, fetch, persisted = false }: GatewayLinkOptions): ApolloLink {
+  const authorized = authorizedFetch(token, fetch);
+  const healing = new Map<string, AbortController>();
+  return new ApolloLink((operation) => {
+    const isQuery = operation.operationType === 'query';
+    const text = print(operation.query);
+    const variables = withKeys(operation.variables);
+    const again = async (signal: AbortSignal) => {
+      const id = documentId(persisted, operation.query, operation.operationName);
+      const names = { id, query: text, operationName: operation.operationName };
+      const request = post(names, variables, persistedQueryOf(operation));
+      return (await send(authorized, url, { ...request, signal }, isQuery || isKeyed(variables, text))).response;
+    };
+    const show = (response: GatewayResponse, tookMs: number) => {
+      const key = JSON.stringify([operation.operationName, variables]);
+      healing.get(key)?.abort();
+      healing.delete(key);
+      if (!isPartial(response)) return;
+      const abort = new AbortController();
+      const { signal } = abort;
+      healing.set(key, abort);
+      const isShown = () => isWatched(operation);
+      const improved = ({ data }: GatewayResponse) => {
+        operation.client.writeQuery({ query: operation.query, variables: operation.variables, data: data ?? null });
+      };
+      void heal({ response, tookMs, again: () => again(signal), isShown, improved, signal });
+    };
+    return new Observable((observer) => {
+      const abort = new AbortController();
+      const started = Date.now();
+      again(abort.signal).then(
+        (response) => {
+          observer.next(response);
+          observer.complete();
+          if (isQuery) show(response, Date.now() - started);
+        },
+        (error: unknown) => observer.error(error),
+      );
+      return () => abort.abort();
+    });
+  });
+}
+
+/** Whether a screen shows the operation: a query that is read once, and a page of `fetchMore`, are not asked for again. */
+function isWatched({ client, operationName, variables }: ApolloLink.Operation): boolean {
+  const wanted = JSON.stringify(variables);
+  return [...client.getObservableQueries('active')].some(
+    (query) => query.queryName === operationName && query.hasObservers() && JSON.stringify(query.variables) === wanted,
+  );
+}
+
+/** What Apollo's link for automatic persisted queries, in front of this one, asks to send: a hash, and perhaps no text. */
+function persistedQueryOf(operation: ApolloLink.Operation): Record<string, unknown> {
+  const { http } = operation.getContext();
+  if (!http?.includeExtensions) return {};
+  return { extensions: operation.extensions, ...(http.includeQuery === false ? { query: undefined } : {}) };
+}
+
+/** The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, and lists grow page by page. */
+export const cacheConfig: InMemoryCacheConfig = {
+  possibleTypes: { Node: ['Player'] },
+  typePolicies: {
+    Query: {
+      fields: {
+        // A player that a list had read opens at once. With `lang`, the gateway is asked: its texts are in that language.
+        player: {
+          read: (known, { args, toReference }) =>
+            known ??
+            (args?.['lang'] == null ? toReference({ __typename: 'Player', id: args?.['playerUniqueId'] }) : known),
+        },
+      },
+    },
+    Player: {
+      fields: {
+        // Has no id: two screens that read different attributes complete each other.
+        attributes: { merge: true },
+        // One list that grows with each page. Each value of `page` and `limit` of `referredFriends` is stored by itself.
+        referredFriendsConnection: relayStylePagination(),
+      },
+    },
+  },
+};
+
+/** Data and errors both arrive, because one part of a screen can be missing: `new ApolloClient({ defaultOptions, … })`. */
+export const defaultOptions: {
+  readonly watchQuery: { readonly errorPolicy: 'all' };
+  readonly query: { readonly errorPolicy: 'all' };
+  readonly mutate: { readonly errorPolicy: 'all' };
+} = {
+  watchQuery: { errorPolicy: 'all' },
+  query: { errorPolicy: 'all' },
+  mutate: { errorPolicy: 'all' },
+};
+
+/** Apollo's types of results follow these options. */
+declare module '@apollo/client' {
+  namespace ApolloClient.DeclareDefaultOptions {
+    interface WatchQuery {
+      errorPolicy: 'all';
+    }
+    interface Query {
+      errorPolicy: 'all';
+    }
+    interface Mutate {
+      errorPolicy: 'all';
+    }
+  }
+}
+
+export { type TypedDocument, toDocument } from './typed-document.ts';

@@ -1,0 +1,95 @@
+import { GatewayError, type GatewayResponse } from './errors.ts';
+import { isKeyed, withKeys } from './idempotency.ts';
+import { documentId } from './persisted.ts';
+import { hasData } from './retry.ts';
+import { post, send } from './send.ts';
+import { authorizedFetch, type Fetch, type Token } from './token.ts';
+
+export interface ClientOptions {
+  /** Where the gateway is, for example `https://gateway.example/graphql`. */
+  readonly url: string;
+  /** The player's token; see `Token`. One client for each signed-in player: the token is kept. */
+  readonly token?: Token;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /**
+   * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
+   * hash. Default false.
+   */
+  readonly persisted?: boolean;
+}
+
+/** A document of this package, of GraphQL Code Generator in string mode, or a plain text. */
+export type Document<Data, Variables> = string | TypedText<Data, Variables>;
+
+/** A text with types. `length` tells it from a parsed document, which is of no use here. */
+export interface TypedText<Data, Variables> {
+  readonly __apiType?: ((variables: Variables) => Data) | undefined;
+  readonly __meta__?: Readonly<Record<string, unknown>> | undefined;
+  readonly length: number;
+  toString(): string;
+}
+
+export interface RequestOptions {
+  /** Ends the request and its retries. Without one, a request has as much time as the gateway and the network take. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Result<Data> {
+  /** What was asked for. A field that could not be read is null, and `errors` has an error with its path. */
+  readonly data: Data;
+  /** Empty when everything is there. */
+  readonly errors: readonly GatewayError[];
+}
+
+/** The variables may be left out where none is required. */
+type Arguments<Variables> =
+  Record<string, never> extends Variables
+    ? [variables?: Variables, options?: RequestOptions]
+    : [variables: Variables, options?: RequestOptions];
+
+export interface Client {
+  /**
+   * Sends an operation. Resolves as soon as there is data, also when a part of it is missing. Without data it is sent up to
+   * four times more, where that is safe, at the pauses that the gateway asks for. Events get an idempotency key if they
+   * have none, and keep it.
+   *
+   * Rejects with a `GatewayError` when there is no data: each field of the operation is null because of an error, or there
+   * was no response. Rejects with the signal's reason when that ends it.
+   */
+  request<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+    document: Document<Data, Variables>,
+    ...rest: Arguments<Variables>
+  ): Promise<Result<Data>>;
+}
+
+/** A client of the gateway without dependencies. */
+export function createClient({ url, token, fetch, persisted = false }: ClientOptions): Client {
+  const authorized = authorizedFetch(token, fetch);
+  return {
+    async request<Data, Variables>(
+      document: Document<Data, Variables>,
+      given?: Variables,
+      { signal }: RequestOptions = {},
+    ): Promise<Result<Data>> {
+      const text = String(document);
+      const variables = withKeys(given ?? {});
+      const isSafe = !isMutation(text) || isKeyed(variables, text);
+      const id = typeof document === 'string' ? undefined : documentId(persisted, document);
+      const request = post({ query: text, id }, variables);
+      const { response } = await send(authorized, url, signal ? { ...request, signal } : request, isSafe);
+      return resultOf(response);
+    },
+  };
+}
+
+function resultOf<Data>(response: GatewayResponse): Result<Data> {
+  const all = response.errors ?? [];
+  const errors = all.map((error) => new GatewayError(error, { errors: all }));
+  if (errors[0] && !hasData(response)) throw errors[0];
+  // The gateway validates the document against its schema: this is where the types of a document become true.
+  return { data: response.data as Data, errors };
+}
+
+/** Whether a document has a mutation. Wrong guesses are on the safe side: a mutation is repeated less often than a query. */
+const isMutation = (text: string) => /(?:^|[\s},])mutation\b/.test(text.replace(/#.*/g, ''));

@@ -1,0 +1,97 @@
+/** The codes of the gateway. `docs/errors.md` of the gateway explains each. */
+export type GatewayErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'RATE_LIMITED'
+  | 'OVERLOADED'
+  | 'OPERATION_NOT_ALLOWED'
+  | 'OPERATION_TOO_COMPLEX'
+  | 'UPSTREAM_TIMEOUT'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'UPSTREAM_REJECTED'
+  | 'UPSTREAM_INVALID_RESPONSE'
+  | 'UPSTREAM_MISCONFIGURED'
+  | 'BAD_USER_INPUT'
+  | 'BAD_REQUEST'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'INTERNAL_SERVER_ERROR'
+  /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
+  | 'NO_RESPONSE'
+  /** Of this client: the function for the token failed. Nothing was sent. */
+  | 'NO_TOKEN';
+
+/** What became of a write: it was not carried out, nobody knows, or it was carried out. */
+export type Outcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
+
+/** An error as it is in a response. Every client library has objects of this shape. */
+export interface ResponseError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: { [name: string]: unknown };
+}
+
+/** What a rule needs of an error. */
+export interface Extended {
+  readonly extensions?: { readonly [name: string]: unknown } | undefined;
+}
+
+/** What the gateway responds, in JSON. */
+export interface GatewayResponse<Data = Record<string, unknown>> {
+  readonly data?: Data | null;
+  readonly errors?: readonly ResponseError[];
+}
+
+/** An error of the gateway, or `NO_RESPONSE`. `message` is a sentence for developers, not for users. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  /** A `GatewayErrorCode`; newer gateways may have others. */
+  readonly code: GatewayErrorCode | (string & {});
+  /** Whether sending the same operation again is safe and can help. */
+  readonly retryable: boolean;
+  /** The shortest time to wait before that, in milliseconds; undefined: the client chooses. */
+  readonly retryAfterMs: number | undefined;
+  /** Of writes alone. `UNKNOWN`: read the player before anything else. `DONE`: it worked; read the player again. */
+  readonly outcome: Outcome | undefined;
+  /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */
+  readonly path: readonly (string | number)[] | undefined;
+  /** Names the request in the gateway's log. */
+  readonly requestId: string | undefined;
+  /** All errors of the response that this is the first of. */
+  readonly errors: readonly ResponseError[];
+
+  constructor(error: ResponseError, options: { cause?: unknown; errors?: readonly ResponseError[] } = {}) {
+    super(error.message, 'cause' in options ? { cause: options.cause } : undefined);
+    const { code, outcome, requestId } = error.extensions ?? {};
+    this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
+    this.retryable = isRetryable(error);
+    this.retryAfterMs = retryAfterMs(error);
+    this.outcome = outcome === 'NOT_DONE' || outcome === 'UNKNOWN' || outcome === 'DONE' ? outcome : undefined;
+    this.path = error.path;
+    this.requestId = typeof requestId === 'string' ? requestId : undefined;
+    this.errors = options.errors ?? [error];
+  }
+}
+
+/** Whether an error says that sending the same operation again is safe and can help. */
+export function isRetryable({ extensions }: Extended): boolean {
+  return extensions?.['retryable'] === true;
+}
+
+/** How long an error asks to wait, in milliseconds. */
+export function retryAfterMs({ extensions }: Extended): number | undefined {
+  const value = extensions?.['retryAfterMs'];
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+}
+
+/**
+ * The error that made a field null: the one whose path is `path` or leads to it. Works with the errors
+ * of every library, for example `errorAt(error.errors, 'player.coupons')`.
+ */
+export function errorAt<E extends { readonly path?: readonly (string | number)[] | undefined }>(
+  errors: readonly E[] | undefined,
+  path: string,
+): E | undefined {
+  const begins = (long: string, short: string) => long === short || long.startsWith(`${short}.`);
+  return errors?.find((error) => error.path !== undefined && begins(path, error.path.join('.')));
+}

@@ -1,0 +1,21 @@
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Document,
+  type RequestOptions,
+  type Result,
+  type TypedText,
+} from './client.ts';
+export { TypedDocumentString } from './document.ts';
+export {
+  errorAt,
+  GatewayError,
+  type GatewayErrorCode,
+  type GatewayResponse,
+  type Outcome,
+  type ResponseError,
+} from './errors.ts';
+export * from './generated/operations.ts';
+export { createIdempotencyKey } from './idempotency.ts';
+export { authorizedFetch, type Fetch, type Token } from './token.ts';

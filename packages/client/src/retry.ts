@@ -1,0 +1,79 @@
+import { type Extended, isRetryable, retryAfterMs } from './errors.ts';
+
+/* When to send an operation again: the rules of docs/retries.md, for every library. */
+
+/** Attempts of an operation that has nothing to show, the first one included. */
+export const ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 300;
+const FIRST_HEALING_PAUSE_MS = 1_000;
+const LONGEST_HEALING_PAUSE_MS = 60_000;
+
+interface Response {
+  readonly data?: unknown;
+  readonly errors?: readonly Extended[];
+}
+
+/** Whether a response has data: at least one field of the operation is not null, or is null without an error. */
+export function hasData({ data, errors = [] }: Response): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  return errors.length === 0 || Object.values(data).some((value) => value != null);
+}
+
+/** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
+export function isWorthless(response: Response): boolean {
+  const { errors = [] } = response;
+  return !hasData(response) && errors.length > 0 && errors.every(isRetryable);
+}
+
+/** Whether a query has data, and a part that is missing can be asked for again. */
+export function isPartial(response: Response): boolean {
+  return hasData(response) && (response.errors ?? []).some(isRetryable);
+}
+
+/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds. */
+export function pauseAfter(attempt: number, errors: readonly Extended[] = []): number {
+  return Math.max(askedFor(errors), Math.random() * FIRST_PAUSE_MS * 2 ** attempt);
+}
+
+/**
+ * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
+ * 60 s. Never shorter than the last request took: a service that hangs is asked less often. The random share keeps screens
+ * that failed together from asking together.
+ */
+export function pauseBeforeHealing(attempt: number, errors: readonly Extended[], tookMs: number): number {
+  const growing = Math.min(FIRST_HEALING_PAUSE_MS * 2 ** attempt, LONGEST_HEALING_PAUSE_MS);
+  return Math.max(askedFor(errors), Math.min(tookMs, LONGEST_HEALING_PAUSE_MS), growing * (0.75 + Math.random() / 2));
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+/** Lets a program of Node end while only this timer is left: nobody waits for what it does. */
+export function inBackground<T>(timer: T): T {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref();
+  return timer;
+}
+
+/** Resolves after a time in milliseconds; rejects with the signal's reason when that comes first. */
+export function wait(
+  milliseconds: number,
+  signal?: AbortSignal | null,
+  keep: (timer: Timer) => Timer = (timer) => timer,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = keep(
+      setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, milliseconds),
+    );
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+const askedFor = (errors: readonly Extended[]) => Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));

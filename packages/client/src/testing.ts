@@ -1,0 +1,81 @@
+import { buildSchema, executeSync, type GraphQLSchema, parse, validate } from 'graphql';
+import type { Document } from './client.ts';
+import type { GatewayResponse } from './errors.ts';
+import schemaText from './schema-text.js';
+import { gatewayError, rootOf, type State } from './testing-data.ts';
+
+/** A response of the gateway. */
+export interface StateResponse<Data> {
+  readonly status: number;
+  /** Any page may read it, as a browser's tests need. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: GatewayResponse<Data>;
+  /** How long the gateway takes for it, in milliseconds; 0 but for a service that hangs. Waiting is up to the test. */
+  readonly delayMs: number;
+}
+
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'access-control-allow-origin': '*',
+};
+const RETRY_AFTER_MS = 1_000;
+const REST_TIMEOUT_MS = 3_000;
+
+let schema: GraphQLSchema | undefined;
+
+/**
+ * What the gateway responds to a document when a player is in a state: valid for the schema, with every field that the
+ * document selects. Any player of the document's variables is in this state.
+ *
+ *     // MSW
+ *     graphql.operation(({ query, variables }) => {
+ *       const { body, ...init } = respond('demo-slow-coupons', query, variables);
+ *       return HttpResponse.json(body, init);
+ *     })
+ *     // Playwright
+ *     page.route('**\/graphql', (route) => {
+ *       const { query, variables } = route.request().postDataJSON();
+ *       const { body, status, headers } = respond('demo-slow-coupons', query, variables);
+ *       return route.fulfill({ status, headers, body: JSON.stringify(body) });
+ *     })
+ *
+ * @param document With a single operation: a text, or a typed document, whose types the response has.
+ * Throws an Error for a document that the schema does not allow.
+ */
+export function respond<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+  state: State,
+  document: Document<Data, Variables>,
+  variables?: NoInfer<Variables>,
+): StateResponse<Data> {
+  if (state === 'expired-token') {
+    const error = gatewayError('UNAUTHENTICATED', 'The token has expired.');
+    const headers = { ...HEADERS, 'www-authenticate': 'Bearer error="invalid_token"' };
+    return { status: 401, headers, body: { errors: [error.toJSON()] }, delayMs: 0 };
+  }
+  if (state === 'rate-limited') {
+    const extensions = { retryable: true, retryAfterMs: RETRY_AFTER_MS };
+    const error = gatewayError('RATE_LIMITED', 'Too many operations in a short time. Try again later.', extensions);
+    const headers = { ...HEADERS, 'retry-after': String(RETRY_AFTER_MS / 1_000) };
+    return { status: 429, headers, body: { errors: [error.toJSON()] }, delayMs: 0 };
+  }
+  schema ??= buildSchema(schemaText);
+  const operation = parse(String(document));
+  const [invalid] = validate(schema, operation);
+  if (invalid) throw invalid;
+  const { data, errors } = executeSync({
+    schema,
+    document: operation,
+    rootValue: rootOf(state),
+    variableValues: { ...variables },
+  });
+  const found = errors?.map((error) => error.toJSON()) ?? [];
+  const refused = found.find(({ extensions }) => extensions?.['code'] === undefined);
+  if (refused) throw new Error(refused.message);
+  const isSlow = found.some(({ extensions }) => extensions?.['code'] === 'UPSTREAM_TIMEOUT');
+  // graphql-js made it from the document and the schema: this is where the document's types are true.
+  const body = { data: data as Data, ...(found.length > 0 && { errors: found }) };
+  return { status: 200, headers: HEADERS, body, delayMs: isSlow ? REST_TIMEOUT_MS : 0 };
+}
+
+export { STATES, type State } from './testing-data.ts';

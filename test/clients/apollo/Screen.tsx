@@ -1,0 +1,23 @@
+// #region screen
+import { useQuery } from '@apollo/client/react';
+import { Screen as ScreenQuery } from './operations';
+
+export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
+  const { data, loading } = useQuery(ScreenQuery, { variables: { playerUniqueId } });
+  const player = data?.player;
+  // While it loads, and when there is nothing at all.
+  if (!player) return <p>{loading ? 'Loading…' : 'Your rewards cannot be loaded now.'}</p>;
+  return (
+    <main>
+      <h1 dir="auto">{player.attributes?.displayName?.trim() || 'My rewards'}</h1>
+      {/* Null: missing. It appears by itself. */}
+      {!player.coupons && <p role="alert">Your coupons cannot be loaded now.</p>}
+      <ul>
+        {player.coupons?.map(({ id, code }, index) => (
+          <li key={id ?? index}>{code}</li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+// #endregion screen

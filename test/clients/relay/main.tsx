@@ -1,0 +1,21 @@
+// #region main
+import { createGatewayFetch } from '@referral-gateway/client/relay';
+import { Suspense } from 'react';
+import { RelayEnvironmentProvider } from 'react-relay';
+import { Environment, Network, RecordSource, Store } from 'relay-runtime';
+import { Screen } from './Screen';
+
+const token = async () => (await fetch('/session', { method: 'POST' })).text();
+const environment = new Environment({
+  network: Network.create(createGatewayFetch({ url: 'https://gateway.example/graphql', token })),
+  store: new Store(new RecordSource()),
+});
+
+export const App = () => (
+  <RelayEnvironmentProvider environment={environment}>
+    <Suspense fallback={<p>Loading…</p>}>
+      <Screen playerUniqueId="demo-player" />
+    </Suspense>
+  </RelayEnvironmentProvider>
+);
+// #endregion main
