@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
-const COMMANDS = ['src/process/token.ts', 'src/config/docs.ts', 'src/gateway/graphql/write-sdl.ts'];
+const COMMANDS = ['src/process/token.ts', 'src/config/docs.ts', 'src/graphql/write-sdl.ts'];
 const ONE_DAY_MS = 86_400_000;
 
 const common = {

@@ -1,14 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
-import { loadCompiler } from './gateway/graphql/jit.ts';
-import { createGateway, type GatewayOptions } from './gateway/http/app.ts';
-import { createMetrics } from './gateway/observe/metrics.ts';
-import { observeRest, showHealth } from './gateway/observe/rest-metrics.ts';
+import { loadCompiler } from './graphql/jit.ts';
+import { createGateway, type GatewayOptions } from './http/app.ts';
 import type { Stoppable } from './process/lifecycle.ts';
 import type { StatusSource } from './process/management.ts';
 import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient } from './rest/client.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { observeRest, showHealth } from './telemetry/rest-metrics.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
@@ -29,7 +29,7 @@ export async function serve(
   options: ServeOptions = {},
 ): Promise<Serving> {
   const metrics = createMetrics();
-  const tracing = config.tracing.endpoint && (await import('./gateway/observe/tracing.ts')).startTracing();
+  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
   const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
   const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });

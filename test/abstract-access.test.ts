@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { beforeAll, expect, test } from '@jest/globals';
 import { execute, type GraphQLSchema, parse } from 'graphql';
+import { enforceAccess } from '../src/access/enforce.ts';
+import { AccessDenials } from '../src/access/gate.ts';
 import type { Scope } from '../src/config/scopes.ts';
-import { enforceAccess } from '../src/gateway/access/enforce.ts';
-import { AccessDenials } from '../src/gateway/access/gate.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*

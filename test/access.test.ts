@@ -11,8 +11,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { enforceAccess } from '../src/access/enforce.ts';
 import type { Scope } from '../src/config/scopes.ts';
-import { enforceAccess } from '../src/gateway/access/enforce.ts';
 import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from './kit/callers.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 

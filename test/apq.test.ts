@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPersistedQueryStore } from '../src/gateway/persisted-operations/automatic.ts';
+import { createPersistedQueryStore } from '../src/persisted-operations/automatic.ts';
 import { type Answer, post, startBoth } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
 

@@ -1,9 +1,9 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { describe, expect, test } from '@jest/globals';
 import { execute, getOperationAST, parse } from 'graphql';
-import type { Context } from '../src/gateway/graphql/context.ts';
-import { Compiler, loadCompiler } from '../src/gateway/graphql/jit.ts';
-import { DateTime } from '../src/gateway/graphql/scalars/texts.ts';
+import type { Context } from '../src/graphql/context.ts';
+import { Compiler, loadCompiler } from '../src/graphql/jit.ts';
+import { DateTime } from '../src/graphql/scalars/texts.ts';
 
 /* Scalars of our own in every place a schema can have them, though today's has them bare alone. */
 const schema = makeExecutableSchema({

@@ -6,7 +6,7 @@ import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache, Observable } fr
 import { RetryLink } from '@apollo/client/link/retry';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createMemoryKeys } from '../src/gateway/graphql/idempotency-store.ts';
+import { createMemoryKeys } from '../src/graphql/idempotency-store.ts';
 import { type Answer, startGateway, type TestGateway } from './kit/gateway.ts';
 import { startProxy } from './kit/tcp-proxy.ts';
 import { secretSigner, token } from './kit/tokens.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'graphql';
-import { Compiler } from '../src/gateway/graphql/jit.ts';
-import { Operations } from '../src/gateway/graphql/operations.ts';
-import { OperationLimiter } from '../src/gateway/limits/operation-limits.ts';
+import { Compiler } from '../src/graphql/jit.ts';
+import { Operations } from '../src/graphql/operations.ts';
+import { OperationLimiter } from '../src/limits/operation-limits.ts';
 import { compile, schema } from './kit/executed.ts';
 
 const limits = { depth: 9, aliases: 9, aliasLength: 99, rootFields: 9, directives: 9, complexity: 9_999 };

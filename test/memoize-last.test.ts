@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoizeLast } from '../src/gateway/graphql/selection.ts';
+import { MemoizeLast } from '../src/graphql/selection.ts';
 
 describe('what was found last', () => {
   const node = {};

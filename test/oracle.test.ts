@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { createCaller } from '../src/access/caller.ts';
 import { SCOPES } from '../src/config/scopes.ts';
-import { createCaller } from '../src/gateway/access/caller.ts';
 import { callerWith, compile, executeBothWays, inOrder, OPEN, type Situation, schema } from './kit/executed.ts';
 import { IDS } from './kit/fixed-rest.ts';
 import { post, startBoth } from './kit/gateway.ts';

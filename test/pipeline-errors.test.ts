@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { createCaller } from '../src/gateway/access/caller.ts';
-import { createContext } from '../src/gateway/graphql/context.ts';
-import { Idempotency } from '../src/gateway/graphql/idempotency.ts';
-import { Compiler } from '../src/gateway/graphql/jit.ts';
-import { Operations } from '../src/gateway/graphql/operations.ts';
-import { startApollo } from '../src/gateway/graphql/server.ts';
-import { OperationLimiter } from '../src/gateway/limits/operation-limits.ts';
-import { createOperationRecord } from '../src/gateway/observe/observe.ts';
+import { createCaller } from '../src/access/caller.ts';
+import { createContext } from '../src/graphql/context.ts';
+import { Idempotency } from '../src/graphql/idempotency.ts';
+import { Compiler } from '../src/graphql/jit.ts';
+import { Operations } from '../src/graphql/operations.ts';
+import { startApollo } from '../src/graphql/server.ts';
+import { OperationLimiter } from '../src/limits/operation-limits.ts';
 import { Cancellation } from '../src/rest/call-context.ts';
+import { createOperationRecord } from '../src/telemetry/observe.ts';
 import { rules, schema } from './kit/executed.ts';
 import { createFixedRest } from './kit/fixed-rest.ts';
 

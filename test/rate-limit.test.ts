@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { clientAddress } from '../src/gateway/limits/address.ts';
-import { createBuckets } from '../src/gateway/limits/buckets.ts';
+import { clientAddress } from '../src/limits/address.ts';
+import { createBuckets } from '../src/limits/buckets.ts';
 import { post, startBoth } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
 

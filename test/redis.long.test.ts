@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { Secret } from '../src/config/secret.ts';
-import { createBuckets, createSharedBuckets, type RateLimit } from '../src/gateway/limits/buckets.ts';
+import { createBuckets, createSharedBuckets, type RateLimit } from '../src/limits/buckets.ts';
 import { connectRedis, type SharedState } from '../src/process/redis.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';

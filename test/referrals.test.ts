@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { planPages, type RowRange } from '../src/gateway/graphql/loaders/pages.ts';
+import { planPages, type RowRange } from '../src/graphql/loaders/pages.ts';
 import { startBoth } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;

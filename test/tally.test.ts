@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { AggregatorRegistry, Counter, Histogram, Registry } from 'prom-client';
-import { Tally } from '../src/gateway/observe/metrics.ts';
+import { Tally } from '../src/telemetry/metrics.ts';
 
 const BUCKETS = [0.005, 0.5, 1, 10];
 const names = fc.constantFrom('GET', 'POST', 'with "quotes"', 'constructor', '__proto__', '');

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection } from '../rest/wire.ts';
-import type { CouponParent, ReferredFriendParent, ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../gateway/graphql/resolvers/parents.ts';
-import type { Context } from '../gateway/graphql/context.ts';
+import type { CouponParent, ReferredFriendParent, ReferralPageParent, ReferralConnectionParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
+import type { Context } from '../graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

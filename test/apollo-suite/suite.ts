@@ -4,12 +4,12 @@ import {
   defineIntegrationTestSuite,
 } from '@apollo/server-integration-testsuite';
 import fastify from 'fastify';
-import { OPEN_CALLER } from '../../src/gateway/access/caller.ts';
-import { BodyReader, leaveBodiesUnread } from '../../src/gateway/http/body.ts';
-import { answerErrors } from '../../src/gateway/http/errors.ts';
-import { type GraphQLRoute, routeGraphQL } from '../../src/gateway/http/graphql-route.ts';
-import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
+import { OPEN_CALLER } from '../../src/access/caller.ts';
+import { BodyReader, leaveBodiesUnread } from '../../src/http/body.ts';
+import { answerErrors } from '../../src/http/errors.ts';
+import { type GraphQLRoute, routeGraphQL } from '../../src/http/graphql-route.ts';
 import { Semaphore } from '../../src/rest/semaphore.ts';
+import { createOperationRecord } from '../../src/telemetry/observe.ts';
 
 /*
  * Apollo's own tests of an integration with a web framework, run against ours: the route, the reading of bodies and the

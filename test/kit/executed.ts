@@ -1,15 +1,15 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
 
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
+import { type Caller, createCaller } from '../../src/access/caller.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
-import { type Context, createContext } from '../../src/gateway/graphql/context.ts';
-import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
-import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
-import { Compiler, loadCompiler } from '../../src/gateway/graphql/jit.ts';
-import { formatResult } from '../../src/gateway/graphql/response.ts';
-import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
+import { type Context, createContext } from '../../src/graphql/context.ts';
+import { Idempotency } from '../../src/graphql/idempotency.ts';
+import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
+import { Compiler, loadCompiler } from '../../src/graphql/jit.ts';
+import { formatResult } from '../../src/graphql/response.ts';
 import { Cancellation } from '../../src/rest/call-context.ts';
+import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
 

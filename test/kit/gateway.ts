@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config/config.ts';
-import { loadCompiler } from '../../src/gateway/graphql/jit.ts';
+import { loadCompiler } from '../../src/graphql/jit.ts';
 import { createLog } from '../../src/process/log.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';

@@ -1,5 +1,5 @@
-import { createSchema } from '../../src/gateway/graphql/schema.ts';
-import { readExamples } from '../../src/gateway/http/ide/examples.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { readExamples } from '../../src/http/ide/examples.ts';
 
 export const SCHEMA_DIRECTORY = new URL('../../schema/', import.meta.url);
 

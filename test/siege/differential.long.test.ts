@@ -6,17 +6,17 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
+import { type Caller, createCaller } from '../../src/access/caller.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { type Caller, createCaller } from '../../src/gateway/access/caller.ts';
-import { createContext } from '../../src/gateway/graphql/context.ts';
-import { Idempotency } from '../../src/gateway/graphql/idempotency.ts';
-import { createMemoryKeys } from '../../src/gateway/graphql/idempotency-store.ts';
-import { formatResult } from '../../src/gateway/graphql/response.ts';
-import { createOperationRecord } from '../../src/gateway/observe/observe.ts';
+import { createContext } from '../../src/graphql/context.ts';
+import { Idempotency } from '../../src/graphql/idempotency.ts';
+import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
+import { formatResult } from '../../src/graphql/response.ts';
 import { Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient } from '../../src/rest/client.ts';
+import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { compile, rules, schema } from '../kit/executed.ts';
 import { type GeneratedOperation, generateOperations } from '../kit/generate.ts';
 import { type GatewayProcess, startProcess } from '../kit/process.ts';

@@ -1,0 +1,142 @@
+import type { Caller } from '../access/caller.ts';
+import { AccessDenials } from '../access/gate.ts';
+import type { AccessRules } from '../access/rules.ts';
+import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
+import type { CallContext, CallRecord } from '../rest/call-context.ts';
+import type { RestClient } from '../rest/client.ts';
+import type { OperationRecord } from '../telemetry/operation-record.ts';
+import type { OperationTrace } from '../telemetry/tracing.ts';
+import type { Idempotency } from './idempotency.ts';
+import {
+  CallBudget,
+  type CouponLoader,
+  createCouponLoader,
+  createPlayerLoader,
+  type LoaderDependencies,
+  type PlayerLoader,
+} from './loaders/call.ts';
+import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
+import { createOperationWrites, type OperationWrites } from './loaders/writes.ts';
+import type { KnownOperation } from './operations.ts';
+
+/**
+ * The context of one operation. Apollo Server copies it shallowly before execution, so mutable state is in objects.
+ */
+export interface Context {
+  caller: Caller;
+  /** The operation that was measured and charged; undefined for a request that Apollo Server will refuse. */
+  known: KnownOperation | undefined;
+  /** The part of the context that REST calls need: request id, deadline, cancellation. */
+  call: CallContext;
+  loaders: Loaders;
+  idempotency: Idempotency;
+  /** Counts coupon reads against the rate limit. */
+  couponReads: CouponReads;
+  /** The denials of access rules so far. */
+  denials: AccessDenials;
+  rules: AccessRules;
+  /** The data for log, metrics and trace. */
+  record: OperationRecord;
+  /** `extensions` of the response. */
+  extensions: Record<string, unknown>;
+}
+
+/** The loaders and writes of one operation, each created at its first use and never shared with another operation. */
+class Loaders {
+  readonly #dependencies: LoaderDependencies;
+  #players: PlayerLoader | undefined;
+  #coupons: CouponLoader | undefined;
+  #referrals: ReferralLoader | undefined;
+  #writes: OperationWrites | undefined;
+
+  constructor(dependencies: LoaderDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  get players(): PlayerLoader {
+    this.#players ??= createPlayerLoader(this.#dependencies);
+    return this.#players;
+  }
+
+  get coupons(): CouponLoader {
+    this.#coupons ??= createCouponLoader(this.#dependencies);
+    return this.#coupons;
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= createReferralLoader(this.#dependencies);
+    return this.#referrals;
+  }
+
+  get writes(): OperationWrites {
+    this.#writes ??= createOperationWrites(this.#dependencies, () => this.clearAll());
+    return this.#writes;
+  }
+
+  /** Clears the caches of all loaders. */
+  clearAll(): void {
+    this.#players?.clearAll();
+    this.#coupons?.clearAll();
+    this.#referrals?.clearAll();
+  }
+}
+
+/** The part of the context that all operations of a gateway share. */
+export interface ContextOptions {
+  rest: RestClient;
+  rules: AccessRules;
+  rates: CouponRates;
+  idempotency: Idempotency;
+  /** How many REST calls one operation may cause. */
+  maxUpstreamCalls: number;
+  /** Called with the number of keys that a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
+}
+
+/** What is known of an operation when its execution begins. */
+interface OperationContext
+  extends Pick<Context, 'caller' | 'known' | 'record'>,
+    Pick<CallContext, 'requestId' | 'cancellation' | 'deadline'> {}
+
+/** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
+export function createContext(
+  { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
+  operation: OperationContext,
+): Context {
+  const { requestId, caller, known, record } = operation;
+  const budget = new CallBudget(maxUpstreamCalls);
+  const call = createCallContext(operation, budget);
+  const loaders = new Loaders({ rest, call, budget, onBatch });
+  const couponReads = new CouponReads(rates, caller);
+  const denials = new AccessDenials();
+  const extensions = { requestId };
+  return { caller, known, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
+}
+
+function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {
+  const { requestId, cancellation, deadline, caller, known, record } = operation;
+  const { trace } = record;
+  const call: CallContext = {
+    requestId,
+    cancellation,
+    deadline,
+    // A server has many users. A single player must not use all connections.
+    callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
+    couponMembers: known?.couponMembers,
+    trace: record.traceHeaders,
+    takeCall: () => budget.take(1),
+    beginCall: trace && (() => beginTraced(call, trace)),
+    onCall: (ended) => record.calls.push(ended),
+  };
+  return call;
+}
+
+/** What is different for one call: its span, which ends with it. */
+function beginTraced(operation: CallContext, trace: OperationTrace): Pick<CallContext, 'trace' | 'onCall'> {
+  const { headers, end } = trace.beginCall();
+  const onCall = (record: CallRecord) => {
+    operation.onCall?.(record);
+    end(record);
+  };
+  return { trace: headers, onCall };
+}

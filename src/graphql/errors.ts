@@ -1,0 +1,154 @@
+import { HeaderMap } from '@apollo/server';
+import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
+import { UpstreamError, type UpstreamErrorCode } from '../rest/errors.ts';
+
+/** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */
+export type GatewayErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'RATE_LIMITED'
+  | 'OVERLOADED'
+  | 'OPERATION_NOT_ALLOWED'
+  | 'OPERATION_TOO_COMPLEX'
+  | 'BAD_USER_INPUT'
+  | 'BAD_REQUEST'
+  | 'INTERNAL_SERVER_ERROR'
+  | UpstreamErrorCode;
+
+/** The longest message that a client gets, in characters: long enough for a sentence, too short to return a long input. */
+const MAX_MESSAGE_LENGTH = 500;
+
+/** The message to a client for each failure of the REST service. It contains nothing from the service's response. */
+const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
+  UPSTREAM_TIMEOUT: 'The referral and rewards service did not answer in time.',
+  UPSTREAM_UNAVAILABLE: 'The referral and rewards service is not available at the moment.',
+  UPSTREAM_REJECTED: 'The referral and rewards service refused the request.',
+  UPSTREAM_INVALID_RESPONSE: 'The referral and rewards service gave an answer that cannot be used.',
+  UPSTREAM_MISCONFIGURED: 'The gateway is not set up correctly for the referral and rewards service.',
+  OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
+  CANCELLED: 'The client disconnected.',
+};
+
+/** An error that is sent to the client unchanged. Any other error is masked. */
+export class ClientError extends GraphQLError {
+  readonly code: GatewayErrorCode;
+
+  constructor(
+    code: GatewayErrorCode,
+    message: string,
+    { extensions, ...options }: Omit<GraphQLErrorOptions, 'extensions'> & { extensions?: Record<string, unknown> } = {},
+  ) {
+    super(message, { ...options, extensions: { ...extensions, code } });
+    this.code = code;
+  }
+}
+
+/** An error that refuses the whole request, with its HTTP status. `retryAfterMs` is also sent as the header `retry-after`. */
+export function requestError(
+  code: GatewayErrorCode,
+  status: number,
+  message: string,
+  extensions: Record<string, unknown> = {},
+  headers: [string, string][] = [],
+): ClientError {
+  const retryAfterMs = extensions['retryAfterMs'];
+  const sent = new HeaderMap(headers);
+  if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
+  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
+}
+
+/** The HTTP status and headers of an error, if it has them. */
+export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
+  const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
+  if (typeof http !== 'object' || http === null) return { headers: [] };
+  const { status, headers = [] }: { status?: number; headers?: HeaderMap | [] } = http;
+  return { ...(status === undefined ? {} : { status }), headers };
+}
+
+/** An invalid argument of a query; graphql-js adds the path of the field. */
+export function badUserInput(argument: string, message: string): ClientError {
+  return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
+}
+
+/**
+ * The error as it is sent to the client. Errors for the client and those of GraphQL keep their message, shortened. Failures
+ * of the REST service get a fixed message. Every other error becomes "Internal server error". Never throws.
+ */
+export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  const cause = unwrapResolverError(error);
+  if (cause instanceof UpstreamError) return { ...formatted, ...describeUpstreamError(cause) };
+  const code = formatted.extensions?.['code'];
+  if (isRefusedArgument(cause)) return { ...formatted, ...describeClientError({ ...formatted, extensions: MISTAKE }) };
+  if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...describeClientError(formatted) };
+  return { ...formatted, ...INTERNAL };
+}
+
+/** Whether an error is sent to the client with its own message. Then the log needs no further line for it. */
+export function isIntended(error: unknown): boolean {
+  const cause = unwrapResolverError(error);
+  if (cause instanceof ClientError || isRefusedArgument(cause)) return true;
+  return cause instanceof GraphQLError && isOfGraphQL(cause.extensions?.['code']);
+}
+
+/**
+ * Whether graphql-js rejected an argument at run time, because of a null, missing or unfitting variable. Such errors have no
+ * code, and those of graphql-jit have no extensions.
+ */
+function isRefusedArgument(cause: unknown): boolean {
+  if (!(cause instanceof GraphQLError)) return false;
+  const { message, extensions }: { message: string; extensions?: Record<string, unknown> } = cause;
+  return extensions?.['code'] === undefined && REFUSED_ARGUMENT.test(message);
+}
+
+const REFUSED_ARGUMENT =
+  /^Argument "\w+" (?:of (?:non-null|required) type "[\w![\]]+" (?:must not be null|was provided the variable "\$\w+" which was not provided a runtime value)|has invalid value .*)\.$/s;
+
+const MISTAKE = { code: ApolloServerErrorCode.BAD_USER_INPUT };
+
+const INTERNAL = {
+  message: 'Internal server error',
+  extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR },
+};
+
+function describeUpstreamError(error: UpstreamError) {
+  const { code, retryable, retryAfterMs, outcome } = error;
+  return {
+    message: UPSTREAM_MESSAGES[code],
+    extensions: {
+      code,
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(outcome === undefined ? {} : { outcome }),
+    },
+  };
+}
+
+/** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */
+const OF_GRAPHQL: ReadonlySet<unknown> = new Set(
+  Object.values(ApolloServerErrorCode).filter((code) => code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR),
+);
+
+function isOfGraphQL(code: unknown): boolean {
+  return OF_GRAPHQL.has(code);
+}
+
+function describeClientError({ message, extensions }: GraphQLFormattedError) {
+  const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
+  const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
+  return /contains more that \d+ tokens/.test(message)
+    ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }
+    : { message: short, extensions: shown };
+}
+
+/** More characters of a message than are shown, and than a suggestion has. */
+const MAX_SUGGESTING_LENGTH = 1_500;
+
+/** The suggestion that graphql-js adds to a message about a misspelled name. */
+const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
+
+/** The message without suggested names of the schema. */
+export function withoutSuggestion(message: string): string {
+  // Only the beginning of a message is shown, and the time of the expression grows with the square of the length.
+  return message.slice(0, MAX_SUGGESTING_LENGTH).replace(SUGGESTION, '');
+}

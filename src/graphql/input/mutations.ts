@@ -1,0 +1,112 @@
+import type {
+  DeletePlayerInput,
+  PlayerAttributesInput,
+  TrackEventsInput,
+  UpsertPlayerInput,
+} from '../../generated/graphql.ts';
+import { idProblem } from '../../rest/request.ts';
+import { isExact, nameProblem, type Problem, textProblem, type UserError } from './problems.ts';
+
+/** The longest name of an event, in characters; the reference service has the same. */
+const MAX_NAME_LENGTH = 256;
+/** The longest idempotency key, in characters. */
+const MAX_KEY_LENGTH = 128;
+/** How many problems are reported at once: thousands of them would make the response larger than the input. */
+const MAX_PROBLEMS = 50;
+
+/** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
+export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
+  return [
+    ...at(['playerUniqueId'], idProblem(playerUniqueId)),
+    ...(attributes ? attributeProblems(attributes) : []),
+    ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
+    ...(device?.token == null ? [] : at(['device', 'token'], textProblem(device.token))),
+  ].slice(0, MAX_PROBLEMS);
+}
+
+/** The problems that a client can correct in the input of `deletePlayer`. */
+export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
+  return at(['playerUniqueId'], idProblem(playerUniqueId));
+}
+
+/** The problems that a client can correct in the input of `trackEvents`. */
+export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
+  const seen = new Set<string>();
+  const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
+  if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
+  if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
+  events.forEach(({ name, metadata }, index) => {
+    const problem = seen.has(name)
+      ? ({ code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' } as const)
+      : nameProblem(name, MAX_NAME_LENGTH);
+    const path = ['events', String(index)];
+    problems.push(...at([...path, 'name'], problem));
+    if (metadata) problems.push(...memberProblems([...path, 'metadata'], metadata, metadataProblem));
+    seen.add(name);
+  });
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+function attributeProblems(attributes: PlayerAttributesInput): UserError[] {
+  return Object.entries(attributes).flatMap(([member, value]) => {
+    const path = ['attributes', member];
+    if (typeof value === 'string') return at(path, textProblem(value));
+    if (typeof value === 'number') return at(path, numberProblem(value));
+    if (member === 'tags' && Array.isArray(value)) {
+      return value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
+    }
+    return member === 'custom' && value ? memberProblems(path, value, customProblem) : [];
+  });
+}
+
+/** The problems of a free object: those of its names and of its values. */
+function memberProblems(
+  path: string[],
+  members: object,
+  problemOf: (value: unknown) => Problem | undefined,
+): UserError[] {
+  return Object.entries(members).flatMap(([name, value]) => {
+    const nameIs = name === '' ? { code: 'REQUIRED' as const, message: 'must not be empty' } : textProblem(name);
+    return at([...path, name.slice(0, 60)], nameIs ?? problemOf(value));
+  });
+}
+
+function customProblem(value: unknown): Problem | undefined {
+  if (typeof value === 'string') return textProblem(value);
+  if (typeof value === 'number') return numberProblem(value);
+  return value === null ? undefined : { code: 'INVALID', message: 'must be a string or a number' };
+}
+
+function metadataProblem(value: unknown): Problem | undefined {
+  const members = Array.isArray(value) ? value : [value];
+  for (const member of members) {
+    if (typeof member !== 'string' && typeof member !== 'number') {
+      return { code: 'INVALID', message: 'must be a number, a string or an array of them' };
+    }
+    const problem = typeof member === 'string' ? textProblem(member) : numberProblem(member);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** The problem of a number that JSON cannot contain, or that parsing rounded. */
+function numberProblem(value: number): Problem | undefined {
+  return isExact(value) ? undefined : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
+}
+
+/** Tags are sent as one comma-separated text, so a tag with a comma would become two tags. */
+function tagProblem(tag: string): Problem | undefined {
+  if (tag.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
+  if (tag.includes(',')) return { code: 'INVALID', message: 'must not contain a comma; give two tags instead' };
+  return textProblem(tag);
+}
+
+function deviceTypeProblem(osType: string): Problem | undefined {
+  if (osType.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
+  return textProblem(osType);
+}
+
+function at(path: string[], problem: Problem | undefined): UserError[] {
+  if (!problem) return [];
+  return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
+}

@@ -1,0 +1,87 @@
+import DataLoader from 'dataloader';
+import type { CallContext } from '../../rest/call-context.ts';
+import type { RestClient } from '../../rest/client.ts';
+import type { Coupon, Player } from '../../rest/wire.ts';
+import { ClientError } from '../errors.ts';
+
+/** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
+export interface LoaderDependencies {
+  rest: RestClient;
+  call: CallContext;
+  budget: CallBudget;
+  /** Called with the number of keys that a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
+}
+
+/** How many calls to the REST service one operation has left. */
+export class CallBudget {
+  readonly #max: number;
+  #left: number;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.#left = max;
+  }
+
+  /** Takes `calls` from the budget before the first call is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
+  take(calls: number): void {
+    if (calls > this.#left) {
+      throw new ClientError(
+        'OPERATION_TOO_COMPLEX',
+        `The operation needs more than ${this.#max} calls to the referral and rewards service. Ask for fewer players at once.`,
+        { extensions: { limit: 'upstreamCalls', max: this.#max } },
+      );
+    }
+    this.#left -= calls;
+  }
+}
+
+interface PlayerKey {
+  playerUniqueId: string;
+  lang: string | undefined;
+}
+
+/** Players, each read once per operation and language. */
+export type PlayerLoader = DataLoader<PlayerKey, Player | null, string>;
+
+/** Players' coupons, each player's read once per operation. Null for a player that does not exist. */
+export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
+
+export function createPlayerLoader(dependencies: LoaderDependencies): PlayerLoader {
+  const { rest, call } = dependencies;
+  const read = ({ playerUniqueId, lang }: PlayerKey) => rest.getPlayer(playerUniqueId, lang, call);
+  return createCallLoader('players', dependencies, read, keyOf);
+}
+
+/** An id has no line break, so the key is unambiguous. */
+function keyOf({ playerUniqueId, lang }: PlayerKey): string {
+  return lang === undefined ? playerUniqueId : `${lang}\n${playerUniqueId}`;
+}
+
+export function createCouponLoader(dependencies: LoaderDependencies): CouponLoader {
+  const { rest, call } = dependencies;
+  return createCallLoader('coupons', dependencies, (playerUniqueId) => rest.listCoupons(playerUniqueId, call));
+}
+
+/**
+ * A loader with one REST call for each key. The calls for the keys of a tick all start together; the REST client limits how
+ * many are in flight. Keys with equal `cacheKeyFn` results are one key.
+ */
+function createCallLoader<Key, Result, Same = Key>(
+  name: string,
+  { budget, onBatch }: LoaderDependencies,
+  read: (key: Key) => Promise<Result>,
+  cacheKeyFn?: (key: Key) => Same,
+): DataLoader<Key, Result, Same> {
+  const readAll = async (keys: readonly Key[]) => {
+    onBatch(name, keys.length);
+    budget.take(keys.length);
+    return await Promise.all(keys.map((key) => read(key).catch(asError)));
+  };
+  return new DataLoader(readAll, cacheKeyFn && { cacheKeyFn });
+}
+
+/** For DataLoader, an Error in the place of a result is the failure of that key. */
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('A read failed without an error.', { cause: error });
+}

@@ -1,0 +1,113 @@
+/*
+ * The files in which clients' tools list the operations of an application:
+ *
+ * - Apollo's manifest, from `generate-persisted-query-manifest`, Apollo iOS and Apollo Kotlin (`persistedQueryManifest`):
+ *   `{ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [{ "id", "name", "type", "body" }] }`
+ * - `{ "<id>": "<text>" }`, from Relay's compiler, GraphQL Code Generator (`persistedDocuments`) and gql.tada
+ * - Apollo Kotlin's `operationOutput`: `{ "<id>": { "name", "source" } }`
+ *
+ * An id may have the prefix `sha256:`, which requests may leave out.
+ */
+import { visit } from 'jsonc-parser';
+import * as z from 'zod';
+import { reasonOf } from '../config/environment.ts';
+import { isJson } from '../rest/decode/members.ts';
+
+/** The longest id, in characters. */
+export const MAX_ID_LENGTH = 256;
+
+/** An operation as a file lists it. */
+export interface ListedOperation {
+  /** Without the prefix `sha256:`. */
+  id: string;
+  text: string;
+  /** Where it is in its file, for messages. */
+  place: string;
+}
+
+/** What a file lists, and what is wrong with it, one sentence each. */
+interface ListedOperations {
+  operations: ListedOperation[];
+  problems: string[];
+}
+
+const APOLLO_MANIFEST = z.object({
+  format: z.literal('apollo-persisted-query-manifest', 'must be "apollo-persisted-query-manifest"'),
+  version: z.literal(1, 'must be 1'),
+  operations: z.array(
+    z.object({ id: z.string().min(1).max(MAX_ID_LENGTH), body: z.string().min(1), name: z.string().nullish() }),
+  ),
+});
+
+const KNOWN_FORMATS =
+  'it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; generate it again with the tool of the client';
+
+/** Reads the content of a file. Members that no format has are ignored. */
+export function readOperations(content: string): ListedOperations {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    return { operations: [], problems: [`it cannot be read as JSON (${reasonOf(error)}); generate it again`] };
+  }
+  if (!isJson(value)) return { operations: [], problems: [KNOWN_FORMATS] };
+  return 'format' in value || Array.isArray(value['operations'])
+    ? readApolloManifest(value)
+    : readById(value, repeatedNames(content));
+}
+
+/** An id as requests are compared with it. */
+export function withoutPrefix(id: string): string {
+  return id.startsWith('sha256:') ? id.slice('sha256:'.length) : id;
+}
+
+function readApolloManifest(value: object): ListedOperations {
+  const parsed = APOLLO_MANIFEST.safeParse(value);
+  if (parsed.success) {
+    const operations = parsed.data.operations.map(({ id, body, name }, index) => ({
+      id: withoutPrefix(id),
+      text: body,
+      place: `operations.${index} (${name == null ? '' : `"${name}", `}id ${id})`,
+    }));
+    return { operations, problems: [] };
+  }
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return { operations: [], problems };
+}
+
+function readById(value: Readonly<Record<string, unknown>>, repeated: readonly string[]): ListedOperations {
+  const operations: ListedOperation[] = [];
+  const problems = repeated.map((id) => `"${shorten(id)}" occurs twice; remove one`);
+  for (const [id, entry] of Object.entries(value)) {
+    const text = isJson(entry) ? entry['source'] : entry;
+    const problem = problemOf(id, text);
+    if (problem) problems.push(`"${shorten(id)}": ${problem}`);
+    else operations.push({ id: withoutPrefix(id), text: String(text), place: `"${shorten(id)}"` });
+  }
+  return { operations, problems };
+}
+
+function problemOf(id: string, text: unknown): string | undefined {
+  if (id.includes('{')) return 'is the text of an operation; the file must map ids to texts, not texts to ids';
+  if (id === '' || id.length > MAX_ID_LENGTH) return `an id must have 1 to ${MAX_ID_LENGTH} characters`;
+  if (typeof text === 'string' && text !== '') return undefined;
+  return `must be the text of an operation, or { "name", "source" }; ${KNOWN_FORMATS}`;
+}
+
+/** The names that the outermost object has more than once: JSON.parse keeps the last of them and says nothing. */
+function repeatedNames(content: string): string[] {
+  const seen = new Set<string>();
+  const repeated: string[] = [];
+  visit(content, {
+    onObjectProperty(name, _offset, _length, _line, _character, path) {
+      if (path().length > 0) return;
+      if (seen.has(name)) repeated.push(name);
+      seen.add(name);
+    },
+  });
+  return repeated;
+}
+
+function shorten(id: string): string {
+  return id.length > 80 ? `${id.slice(0, 80)}…` : id;
+}

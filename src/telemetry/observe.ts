@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { unwrapResolverError } from '@apollo/server/errors';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../access/caller.ts';
+import type { GatewayErrorCode } from '../graphql/errors.ts';
+import type { KnownOperation } from '../graphql/operations.ts';
+import type { ReportError } from '../graphql/response.ts';
+import { batchPerTick } from '../rest/batch-per-tick.ts';
+import { newTraceParent, readTraceParent, writeTraceParent } from '../rest/call-context.ts';
+import { UpstreamError } from '../rest/errors.ts';
+import type { Metrics } from './metrics.ts';
+import type { OperationRecord } from './operation-record.ts';
+import type { Tracing } from './tracing.ts';
+
+interface ObservationOptions {
+  metrics: Metrics;
+  log: FastifyBaseLogger;
+  tracing: Tracing | undefined;
+  /** Operations that take longer are logged with their REST calls, in milliseconds. */
+  slowOperationMs: number;
+}
+
+/** Records operations. */
+export function createObservation({ metrics, log, tracing, slowOperationMs }: ObservationOptions) {
+  function finish(finished: SentResponse): void {
+    const { record, reply, ended } = finished;
+    if (reply.statusCode >= 400 && record.codes.length === 0) record.codes = [codeOf(reply.statusCode)];
+    // Neither an operation nor a failure: the landing page.
+    if (record.type === undefined && record.codes.length === 0) return;
+    const ms = ended - record.started;
+    metrics.operation(record, ms);
+    logOperation(log, finished, ms, ms > slowOperationMs);
+    logDeletions(log, record, reply.request.id);
+    record.trace?.end(record);
+  }
+
+  return {
+    /**
+     * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
+     * metrics, and ends the trace.
+     */
+    observe(app: FastifyInstance, path: string): void {
+      app.decorateRequest('record', null);
+      app.addHook('onRequest', (request, _reply, done) => {
+        if (request.routeOptions.url === path) request.record = createOperationRecord();
+        done();
+      });
+      const finishLater = batchPerTick(finish, process.nextTick);
+      app.addHook('onSend', (request, reply, payload, done) => {
+        if (request.record) finishLater({ record: request.record, reply, payload, ended: performance.now() });
+        done(null, payload);
+      });
+    },
+
+    /** Begins to record an operation. */
+    begin(request: FastifyRequest, known: KnownOperation | undefined, caller: Caller): OperationRecord {
+      const parent = readTraceParent(request.headers);
+      const record = request.record ?? createOperationRecord();
+      record.caller = caller;
+      record.name = known?.operation.name?.value;
+      record.type = known?.operation.operation;
+      record.hash = known?.hash;
+      record.client = clientNameOf(request);
+      record.trace = tracing?.begin(parent);
+      const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
+      record.traceId = record.trace?.traceId ?? passedOn?.traceId;
+      record.traceHeaders = passedOn && writeTraceParent(passedOn);
+      return record;
+    },
+  };
+}
+
+export type Observation = ReturnType<typeof createObservation>;
+
+/** A response that is handed to Fastify to be sent. */
+interface SentResponse {
+  record: OperationRecord;
+  reply: FastifyReply;
+  payload: unknown;
+  /** On the clock of `performance.now()`. */
+  ended: number;
+}
+
+/** The bytes of a response before compression. Usually this is its `content-length`. */
+function lengthOf(payload: unknown, reply: FastifyReply): number {
+  const counted = reply.hasHeader('content-encoding') ? undefined : reply.getHeader('content-length');
+  return Number(counted ?? (typeof payload === 'string' ? Buffer.byteLength(payload) : 0));
+}
+
+/** The error code under which a failure of Apollo Server's HTTP layer is counted. */
+function codeOf(status: number): GatewayErrorCode {
+  return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
+}
+
+export function createOperationRecord(): OperationRecord {
+  return {
+    started: performance.now(),
+    name: undefined,
+    type: undefined,
+    hash: undefined,
+    traceId: undefined,
+    client: undefined,
+    caller: undefined,
+    calls: [],
+    codes: [],
+    userErrors: [],
+    deletions: [],
+    trace: undefined,
+    traceHeaders: undefined,
+  };
+}
+
+/** The form of a client's name and version. Other values are not recorded. */
+const CLIENT = /^[\w .,:@/+-]{1,64}$/;
+
+/** Name and version of the client, from the headers that Apollo's clients send. */
+function clientNameOf({ headers }: FastifyRequest): string | undefined {
+  const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
+  const known = parts.filter((part): part is string => typeof part === 'string' && CLIENT.test(part));
+  return known.length > 0 ? known.join('@') : undefined;
+}
+
+/** Longer names of operations are cut, in characters. */
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * Logs one line for each operation. A refusal for overload is logged at debug only.
+ * @param slow Whether the operation took so long that its REST calls are logged too.
+ */
+function logOperation(
+  log: FastifyBaseLogger,
+  { record, reply, payload }: SentResponse,
+  ms: number,
+  slow: boolean,
+): void {
+  const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
+  const line = {
+    requestId: reply.request.id,
+    traceId,
+    operation: name?.slice(0, MAX_NAME_LENGTH),
+    type,
+    hash: hash?.slice(0, 16),
+    caller: caller && pseudonym(caller.name),
+    client,
+    ms: rounded(ms),
+    upstreamCalls: calls.length,
+    ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
+    bytes: lengthOf(payload, reply),
+    status: reply.statusCode,
+    outcome: codes[0] ?? 'OK',
+    ...(codes.length > 1 ? { codes } : {}),
+    ...(userErrors.length > 0 ? { userErrors } : {}),
+  };
+  if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
+  else log.info(line, 'operation');
+}
+
+/** The audit: one line for each `deletePlayer`, with who asked for it and whom it was about. */
+function logDeletions(log: FastifyBaseLogger, { deletions, caller }: OperationRecord, requestId: string): void {
+  for (const { playerUniqueId, outcome } of deletions) {
+    const audit = 'deletePlayer';
+    log.info({
+      audit,
+      requestId,
+      caller: caller && pseudonym(caller.name),
+      player: pseudonym(playerUniqueId),
+      outcome,
+    });
+  }
+}
+
+/** How many REST calls of a slow operation are logged. */
+const MAX_CALLS = 100;
+
+function describeCall({ method, template, status, ms, queueMs, error }: OperationRecord['calls'][number]) {
+  return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** A player's id can be an e-mail address or a telephone number. The log then has a hash of it, which is always the same. */
+const PERSONAL = /@|^\+\d/;
+
+/** A name for the log. */
+export function pseudonym(name: string): string {
+  return PERSONAL.test(name) ? `sha256:${createHash('sha256').update(name).digest('hex').slice(0, 16)}` : name;
+}
+
+/**
+ * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
+ * without a stack, with the code and the message of its refusal, from which the request's values are cut. Its response body
+ * can contain personal data and keys, so it is logged as its structure only, at debug.
+ */
+export function reportTo(log: FastifyBaseLogger): ReportError {
+  return (error, requestId) => {
+    const cause = unwrapResolverError(error);
+    if (!(cause instanceof UpstreamError)) {
+      log.error({ err: cause, requestId }, 'field failed');
+      return;
+    }
+    const { code, status, message, refusal, excerpt } = cause;
+    // Clients often disconnect, and the operation's own line shows it.
+    const level = code === 'CANCELLED' ? 'debug' : 'warn';
+    log[level]({ requestId, code, upstreamStatus: status, reason: message, refusal }, 'upstream call failed');
+    if (excerpt && DEBUG.has(log.level)) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
+  };
+}
+
+/** The levels at which debug lines are written. */
+const DEBUG: ReadonlySet<string> = new Set(['debug', 'trace']);
+
+/** The structure of a JSON text: the names of members, short numbers, and `…` in place of texts. */
+function formOf(json: string): string {
+  if (!/^\s*[{[]/.test(json)) return '[no JSON]';
+  return json
+    .replace(/"(?:[^"\\]|\\.)*(?:"|$)(\s*:)?/g, (text, colon = '') =>
+      colon && !text.includes('@') ? text : `"…"${colon}`,
+    )
+    .replace(/\d{7,}/g, '…');
+}
