@@ -19,7 +19,7 @@ interface Serving extends Stoppable, StatusSource {
   registry: Registry;
 }
 
-export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations'>;
+export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations' | 'maxEventLoopDelayMs'>;
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
 export async function serve(
@@ -61,7 +61,7 @@ export async function serve(
       reasons: gateway.hasKeys() ? [] : ['no-keys'],
       conditions: [
         ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-        ...(app.isUnderPressure() ? (['overloaded'] as const) : []),
+        ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
       ],
     }),
     async stop(forced) {

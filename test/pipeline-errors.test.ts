@@ -16,10 +16,12 @@ import { createFixedRest } from './kit/fixed-rest.ts';
 
 const limits = { depth: 9, aliases: 9, aliasLength: 99, rootFields: 9, directives: 9, complexity: 9_999 };
 
+const parseOptions = { maxTokens: 1_000 };
+
 async function start() {
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: true });
   const compiler = new Compiler(schema);
-  const operations = new Operations({ schema, limiter, compiler, maxTokens: 1_000, compileAfter: 50 });
+  const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter: 50 });
   const reported: unknown[] = [];
   const apollo = await startApollo({
     schema,
@@ -31,7 +33,10 @@ async function start() {
       set: async () => undefined,
       delete: async () => true,
     },
-    maxTokens: 1_000,
+    compiler,
+    limiter,
+    rates: { charge: () => undefined },
+    parseOptions,
     production: true,
     landingPage: undefined,
     report: ({ message, stack }, requestId) => reported.push({ message, requestId, hasStack: Boolean(stack) }),
@@ -47,7 +52,6 @@ async function start() {
   };
   const contextValue = createContext(contextOptions, {
     caller: createCaller('p1', [], true),
-    known: undefined,
     record: createOperationRecord(),
     requestId: 'request-1',
     cancellation: new Cancellation(),
@@ -55,18 +59,6 @@ async function start() {
   });
   return { apollo, contextValue, reported };
 }
-
-test('an operation that was not measured is not executed, and the log has the reason', async () => {
-  const { apollo, contextValue, reported } = await start();
-  const { body } = await apollo.executeOperation({ query: '{ __typename }' }, { contextValue });
-  expect(body).toMatchObject({
-    singleResult: { errors: [{ message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
-  });
-  expect(JSON.stringify(body)).not.toContain('another document');
-  const message = 'Apollo Server resolved another document.';
-  expect(reported).toEqual([{ message, requestId: 'request-1', hasStack: true }]);
-  await apollo.stop();
-});
 
 test('an error that ends the request is logged with its cause', async () => {
   const { apollo, contextValue, reported } = await start();

@@ -24,7 +24,7 @@ import type { KnownOperation } from './operations.ts';
  */
 export interface Context {
   caller: Caller;
-  /** The operation that was measured and charged; undefined for a request that Apollo Server will refuse. */
+  /** The operation, once it is measured and charged; undefined before, and for a request that Apollo Server refuses. */
   known: KnownOperation | undefined;
   /** The part of the context that REST calls need: request id, deadline, cancellation. */
   call: CallContext;
@@ -95,7 +95,7 @@ export interface ContextOptions {
 
 /** What is known of an operation when its execution begins. */
 interface OperationContext
-  extends Pick<Context, 'caller' | 'known' | 'record'>,
+  extends Pick<Context, 'caller' | 'record'>,
     Pick<CallContext, 'requestId' | 'cancellation' | 'deadline'> {}
 
 /** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
@@ -103,18 +103,18 @@ export function createContext(
   { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
   operation: OperationContext,
 ): Context {
-  const { requestId, caller, known, record } = operation;
+  const { requestId, caller, record } = operation;
   const budget = new CallBudget(maxUpstreamCalls);
   const call = createCallContext(operation, budget);
   const loaders = new Loaders({ rest, call, budget, onBatch });
   const couponReads = new CouponReads(rates, caller);
   const denials = new AccessDenials();
   const extensions = { requestId };
-  return { caller, known, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
+  return { caller, known: undefined, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {
-  const { requestId, cancellation, deadline, caller, known, record } = operation;
+  const { requestId, cancellation, deadline, caller, record } = operation;
   const { trace } = record;
   const call: CallContext = {
     requestId,
@@ -122,7 +122,6 @@ function createCallContext(operation: OperationContext, budget: CallBudget): Cal
     deadline,
     // A server has many users. A single player must not use all connections.
     callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
-    couponMembers: known?.couponMembers,
     trace: record.traceHeaders,
     takeCall: () => budget.take(1),
     beginCall: trace && (() => beginTraced(call, trace)),

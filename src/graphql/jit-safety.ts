@@ -126,7 +126,7 @@ function firstsDecide(document: DocumentNode, operation: OperationDefinitionNode
 }
 
 /** The number of nodes with fragments expanded. Each fragment is counted once, so the work is proportional to the document. */
-function countNodes(document: DocumentNode, operation: OperationDefinitionNode): number {
+export function countNodes(document: DocumentNode, operation: OperationDefinitionNode): number {
   const fragments = new Map<string, number>();
   return count(operation);
 

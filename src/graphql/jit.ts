@@ -33,7 +33,8 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type * as GraphQLJit from 'graphql-jit';
-import { hasDirectives, isSafeToCompile } from './jit-safety.ts';
+import { LRUCache } from 'lru-cache';
+import { countNodes, hasDirectives, isSafeToCompile } from './jit-safety.ts';
 
 /** Executes a compiled operation. A result without `data` means that nothing was executed; graphql-js must do it. */
 export type Execute = (
@@ -42,12 +43,15 @@ export type Execute = (
   variables: Readonly<Record<string, unknown>> | undefined,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** The operation to compile; the compiler sets `execute`. */
+/** The operation to compile. */
 interface Compilable {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  execute: Execute | undefined;
 }
+
+/** How many compiled operations are kept, and the nodes of all of them: a compiled node takes about 450 bytes. */
+const MAX_COMPILED = 200;
+const MAX_COMPILED_NODES = 50_000;
 
 let jit: typeof GraphQLJit | undefined;
 
@@ -61,10 +65,21 @@ export class Compiler {
   readonly #schema: GraphQLSchema;
   readonly #plain: GraphQLSchema;
   readonly #queue: Compilable[] = [];
+  /** Least recently used operations are evicted; graphql-js executes them from then on. */
+  readonly #compiled = new LRUCache<Compilable, { execute: Execute; nodes: number }>({
+    max: MAX_COMPILED,
+    maxSize: MAX_COMPILED_NODES,
+    sizeCalculation: ({ nodes }) => nodes,
+  });
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
     this.#plain = withPlainScalars(schema);
+  }
+
+  /** The compiled operation; undefined while graphql-js executes it. */
+  executorOf(operation: Compilable): Execute | undefined {
+    return this.#compiled.get(operation)?.execute;
   }
 
   schedule(operation: Compilable): void {
@@ -82,7 +97,9 @@ export class Compiler {
       await new Promise((resolve) => setImmediate(resolve));
       try {
         await loadCompiler();
-        operation.execute = this.compile(operation.document, operation.operation);
+        const execute = this.compile(operation.document, operation.operation);
+        const nodes = countNodes(operation.document, operation.operation);
+        if (execute) this.#compiled.set(operation, { execute, nodes });
       } catch {
         // graphql-js continues to execute it. serve.ts logs the error when graphql-jit cannot be loaded.
       }

@@ -1,10 +1,7 @@
 /*
- * The operations that this process knows: parsed, within the limits and valid. Clients send the same few texts repeatedly, so
- * parsed documents are kept by their text.
- *
- * An unknown text takes milliseconds to parse and validate. So callers have a budget for new operations, and limits that need
- * no validation are checked first. Apollo Server gets the document through `documentStore` instead of parsing it again. For
- * a text that does not parse or is not valid, Apollo Server returns the errors.
+ * The documents that this process has validated, by the hash of their text: Apollo Server's document store. Clients send the
+ * same few texts repeatedly. A document that is not here is new: its caller has a budget for it, and it is measured before it
+ * is validated. An invalid document is never stored, so it stays new, and each repetition is charged.
  */
 import { hash } from 'node:crypto';
 import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
@@ -15,45 +12,37 @@ import {
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  type ParseOptions,
   parse,
   type VariableDefinitionNode,
   validate,
-  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import { CouponMembers } from '../rest/decode/coupon.ts';
 import { ClientError, requestError, withoutSuggestion } from './errors.ts';
-import type { Compiler, Execute } from './jit.ts';
-
-/** A valid document. */
-interface DocumentInfo {
-  readonly document: DocumentNode;
-  /** SHA-256 of its text, in hexadecimal. */
-  readonly hash: string;
-  /** The members of coupons that it selects. */
-  readonly couponMembers: CouponMembers;
-}
+import type { Compiler } from './jit.ts';
 
 /** One operation of a valid document. */
-export interface KnownOperation extends DocumentInfo {
+export interface KnownOperation {
+  readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  /** SHA-256 of the document's text, in hexadecimal. */
+  readonly hash: string;
   /** How often it was requested. */
   requests: number;
-  /** Compiled by graphql-jit; undefined while graphql-js executes it. */
-  execute: Execute | undefined;
 }
 
-interface KnownDocument extends DocumentInfo {
-  /** By the name the client gives; undefined for a request without one. */
-  readonly operations: Map<string | undefined, KnownOperation>;
+interface KnownDocument {
+  readonly document: DocumentNode;
+  readonly characters: number;
+  readonly operations: Map<OperationDefinitionNode, KnownOperation>;
 }
 
 interface OperationsOptions {
   schema: GraphQLSchema;
   limiter: OperationLimiter;
   compiler: Compiler;
-  maxTokens: number;
+  parseOptions: ParseOptions;
   /** How often an operation is requested before it is compiled. */
   compileAfter: number;
 }
@@ -71,102 +60,89 @@ type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore
 
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #byText = new LRUCache<string, KnownDocument>({
+  readonly #byHash = new LRUCache<string, KnownDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_document, text) => text.length + 1,
-  });
-  readonly #byHash = new LRUCache<string, DocumentNode>({
-    max: MAX_DOCUMENTS,
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: ({ loc }) => (loc?.end ?? 0) + 1,
+    sizeCalculation: ({ characters }) => characters + 1,
   });
 
   constructor(options: OperationsOptions) {
     this.#options = options;
   }
 
-  /** Whether a text was parsed and validated before. */
+  /** Whether the document of a text was validated before. */
   has(text: string): boolean {
-    return this.#byText.has(text);
+    return this.#byHash.has(hashOf(text));
   }
 
   /**
-   * The requested operation. Undefined for an invalid text, and for a name that is not in it: Apollo Server returns the
-   * error. Throws OPERATION_TOO_COMPLEX for a document over a limit.
+   * Checks the limits of a new document that need no variables, before it is validated. Throws OPERATION_TOO_COMPLEX, and
+   * BAD_REQUEST for a kind of operation that the schema does not have. Apollo Server reports a text that cannot be parsed.
    */
-  find(text: string, operationName: string | undefined): KnownOperation | undefined {
-    const known = this.#byText.get(text) ?? this.#add(text);
-    if (!known) return undefined;
-    let operation = known.operations.get(operationName);
-    if (!operation) {
-      const node = getOperationAST(known.document, operationName);
-      if (!node) return undefined;
-      const { document, hash, couponMembers } = known;
-      operation = { document, operation: node, hash, couponMembers, requests: 0, execute: undefined };
-      known.operations.set(operationName, operation);
+  check(text: string): void {
+    const { schema, limiter, parseOptions } = this.#options;
+    const document = parseOrUndefined(text, parseOptions);
+    if (!document) return;
+    limiter.checkDocument(document);
+    for (const part of document.definitions) {
+      if (part.kind === Kind.OPERATION_DEFINITION && !schema.getRootType(part.operation)) {
+        throw requestError('BAD_REQUEST', 400, `The schema has no ${part.operation}.`);
+      }
     }
-    operation.requests += 1;
-    if (operation.requests === this.#options.compileAfter) this.#options.compiler.schedule(operation);
-    return operation;
   }
 
-  /** Schedules the compilation of the operation of a text. Does nothing for an operation over a limit. */
+  /** The requested operation of a document that Apollo Server found valid. Stores the document. */
+  resolve(text: string, document: DocumentNode, operation: OperationDefinitionNode): KnownOperation {
+    const key = hashOf(text);
+    const known = this.#byHash.get(key) ?? this.#store(key, text, document);
+    let found = known.operations.get(operation);
+    if (!found) {
+      found = { document, operation, hash: key, requests: 0 };
+      known.operations.set(operation, found);
+    }
+    found.requests += 1;
+    if (found.requests === this.#options.compileAfter) this.#options.compiler.schedule(found);
+    return found;
+  }
+
+  /** Validates a text of the manifest and schedules its compilation. Does nothing for a text over a limit. */
   compileText(text: string): void {
     try {
-      const operation = this.find(text, undefined);
-      if (operation) this.#options.compiler.schedule(operation);
+      this.check(text);
+      const document = parse(text, this.#options.parseOptions);
+      const operation = getOperationAST(document);
+      if (!operation || validate(this.#options.schema, document).length > 0) return;
+      this.#options.compiler.schedule(this.resolve(text, document, operation));
     } catch {
       // Over a limit: a request for it gets the error.
     }
   }
 
-  /** The valid documents by Apollo Server's key, which ends with a hash of the text. */
+  /** The valid documents by Apollo Server's key, which ends with a hash of the text. `resolve` stores them. */
   readonly documentStore: DocumentStore = {
-    get: async (key) => this.#byHash.get(key.slice(-64)),
+    get: async (key) => this.#byHash.get(key.slice(-64))?.document,
     set: async () => undefined,
     delete: async () => true,
   };
 
-  #add(text: string): KnownDocument | undefined {
-    const { schema, limiter, maxTokens } = this.#options;
-    const document = parseOrUndefined(text, maxTokens);
-    if (!document) return undefined;
-    limiter.checkDocument(document);
-    for (const part of document.definitions) {
-      if (part.kind === 'OperationDefinition' && !schema.getRootType(part.operation)) {
-        throw requestError('BAD_REQUEST', 400, `The schema has no ${part.operation}.`);
-      }
-    }
-    if (validate(schema, document, undefined, { maxErrors: 1 }).length > 0) return undefined;
-    const couponMembers = new CouponMembers(fieldNames(document));
-    const known = {
-      document,
-      hash: hash('sha256', text),
-      couponMembers,
-      operations: new Map<string | undefined, KnownOperation>(),
-    };
-    this.#byHash.set(known.hash, document);
-    if (text.length <= MAX_TEXT_LENGTH) this.#byText.set(text, known);
+  #store(key: string, text: string, document: DocumentNode): KnownDocument {
+    const known = { document, characters: text.length, operations: new Map() };
+    if (text.length <= MAX_TEXT_LENGTH) this.#byHash.set(key, known);
     return known;
   }
 }
 
-/** The names of all fields that a document selects. */
-function fieldNames(document: DocumentNode): ReadonlySet<string> {
-  const names = new Set<string>();
-  visit(document, { Field: ({ name }) => void names.add(name.value) });
-  return names;
+function hashOf(text: string): string {
+  return hash('sha256', text);
 }
 
-function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undefined {
+function parseOrUndefined(text: string, options: ParseOptions): DocumentNode | undefined {
   try {
-    return parse(text, { maxTokens });
+    return parse(text, options);
   } catch {
     return undefined;
   }
 }
-
 /** Texts are valid for these types as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['ID', 'String']);
 

@@ -1,40 +1,30 @@
-import type { FastifyRequest } from 'fastify';
+import type { HTTPGraphQLRequest } from '@apollo/server';
 import { isJson } from '../rest/decode/members.ts';
-import { requestError } from './errors.ts';
+import { type ClientError, requestError } from './errors.ts';
+import { isExact } from './input/problems.ts';
 
 /**
  * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here. Apollo Server gets the original
  * request and refuses it.
  */
 export interface GraphQLRequest {
-  readonly method: string;
-  readonly accept: string | undefined;
   readonly query: string | undefined;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
   /** `documentId`, `id` and `doc_id` as they were sent, not checked, with the names of their members. */
   readonly documentIds: readonly (readonly [member: string, id: unknown])[];
-  /** Whether the members of the request have the right types. */
-  readonly wellFormed: boolean;
-  /** Whether the text is sent with a hash, to be registered as a persisted query. */
-  readonly registers: boolean;
 }
 
 const NO_BATCHES =
   'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
 
 /** Reads the parameters of a GET request, or the parsed body of a POST request. Throws BAD_REQUEST for a batch. */
-export function readGraphQLRequest(
-  { method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
-  body: unknown,
-): GraphQLRequest {
+export function readGraphQLRequest({ method, search, body }: HTTPGraphQLRequest): GraphQLRequest {
   if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
-  const members = method === 'GET' ? fromSearch(searchOf(url)) : isJson(body) ? body : {};
+  const members = method === 'GET' ? fromSearch(search) : isJson(body) ? body : {};
   const { query, operationName, variables, extensions } = members;
   return {
-    method,
-    accept: headers.accept,
     query: typeof query === 'string' && query !== '' ? query : undefined,
     operationName: typeof operationName === 'string' ? operationName : undefined,
     variables: isJson(variables) ? variables : undefined,
@@ -42,12 +32,6 @@ export function readGraphQLRequest(
     documentIds: ID_MEMBERS.filter((member) => members[member] != null).map(
       (member) => [member, members[member]] as const,
     ),
-    wellFormed:
-      (query == null || typeof query === 'string') &&
-      (operationName == null || typeof operationName === 'string') &&
-      (variables == null || isJson(variables)) &&
-      (extensions == null || isJson(extensions)),
-    registers: query !== undefined && isJson(extensions) && extensions['persistedQuery'] != null,
   };
 }
 
@@ -68,12 +52,9 @@ function fromSearch(search: string): Record<string, unknown> {
   };
 }
 
+/** Apollo Server refuses a text that is no JSON. */
 function parseJson(text: string | null): unknown {
-  try {
-    return text === null ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text === null ? undefined : parseExactly(text);
 }
 
 /** The query string of a URL with its question mark; empty without one. */
@@ -82,11 +63,37 @@ export function searchOf(url: string): string {
   return start < 0 ? '' : url.slice(start);
 }
 
-/** `{ __typename }` and nothing else. */
-const TYPENAME_ALONE = /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/;
+/** The longest list anywhere in a request. */
+const MAX_LIST_LENGTH = 500;
 
-/** Whether a request is a load balancer's health check: `{ __typename }` without a name, variables or a persisted query. */
-export function isHealthCheck({ query, operationName, variables, extensions, documentIds }: GraphQLRequest): boolean {
-  const more = operationName ?? variables ?? extensions ?? documentIds[0];
-  return more === undefined && query !== undefined && TYPENAME_ALONE.test(query);
+/**
+ * The value of a JSON text of a request; undefined for a text that is no JSON. Throws BAD_REQUEST for a number that parsing
+ * rounded (as a player's identifier, 9007199254740993 would become that of another player), and BAD_USER_INPUT for a list
+ * that is too long. POST and GET use this one function.
+ */
+export function parseExactly(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Iterative, because deep nesting would overflow the stack.
+  const open: object[] = [{ body: value }];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    for (const [name, member] of Object.entries(container)) {
+      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) throw listTooLong(name, member.length);
+      if (typeof member === 'object' && member !== null) open.push(member);
+      else if (typeof member === 'number' && !isExact(member)) {
+        const message = `The number "${name.slice(0, 60)}" is too large to be exact; write it as a string.`;
+        throw requestError('BAD_REQUEST', 400, message);
+      }
+    }
+  }
+  return value;
+}
+
+function listTooLong(name: string, length: number): ClientError {
+  const message = `The list "${name.slice(0, 60)}" has ${length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+  return requestError('BAD_USER_INPUT', 400, message);
 }

@@ -1,6 +1,7 @@
 import {
   ApolloServer,
   type ApolloServerPlugin,
+  type GraphQLRequestContext,
   type GraphQLRequestListener,
   type GraphQLResponse,
   HeaderMap,
@@ -10,11 +11,14 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
-import { execute, type GraphQLSchema } from 'graphql';
+import { type ExecutionResult, execute, type GraphQLSchema, type ParseOptions } from 'graphql';
+import type { OperationLimiter } from '../limits/operation-limits.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended } from './errors.ts';
-import type { Operations } from './operations.ts';
+import type { Compiler } from './jit.ts';
+import { checkVariables, type KnownOperation, type Operations } from './operations.ts';
 import { type CompleteOptions, completeResponse, formatResult, type ReportError } from './response.ts';
 
 /** How many errors of a document are reported; then validation stops. */
@@ -23,27 +27,30 @@ const MAX_VALIDATION_ERRORS = 5;
 /** How the line begins that Apollo Server logs for an unexpected error. */
 const UNEXPECTED = 'Unexpected error processing request';
 
-interface ApolloOptions extends CompleteOptions {
+export interface ApolloOptions extends CompleteOptions {
   schema: GraphQLSchema;
   operations: Operations;
+  compiler: Compiler;
+  limiter: OperationLimiter;
+  rates: Pick<RateLimits, 'charge'>;
   persistedQueries: PersistedQueryStore;
-  maxTokens: number;
+  parseOptions: ParseOptions;
   /** The landing page for browsers; undefined for none. */
   landingPage: ApolloServerPlugin | undefined;
   report: ReportError;
   log: FastifyBaseLogger;
 }
 
-/** Returns a started server. It answers every operation that the fast path does not answer. */
+/** Returns a started server. Every request goes through its pipeline. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<Context>> {
-  const { schema, operations, persistedQueries, maxTokens, production, landingPage, log } = options;
+  const { schema, operations, persistedQueries, parseOptions, production, landingPage, log } = options;
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
     introspection: true,
     hideSchemaDetailsFromClientErrors: production,
     includeStacktraceInErrorResponses: false,
-    parseOptions: { maxTokens },
+    parseOptions,
     // Each error takes as long as the validation of a small document: 100 of them took 13 ms.
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     documentStore: operations.documentStore,
@@ -55,14 +62,14 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
       debug: (message) => log.debug(message),
       info: (message) => log.info(message),
       warn: (message) => log.warn(message),
-      // `executionPlugin` logs these errors with their cause.
+      // The plugin below logs these errors with their cause.
       error: (message) => String(message).startsWith(UNEXPECTED) || log.error(message),
     },
     plugins: [
       // By default this plugin wraps every resolver: the workload W2 of docs/benchmarks.md took 882 instead of 540 µs.
       ApolloServerPluginCacheControlDisabled(),
       landingPage ?? ApolloServerPluginLandingPageDisabled(),
-      executionPlugin(options),
+      operationPlugin(options),
     ],
   });
   await apollo.start();
@@ -70,25 +77,14 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
 }
 
 /**
- * Executes operations in Apollo Server's pipeline, and completes responses with the same function as the fast path. Errors of
- * the pipeline itself are logged with their cause; Apollo Server logs only their message, or nothing.
+ * The steps of one operation inside Apollo Server's pipeline, in one plugin, because hooks of several plugins run
+ * concurrently. Errors of the pipeline are logged with their cause; Apollo Server logs only their message, or nothing.
  */
-function executionPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
-  const { schema, report } = options;
+function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
+  const { report } = options;
   const listener: GraphQLRequestListener<Context> = {
-    async didResolveOperation({ queryHash, operation, contextValue: { known } }) {
-      // An operation that was not measured and charged is never executed. The same text can have been parsed twice.
-      if (operation && known?.hash !== queryHash) throw new Error('Apollo Server resolved another document.');
-    },
-    async responseForOperation({ document, operation, request, contextValue }): Promise<GraphQLResponse | null> {
-      // Without an operation, Apollo Server returns the error: the name is not in the document.
-      if (!operation) return null;
-      const operationName = operation.name?.value;
-      const variableValues = request.variables;
-      const result = await execute({ schema, document, operationName, variableValues, contextValue });
-      const singleResult = formatResult(result, contextValue, report);
-      return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
-    },
+    didResolveOperation: (request) => admit(options, request),
+    responseForOperation: (request) => respond(options, request),
     async didEncounterErrors({ errors, contextValue }) {
       for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
     },
@@ -102,4 +98,60 @@ function executionPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       report(error, requestContext.contextValue.call.requestId);
     },
   };
+}
+
+/**
+ * Measures the operation, consumes its cost from the caller's limit, once, and checks limits and variables. A refused
+ * operation stays charged. Also called without an operation: the name is not in the document, and Apollo Server returns that
+ * error afterwards.
+ */
+async function admit(
+  { operations, limiter, rates, schema, production }: ApolloOptions,
+  { source, document, operation, request: { variables }, contextValue }: GraphQLRequestContext<Context>,
+): Promise<void> {
+  const { caller, record } = contextValue;
+  if (!operation || !document || source === undefined) return await rates.charge(caller, 1);
+  const known = operations.resolve(source, document, operation);
+  contextValue.known = known;
+  record.name = operation.name?.value;
+  record.type = operation.operation;
+  record.hash = known.hash;
+  const measured = limiter.measure(known.document, operation, variables);
+  const { complexity, depth, cost } = measured;
+  if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
+  await rates.charge(caller, cost);
+  limiter.check(measured, caller);
+  checkVariables(schema, operation, variables, !production);
+}
+
+/** Executes the operation: compiled where it is, else by graphql-js. Never throws. */
+async function respond(
+  { schema, compiler, report }: ApolloOptions,
+  { request: { variables }, contextValue }: GraphQLRequestContext<Context>,
+): Promise<GraphQLResponse | null> {
+  const { known } = contextValue;
+  // Without an operation, Apollo Server returns the error: the name is not in the document.
+  if (!known) return null;
+  const result =
+    (await executeCompiled(compiler, known, variables, contextValue)) ??
+    (await execute({
+      schema,
+      document: known.document,
+      operationName: known.operation.name?.value,
+      variableValues: variables,
+      contextValue,
+    }));
+  const singleResult = formatResult(result, contextValue, report);
+  return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
+}
+
+/** Undefined when the operation is not compiled, or nothing was executed. */
+async function executeCompiled(
+  compiler: Compiler,
+  known: KnownOperation,
+  variables: Record<string, unknown> | undefined,
+  context: Context,
+): Promise<ExecutionResult | undefined> {
+  const result = await compiler.executorOf(known)?.({}, context, variables);
+  return result?.data === undefined ? undefined : result;
 }

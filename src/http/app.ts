@@ -18,15 +18,14 @@ import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createObservation, reportTo } from '../telemetry/observe.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { BodyReader } from './body.ts';
-import { createApp } from './connections.ts';
-import { earlyErrors } from './errors.ts';
 import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { addHooks } from './hooks.ts';
 import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
 import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
 import { serveSdl, serveStartPage } from './ide/start-page.ts';
+import { createApp } from './server.ts';
+import { Slots } from './slots.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -44,6 +43,8 @@ export interface GatewayOptions {
   compileAfter?: number;
   /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
   newOperations?: NewOperationLimits;
+  /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; for tests. */
+  maxEventLoopDelayMs?: number;
 }
 
 export interface Gateway {
@@ -51,6 +52,8 @@ export interface Gateway {
   app: FastifyInstance;
   /** Whether tokens can be verified. */
   hasKeys(): boolean;
+  /** Whether requests are refused because the event loop is late or the heap is nearly full. */
+  isUnderPressure(): boolean;
 }
 
 /** The gateway as an application: it does not listen and reads no environment. */
@@ -61,27 +64,26 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
   const authentication = createAuthentication(config.auth, {
-    anonymousTypename: config.anonymousTypename,
+    anonymousTypename: false,
     limit: rates,
     warn: (message) => log.warn(message),
     onFailure: metrics.authenticationFailed,
   });
-  const execution = await createExecution(options, schema, examples);
+  const execution = await createExecution(options, schema, examples, rates);
 
-  const app = createApp(config, log, earlyErrors);
+  const app = createApp(config, log);
   app.addHook('onClose', () => execution.apollo.stop());
   const observation = createObservation({ metrics, log, tracing, slowOperationMs });
-  const concurrency = await addHooks(app, { config, observation, draining: options.draining });
-  metrics.showConcurrency(concurrency);
-  routeGraphQL(app, {
+  await addHooks(app, { config, observation, draining: options.draining });
+  const slots = new Slots(config.overload.concurrentOperations);
+  metrics.showConcurrency(slots);
+  const isUnderPressure = await routeGraphQL(app, {
     ...execution,
     production,
-    schema,
     authentication,
     rates,
-    bodies: new BodyReader(),
-    maxBodyBytes: limits.bodyBytes,
-    concurrency,
+    slots,
+    maxEventLoopDelayMs: options.maxEventLoopDelayMs,
     observation,
     operationTimeoutMs: config.operationTimeoutMs,
     context: {
@@ -95,21 +97,25 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   if (!production) servePages(app, config, schema, examples);
   app.addHook('onReady', async () => void compileListed(execution));
-  return { app, hasKeys: authentication.isReady };
+  return { app, hasKeys: authentication.isReady, isUnderPressure };
 }
 
-type Execution = Pick<GraphQLRoute, 'limiter' | 'operations' | 'admission' | 'report' | 'apollo'>;
+type Execution = Pick<GraphQLRoute, 'operations' | 'admission' | 'report' | 'apollo'>;
 
 /** What finds, measures and executes operations. */
 async function createExecution(
   { config, log, shared, metrics, compileAfter = 50 }: GatewayOptions,
   schema: GraphQLSchema,
   examples: Example[],
+  rates: RateLimits,
 ): Promise<Execution> {
   const { production, limits } = config;
   const { tokens: maxTokens } = limits;
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
-  const operations = new Operations({ schema, limiter, compiler: new Compiler(schema), maxTokens, compileAfter });
+  const compiler = new Compiler(schema);
+  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
+  const parseOptions = { maxTokens, noLocation: production };
+  const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared);
   const check = { schema, maxTokens };
   const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
@@ -118,14 +124,17 @@ async function createExecution(
   const apollo = await startApollo({
     schema,
     operations,
+    compiler,
+    limiter,
+    rates,
     persistedQueries,
-    maxTokens,
+    parseOptions,
     production,
     landingPage,
     report,
     log,
   });
-  return { limiter, operations, admission, report, apollo };
+  return { operations, admission, report, apollo };
 }
 
 /** The pages for developers. */

@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
-import { isClosing } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
@@ -18,25 +17,25 @@ export function answerErrors(app: FastifyInstance): void {
   });
 }
 
-/** The same for failures before routing: a target that cannot be decoded, bytes that are not HTTP. */
-export const earlyErrors = {
-  frameworkErrors: answerError,
-  clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable || isClosing(socket)) {
-      socket.destroy();
-      return;
-    }
-    const status = PARSER_ERRORS[error.code ?? ''] ?? 400;
-    const body = JSON.stringify({ errors: [describe(status, undefined)] });
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `Content-Type: ${JSON_TYPE}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  },
-};
+/** The same for a target that cannot be decoded, before routing. */
+export const frameworkErrors = answerError;
+
+/** The same for bytes that are not HTTP, and for requests that are too slow. */
+export function sendParserError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = PARSER_ERRORS[error.code ?? ''] ?? 400;
+  const body = JSON.stringify({ errors: [describe(status, undefined)] });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Content-Type: ${JSON_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
 
 /** Errors of Node's HTTP parser that have a status other than 400. */
 const PARSER_ERRORS: Partial<Record<string, number>> = {

@@ -2,15 +2,12 @@ import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import type { Semaphore } from '../rest/semaphore.ts';
 import type { Observation } from '../telemetry/observe.ts';
-import { Turns } from './begin.ts';
-import { leaveBodiesUnread } from './body.ts';
-import { keepConnections, limitChunks } from './connections.ts';
+import { parseBodies } from './body.ts';
 import { answerErrors } from './errors.ts';
 import { GRAPHQL_PATH } from './graphql-route.ts';
 import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
-import { limitOverload, overloaded } from './overload.ts';
+import { closeWhileDraining } from './server.ts';
 
 interface HookOptions {
   config: Config;
@@ -19,15 +16,10 @@ interface HookOptions {
   draining: AbortSignal | undefined;
 }
 
-/** Adds all hooks before the route, in their order. Returns the semaphore that limits the operations executed at once. */
-export async function addHooks(
-  app: FastifyInstance,
-  { config, observation, draining }: HookOptions,
-): Promise<Semaphore> {
+/** Adds all hooks before the route, in their order: record, request id, headers, CORS. graphql-route.ts has the next ones. */
+export async function addHooks(app: FastifyInstance, { config, observation, draining }: HookOptions): Promise<void> {
   observation.observe(app, GRAPHQL_PATH);
-  const turns = new Turns(app, config.overload.eventLoopDelayMs / 2);
-  keepConnections(app, config.connections.max, draining);
-  limitChunks(app.server);
+  closeWhileDraining(app, draining);
   setHeaders(app);
   refuseAmbiguousHeaders(app);
   if (config.auth.kind === 'open') refuseForeignHosts(app);
@@ -39,18 +31,8 @@ export async function addHooks(
     encodings: ['gzip', 'identity'],
     globalDecompression: false,
   });
-  leaveBodiesUnread(app);
-  // After CORS, so that a website can read the refusal.
-  const concurrency = await limitOverload(app, config.overload);
-  app.addHook('onRequest', (request, _reply, done) => {
-    // Refused before authentication while the waiting queue is full.
-    if (turns.isLate(request) || (request.routeOptions.url === GRAPHQL_PATH && concurrency.isFull))
-      return done(overloaded());
-    done();
-  });
-  return concurrency;
+  parseBodies(app);
 }
-
 /** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
 const COMPRESS_FROM_BYTES = 2_048;
 

@@ -70,10 +70,9 @@ export function createMetrics() {
     authenticationFailed: (reason: AuthenticationFailure) => failures.add(1, reason),
     /** Counts a request that names its document by hash or id. */
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.add(1, result),
-    /** Shows the operations that are executed and that wait to be, read when the metrics are requested. */
-    showConcurrency(limiter: { readonly active: number; readonly waiting: number }): void {
-      showGauge('gateway_operations_active', 'Operations that are executed.', registry, () => limiter.active);
-      showGauge('gateway_operations_waiting', 'Operations that wait to be executed.', registry, () => limiter.waiting);
+    /** Shows the requests in flight, read when the metrics are requested. */
+    showConcurrency(slots: { readonly active: number }): void {
+      showGauge('gateway_operations_active', 'Operations in flight.', registry, () => slots.active);
     },
   };
 }

@@ -3,9 +3,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { GatewayErrorCode } from '../graphql/errors.ts';
-import type { KnownOperation } from '../graphql/operations.ts';
 import type { ReportError } from '../graphql/response.ts';
-import { batchPerTick } from '../rest/batch-per-tick.ts';
 import { newTraceParent, readTraceParent, writeTraceParent } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { Metrics } from './metrics.ts';
@@ -45,21 +43,19 @@ export function createObservation({ metrics, log, tracing, slowOperationMs }: Ob
         if (request.routeOptions.url === path) request.record = createOperationRecord();
         done();
       });
-      const finishLater = batchPerTick(finish, process.nextTick);
       app.addHook('onSend', (request, reply, payload, done) => {
-        if (request.record) finishLater({ record: request.record, reply, payload, ended: performance.now() });
+        // After the response is handed to the socket.
+        const { record } = request;
+        if (record) process.nextTick(finish, { record, reply, payload, ended: performance.now() });
         done(null, payload);
       });
     },
 
     /** Begins to record an operation. */
-    begin(request: FastifyRequest, known: KnownOperation | undefined, caller: Caller): OperationRecord {
+    begin(request: FastifyRequest, caller: Caller): OperationRecord {
       const parent = readTraceParent(request.headers);
       const record = request.record ?? createOperationRecord();
       record.caller = caller;
-      record.name = known?.operation.name?.value;
-      record.type = known?.operation.operation;
-      record.hash = known?.hash;
       record.client = clientNameOf(request);
       record.trace = tracing?.begin(parent);
       const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
