@@ -26,6 +26,8 @@ export interface Context {
   caller: Caller;
   /** The operation, once it is measured and charged; undefined before, and for a request that Apollo Server refuses. */
   known: KnownOperation | undefined;
+  /** Its complexity; 0 before it is measured. */
+  complexity: number;
   /** The part of the context that REST calls need: request id, deadline, cancellation. */
   call: CallContext;
   loaders: Loaders;
@@ -110,7 +112,19 @@ export function createContext(
   const couponReads = new CouponReads(rates, caller);
   const denials = new AccessDenials();
   const extensions = { requestId };
-  return { caller, known: undefined, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
+  return {
+    caller,
+    known: undefined,
+    complexity: 0,
+    call,
+    loaders,
+    idempotency,
+    couponReads,
+    denials,
+    rules,
+    record,
+    extensions,
+  };
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {

@@ -11,12 +11,39 @@ const MAX_ERROR_BYTES = 12_000;
 /** Locations reported for one error. */
 const MAX_LOCATIONS = 10;
 
+/** The largest response, in characters of its texts. */
+const MAX_RESPONSE = 4 * 1_024 * 1_024;
+/** What a value takes beside its text: its name, quotes, punctuation. */
+const PER_VALUE = 16;
+
+/** An operation of so few fields cannot have a response that is too long: a text has 1,024 characters, `custom` 16 KB. */
+const FEW_FIELDS = 200;
+
+const TOO_LONG = {
+  message: `The response is longer than ${MAX_RESPONSE} characters. Ask for less at once.`,
+  extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
+};
+
+/** Whether the data would be a longer text than a response may have. Counted before the text is made. */
+export function isTooLong(data: unknown): boolean {
+  let left = MAX_RESPONSE;
+  const open: unknown[] = [data];
+  while (open.length > 0 && left >= 0) {
+    const value = open.pop();
+    left -= typeof value === 'string' ? value.length + PER_VALUE : PER_VALUE;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const member of Object.values(value)) open.push(member);
+  }
+  return left < 0;
+}
+
 /** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
 export function formatResult(
   { data, errors }: ExecutionResult,
-  { known, denials, loaders, call }: Context,
+  { known, complexity, denials, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
+  if (complexity > FEW_FIELDS && isTooLong(data)) return { data: null, errors: [TOO_LONG] };
   if (!errors && denials.size === 0 && data !== undefined) return { data };
   const all = [...(errors ?? []), ...denials.errors];
   for (const error of all) if (!isIntended(error)) report(error, call.requestId);

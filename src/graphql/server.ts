@@ -118,6 +118,7 @@ async function admit(
   record.hash = known.hash;
   const measured = limiter.measure(known.document, operation, variables);
   const { complexity, depth, cost } = measured;
+  contextValue.complexity = complexity;
   if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
   await rates.charge(caller, cost);
   limiter.check(measured, caller);

@@ -11,7 +11,7 @@ import { Cancellation } from '../rest/call-context.ts';
 import type { Observation } from '../telemetry/observe.ts';
 import { checkContentType } from './body.ts';
 import { limitPressure, overloaded } from './pressure.ts';
-import type { Slots } from './slots.ts';
+import type { Slot, Slots } from './slots.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -33,6 +33,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null before authentication, and for a browser that asks for the landing page. */
     caller: Caller | null;
+    slot: Slot | null;
   }
 }
 
@@ -43,6 +44,7 @@ declare module 'fastify' {
 export async function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): Promise<() => boolean> {
   let isUnderPressure = () => false;
   app.decorateRequest('caller', null);
+  app.decorateRequest('slot', null);
   await app.register(async (scope) => {
     scope.addHook('onRequest', (request) => authenticate(route, request));
     await limitPressure(scope, route.maxEventLoopDelayMs);
@@ -67,8 +69,10 @@ async function authenticate({ production, authentication }: GraphQLRoute, reques
 function takeSlot(slots: Slots, request: FastifyRequest, reply: FastifyReply): void {
   const { caller } = request;
   if (!caller) return;
-  if (!slots.take(caller)) throw overloaded();
-  onEnd(request, reply, () => slots.give(caller));
+  const slot = slots.take(caller);
+  if (!slot) throw overloaded();
+  request.slot = slot;
+  onEnd(request, reply, () => slot.give());
 }
 
 async function answer(route: GraphQLRoute, request: FastifyRequest, reply: FastifyReply): Promise<string> {
@@ -91,13 +95,22 @@ async function answer(route: GraphQLRoute, request: FastifyRequest, reply: Fasti
     }
   };
   const response = await route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context });
-  return applyResponse(response, reply);
+  const text = applyResponse(response, reply);
+  // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
+  if (request.slot?.fits(text.length) === false) throw request.record?.type === 'mutation' ? unsent() : overloaded();
+  return text;
 }
 
 /** Apollo Server calls no hook with the request when `context` throws. */
 function recordFailure({ report }: GraphQLRoute, { record, id }: FastifyRequest, error: unknown): void {
   if (!(error instanceof ClientError)) report(error instanceof Error ? error : new Error(String(error)), id);
   if (record) record.codes = [error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR'];
+}
+
+/** The response to a write that cannot be sent. */
+function unsent(): ClientError {
+  const message = 'The gateway cannot send the response of this write; read the player to learn its outcome.';
+  return requestError('OVERLOADED', 503, message, { retryable: false, outcome: 'UNKNOWN' });
 }
 
 function prefersHtml({ method, headers }: FastifyRequest): boolean {
