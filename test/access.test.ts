@@ -584,6 +584,39 @@ describe('a token for single events', () => {
   });
 });
 
+describe('twenty reports of 330 events in one operation', () => {
+  const query = `mutation ($events: [EventInput!]!, $last: [EventInput!]!) { ${Array.from(
+    { length: 20 },
+    (_, i) =>
+      `a${i}: trackEvents(input: { playerUniqueId: "p1", events: ${i === 19 ? '$last' : '$events'} }) { userErrors { code } }`,
+  ).join(' ')} }`;
+  const events = Array.from({ length: 330 }, (_, i) => ({ name: `e${i}` }));
+
+  test('are all rejected when the token allows none of them', async () => {
+    const { errors } = await all.as(player('p1', 'events:write:e0'), query, { events, last: events });
+    expect(codes(errors)).toEqual(Array.from({ length: 20 }, (_, i) => [[`a${i}`], 'FORBIDDEN']));
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('are all rejected when the token does not allow one event of the last report', async () => {
+    const named = (name: string) => [{ name }];
+    const { errors } = await all.as(player('p1', 'events:write:e0'), query, { events: named('e0'), last: named('e1') });
+    expect(errors.map(({ message }) => message)).toEqual([
+      ...Array(19).fill('Another event of this operation is not allowed, so none is sent.'),
+      'This needs the scope "events:write:e1".',
+    ]);
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('with one name 330 times are user errors', async () => {
+    const repeated = events.map(() => ({ name: 'e0' }));
+    const { data, errors } = await all.as(player('p1', 'events:write:e0'), query, { events: repeated, last: repeated });
+    expect(errors).toEqual([]);
+    expect(Object.values(data)).toEqual(Array(20).fill({ userErrors: Array(50).fill({ code: 'DUPLICATE' }) }));
+    expect(callsSeen()).toEqual([]);
+  });
+});
+
 describe('a schema', () => {
   test.each(['Query', 'Mutation', 'Player'])('with a field of %s that has no rule cannot be started', (type) => {
     const extended = buildSchema(`${sdl}\nextend type ${type} { everything: String }`);

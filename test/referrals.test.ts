@@ -44,6 +44,30 @@ describe('pages', () => {
   });
 });
 
+describe('totals', () => {
+  afterAll(() => both.upstream.on('GET /referrals', 'usual'));
+
+  test.each([
+    ['alone', 'c: referredFriends { total }', 1],
+    [
+      'beside a page that fails',
+      'b: referredFriends(page: 90, limit: 7) { nodes { id } } c: referredFriends { total }',
+      2,
+    ],
+    [
+      'beside a page that fails and one that does not',
+      'a: referredFriends { nodes { id } } b: referredFriends(page: 90, limit: 7) { nodes { id } } c: referredFriends { total }',
+      2,
+    ],
+  ])('%s arrive', async (_where, selection, calls) => {
+    both.upstream.on('GET /referrals', ({ query }) => (query['page'] === '90' ? { status: 400 } : 'usual'));
+    const { data, errors } = await both.gateway.query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
+    expect(data.player.c).toEqual({ total: 60 });
+    expect(errors.map(({ path }) => path)).toEqual(selection.includes('b:') ? [['player', 'b']] : []);
+    expect(both.upstream.calls()).toHaveLength(calls);
+  });
+});
+
 describe('the connection', () => {
   test('walks the whole list by its cursors, each friend once and in order', async () => {
     const seen: unknown[] = [];
@@ -145,6 +169,40 @@ describe('a cursor', () => {
     expect(await walk(cursor(9, 'f10', 60))).toEqual([...named(8, 9), ...named(11, 13)]);
     remove('f10');
     expect(await walk(cursor(9, 'f10'))).toEqual(named(11, 15));
+  });
+
+  test('is compared again after each read, so that deletions in between leave nobody out', async () => {
+    const rows = named(1, 60);
+    // Before each of the first four reads two more friends are deleted, the first of the list.
+    let reads = 0;
+    both.upstream.on('GET /referrals', ({ query }) => {
+      if (reads < 4) rows.splice(0, 2);
+      reads += 1;
+      const [page, limit] = [Number(query['page']), Number(query['limit'])];
+      const referredFriends = rows
+        .slice((page - 1) * limit, page * limit)
+        .map((playerUniqueId) => ({ playerUniqueId }));
+      return { json: { referredFriends, total: rows.length } };
+    });
+    expect(await walk(cursor(24, 'f25', 60))).toEqual(named(26, 30));
+    expect(reads).toBe(5);
+  });
+
+  test('whose friend is deleted like others between the reads leaves nobody out', async () => {
+    const rows = named(1, 60).filter((id) => id !== 'f25');
+    let reads = 0;
+    both.upstream.on('GET /referrals', ({ query }) => {
+      if (reads < 4) rows.shift();
+      reads += 1;
+      const [page, limit] = [Number(query['page']), Number(query['limit'])];
+      const referredFriends = rows
+        .slice((page - 1) * limit, page * limit)
+        .map((playerUniqueId) => ({ playerUniqueId }));
+      return { json: { referredFriends, total: rows.length } };
+    });
+    const found = await walk(cursor(24, 'f25', 60));
+    expect(found.slice(0, 5).some((id: string) => id === 'f26' || Number(id.slice(1)) < 26)).toBe(true);
+    expect(rows.indexOf(found[0])).toBeLessThanOrEqual(rows.indexOf('f26'));
   });
 
   test('at the end of a list that became short brings nothing', async () => {
