@@ -316,6 +316,75 @@ describe('mistakes in the input of mutations', () => {
     expect(both.upstream.calls()).toEqual([]);
   });
 
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['a text', { city: 'x'.repeat(1_025) }, ['attributes', 'city']],
+    ['a tag', { tags: ['x'.repeat(1_025)] }, ['attributes', 'tags']],
+    ['all tags together', { tags: Array(300).fill('tags') }, ['attributes', 'tags']],
+    ['a text in custom', { custom: { note: 'x'.repeat(1_025) } }, ['attributes', 'custom', 'note']],
+    [
+      'custom as a whole',
+      { custom: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 'x'.repeat(1_000)])) },
+      ['attributes', 'custom'],
+    ],
+  ])('%s that is too long is a user error', async (_what, attributes, path) => {
+    both.upstream.forget();
+    const { data, errors } = await both.gateway.query(
+      'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code field } } }',
+      { input: { playerUniqueId: 'p1', attributes } },
+    );
+    expect(errors).toEqual([]);
+    expect(data.upsertPlayer.userErrors).toEqual([{ code: 'TOO_LONG', field: ['input', ...path] }]);
+    expect(both.upstream.calls()).toEqual([]);
+  });
+
+  test('the longest texts of a player are sent', async () => {
+    both.upstream.forget();
+    const text = 'x'.repeat(1_024);
+    const custom = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`n${i}`, text]));
+    const { data } = await both.gateway.query(
+      'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code field } } }',
+      { input: { playerUniqueId: 'p1', attributes: { city: text, custom }, device: { osType: 'ios', token: text } } },
+    );
+    expect(data.upsertPlayer.userErrors).toEqual([]);
+    expect(both.upstream.requests.map(({ body }) => body)).toEqual([
+      { playerUniqueId: 'p1', playerAttributes: { city: text, custom }, deviceToken: text, osType: 'ios' },
+    ]);
+  });
+
+  test('a large amount is sent, as a literal and as a variable', async () => {
+    both.upstream.forget();
+    const upsert = (attributes: string) =>
+      `upsertPlayer(input: { playerUniqueId: "p1", attributes: ${attributes} }) { userErrors { code } }`;
+    const literal = await both.gateway.query(`mutation { ${upsert('{ totalSpent: 1e21 }')} }`);
+    const variable = await both.gateway.query(
+      `mutation ($attributes: PlayerAttributesInput) { ${upsert('$attributes')} }`,
+      {
+        attributes: { totalSpent: 1e21, avgOrderAmount: 2 ** 53 },
+      },
+    );
+    expect([literal.data, variable.data]).toEqual(Array(2).fill({ upsertPlayer: { userErrors: [] } }));
+    expect(both.upstream.requests.map(({ body }) => Reflect.get(Object(body), 'playerAttributes'))).toEqual([
+      { totalSpent: 1e21 },
+      { totalSpent: 1e21, avgOrderAmount: 2 ** 53 },
+    ]);
+  });
+
+  test.each([
+    [500, undefined],
+    // As a variable, such a list is rejected with the request; else it is a user error.
+    [501, /^(?:BAD_USER_INPUT|TOO_LONG)$/],
+  ])('a report of %d events is rejected with %s', async (count, code) => {
+    both.upstream.forget();
+    const events = Array.from({ length: count }, (_, i) => ({ name: `e${i}` }));
+    const { data, errors } = await both.gateway.query(
+      'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { userErrors { code field } } }',
+      { input: { playerUniqueId: 'p1', events } },
+    );
+    const given = errors[0]?.extensions['code'] ?? data.trackEvents.userErrors[0]?.code;
+    expect(given).toEqual(code && expect.stringMatching(code));
+    expect(both.upstream.calls()).toEqual(code ? [] : ['POST /integrations/event']);
+  });
+
   test('empty text, empty lists and nulls are not sent', async () => {
     both.upstream.forget();
     const { errors } = await both.gateway.query(

@@ -27,7 +27,7 @@ const vocabulary = {
     Int: [1, 2, 3, 5, 200, 0, -1, 201],
     String: [
       'welcome',
-      cursor('row:1'),
+      cursor('[1,"f2",60]'),
       ...[
         [1, 'odd', 7],
         [4, 'gone'],

@@ -1,34 +1,31 @@
 /*
- * Access is checked in one place, before a field is resolved, so that no alias, fragment or nested field can bypass it.
- * Three kinds of fields can have an `@access` rule:
- *
- * - A **gate** leads to other data (`Query.player`, `Player.coupons`) or has an argument that names the player (gate.ts).
- * - A **member** is a leaf that arrives with its object (`ReferredFriend.email`). The field that returns the object removes
- *   it (members.ts): a check for each friend of a list would cost more than the rest of the request.
- * - An **input field** (`PlayerAttributesInput.totalSpent`) is checked at the gate whose arguments have it.
- *
- * docs/security.md says what clients get of a refusal; docs/architecture.md has the rules for abstract types.
+ * Each field with an `@access` rule is wrapped: a caller whom the rule rejects gets a FORBIDDEN error at the path of the
+ * field, and its resolver does not run. The wrapper belongs to the field, so no alias, fragment or nested field bypasses it.
+ * The rule of an input field (`PlayerAttributesInput.totalSpent`) is checked by the field whose arguments have it.
  */
 import {
+  defaultFieldResolver,
   type GraphQLField,
   type GraphQLInputType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isInputObjectType,
-  isLeafType,
+  isListType,
+  isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Context } from '../graphql/context.ts';
-import { type GuardedInput, gateAt } from './gate.ts';
-import { type MembersByType, removeMembersAt } from './members.ts';
+import { ClientError } from '../graphql/errors.ts';
+import { needsScope, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
+import type { Caller } from './caller.ts';
 import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';
 
-type Field = GraphQLField<unknown, Context>;
+type Field = GraphQLField<unknown, { caller: Caller }>;
+type Resolve = NonNullable<Field['resolve']>;
 
 /** Types about one person: each field that returns them must have a rule. */
-const GATED: ReadonlySet<string> = new Set(['Player']);
+const PERSONAL: ReadonlySet<string> = new Set(['Player']);
 
 /**
  * Wraps the resolvers of a schema so that its `@access` rules hold, and adds the needed scopes to the descriptions of
@@ -36,60 +33,101 @@ const GATED: ReadonlySet<string> = new Set(['Player']);
  */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
+  const owners = new WeakMap<object, unknown>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) enforceOn(schema, type, field, rules);
+    for (const field of Object.values(type.getFields())) {
+      const rule = rules.get(type.name)?.get(field.name);
+      const inputs = field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
+      if (!rule) checkOpen(schema, `${type.name}.${field.name}`, field, inputs);
+      if (returnsOwned(field, rules)) field.resolve = rememberOwner(field, owners);
+      if (rule) field.resolve = protect(field, rule, inputs, owners);
+    }
   }
   return rules;
 }
 
-function enforceOn(schema: GraphQLSchema, type: GraphQLObjectType, field: Field, rules: AccessRules): void {
-  const rule = rules.get(type.name)?.get(field.name);
-  if (rule && isMember(field, rule)) return;
-  const entering = typesEnteringAt(field, schema);
-  const members = membersOf(entering, rule, rules);
-  if (members.size > 0) removeMembersAt(field, members);
-  const inputs = guardedInputs(field, rules);
-  if (inputs.length > 0 && !rule)
-    throw new Error(`${type.name}.${field.name} takes guarded input and has no @access rule.`);
-  if (!rule && entering.some(({ name }) => GATED.has(name)))
-    throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
-  if (rule) gateAt(field, rule, inputs, rules);
-}
-
-/** A member is a leaf without a resolver whose rule requires only a scope. */
-function isMember(field: Field, rule: AccessRule): boolean {
-  return isLeafType(getNamedType(field.type)) && rule.whom === undefined && !field.resolve;
-}
-
-/** The object types that a field can return. */
-function typesEnteringAt(field: Field, schema: GraphQLSchema): readonly GraphQLObjectType[] {
+/** Throws for a field without a rule that needs one. */
+function checkOpen(schema: GraphQLSchema, name: string, field: Field, inputs: readonly ProtectedInput[]): void {
+  if (inputs.length > 0) throw new Error(`${name} takes protected input and has no @access rule.`);
   const type = getNamedType(field.type);
-  if (isAbstractType(type)) return schema.getPossibleTypes(type);
-  return isObjectType(type) ? [type] : [];
+  const returned = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
+  if (returned.some((one) => PERSONAL.has(one.name)))
+    throw new Error(`${name} leads to a player and has no @access rule.`);
 }
 
-/** The guarded members of the types a field can return, without those that need the same scope as the field itself. */
-function membersOf(
-  types: readonly GraphQLObjectType[],
-  rule: AccessRule | undefined,
-  rules: AccessRules,
-): MembersByType {
-  const members = types.map((type): [string, [string, AccessRule][]] => [
-    type.name,
-    [...(rules.get(type.name) ?? [])].filter(([name, member]) => {
-      const inside = type.getFields()[name];
-      return inside && isMember(inside, member) && member.scope !== rule?.scope;
-    }),
-  ]);
-  return new Map(members.filter(([, ofType]) => ofType.length > 0));
+function protect(
+  field: Field,
+  rule: AccessRule,
+  inputs: readonly ProtectedInput[],
+  owners: WeakMap<object, unknown>,
+): Resolve {
+  const resolve = field.resolve ?? defaultFieldResolver;
+  if (rule.exceptOwn || !(rule.whom || rule.names || inputs.length > 0)) return protectByScope(resolve, rule, owners);
+  const argument = itemsArgument(field, rule);
+  if (argument !== undefined) return protectItems(resolve, rule, argument);
+  return (parent, args, context, info) => {
+    const reason = rejectionReason(rule, context.caller, parent, args) ?? rejectedInput(inputs, context.caller, args);
+    if (reason !== undefined) throw new ClientError('FORBIDDEN', reason);
+    return resolve(parent, args, context, info);
+  };
 }
 
-function guardedInputs(field: Field, rules: AccessRules): GuardedInput[] {
-  return field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
+/** Usually a leaf, resolved once for each item of a long list. So the scope is checked first, and the error exists already. */
+function protectByScope(resolve: Resolve, rule: AccessRule, owners: WeakMap<object, unknown>): Resolve {
+  const error = new ClientError('FORBIDDEN', needsScope(rule.scope));
+  return (parent, args, context, info) => {
+    const { scopes, sub } = context.caller;
+    if (scopes.has(rule.scope)) return resolve(parent, args, context, info);
+    const isOwn = rule.exceptOwn && sub !== undefined && isObject(parent) && owners.get(parent) === sub;
+    if (!isOwn) throw error;
+    return resolve(parent, args, context, info);
+  };
 }
 
-function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: AccessRules): GuardedInput[] {
+/** Whether a field returns an object with fields that a player may read of itself without their scope. */
+function returnsOwned(field: Field, rules: AccessRules): boolean {
+  const fields = rules.get(getNamedType(field.type).name)?.values() ?? [];
+  return isObjectType(getNamedType(field.type)) && [...fields].some(({ exceptOwn }) => exceptOwn);
+}
+
+/** The returned object, such as a player's attributes, does not tell whose it is: its parent does. */
+function rememberOwner(field: Field, owners: WeakMap<object, unknown>): Resolve {
+  const resolve = field.resolve ?? defaultFieldResolver;
+  return (parent, args, context, info) => {
+    const value: unknown = resolve(parent, args, context, info);
+    if (isObject(value) && isObject(parent)) owners.set(value, Reflect.get(parent, 'playerUniqueId'));
+    return value;
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The list argument whose items determine the items of a returned list that must not be null, such as `_entities`. */
+function itemsArgument({ type, args }: Field, { whom }: AccessRule): string | undefined {
+  if (!whom || !isNonNullType(type) || !isListType(type.ofType)) return undefined;
+  return args.find((argument) => isListType(getNullableType(argument.type)))?.name;
+}
+
+/** Checks each item of a list argument. The resolver gets null for a rejected one, whose result is the error. */
+function protectItems(resolve: Resolve, rule: AccessRule, argument: string): Resolve {
+  return (parent, args, context, info) => {
+    const given: unknown = args[argument];
+    if (!Array.isArray(given)) throw new Error(`${info.fieldName}: ${argument} must be a list.`);
+    const reasons = given.map((item) => rejectionReason(rule, context.caller, parent, { ...args, [argument]: [item] }));
+    const allowed = given.map((item, index) => (reasons[index] === undefined ? item : null));
+    const results: unknown = resolve(parent, { ...args, [argument]: allowed }, context, info);
+    if (!Array.isArray(results)) throw new Error(`${info.fieldName} must return a list.`);
+    return results.map((result, index) => {
+      const reason = reasons[index];
+      return reason === undefined ? result : Promise.reject(new ClientError('FORBIDDEN', reason));
+    });
+  };
+}
+
+function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: AccessRules): ProtectedInput[] {
   const named = getNamedType(type);
   if (!isInputObjectType(named)) return [];
   if (path.length > 10) throw new Error(`${named.name} contains itself; access rules cannot be enforced in it.`);

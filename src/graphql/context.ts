@@ -1,5 +1,4 @@
 import type { Caller } from '../access/caller.ts';
-import { AccessDenials } from '../access/gate.ts';
 import type { AccessRules } from '../access/rules.ts';
 import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
 import type { CallContext, CallRecord } from '../rest/call-context.ts';
@@ -15,7 +14,7 @@ import {
   type LoaderDependencies,
   type PlayerLoader,
 } from './loaders/call.ts';
-import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
+import { ReferralLoader } from './loaders/referral.ts';
 import { createOperationWrites, type OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
@@ -34,8 +33,6 @@ export interface Context {
   idempotency: Idempotency;
   /** Counts coupon reads against the rate limit. */
   couponReads: CouponReads;
-  /** The denials of access rules so far. */
-  denials: AccessDenials;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
   record: OperationRecord;
@@ -66,7 +63,7 @@ class Loaders {
   }
 
   get referrals(): ReferralLoader {
-    this.#referrals ??= createReferralLoader(this.#dependencies);
+    this.#referrals ??= new ReferralLoader(this.#dependencies);
     return this.#referrals;
   }
 
@@ -110,7 +107,6 @@ export function createContext(
   const call = createCallContext(operation, budget);
   const loaders = new Loaders({ rest, call, budget, onBatch });
   const couponReads = new CouponReads(rates, caller);
-  const denials = new AccessDenials();
   const extensions = { requestId };
   return {
     caller,
@@ -120,7 +116,6 @@ export function createContext(
     loaders,
     idempotency,
     couponReads,
-    denials,
     rules,
     record,
     extensions,

@@ -9,8 +9,8 @@
  * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
  * to the resolver, which fails in the same way under its own path.
  */
-import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType, Kind } from 'graphql';
-import { denialReason } from '../access/gate.ts';
+import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';
+import { rejectionReason } from '../access/authorize.ts';
 import type {
   PlayerReferralLinkArgs,
   PlayerReferredFriendsArgs,
@@ -18,7 +18,7 @@ import type {
 } from '../generated/graphql.ts';
 import type { Context } from './context.ts';
 import { rowsOfConnection, rowsOfPage } from './input/rows.ts';
-import { MemoizeLast, selectedFields } from './selection.ts';
+import { selectedFields } from './selection.ts';
 
 /** The arguments of the related fields. */
 type Arguments = PlayerReferredFriendsArgs & PlayerReferredFriendsConnectionArgs & PlayerReferralLinkArgs;
@@ -54,7 +54,7 @@ export function startRelated(playerUniqueId: string, context: Context, info: Gra
   for (const node of selectedFields(info.fieldNodes, 'Player', info)) {
     const start = RELATED.get(node.name.value);
     const rule = context.rules.get('Player')?.get(node.name.value);
-    if (!start || !rule || denialReason(rule, context.caller, { playerUniqueId }, undefined)) continue;
+    if (!start || !rule || rejectionReason(rule, context.caller, { playerUniqueId }, undefined)) continue;
     const read = start(playerUniqueId, node, context, info);
     if (!read) continue;
     // The resolver of the field gets the same error and reports it.
@@ -77,8 +77,7 @@ async function startCoupons(id: string, { alias, name }: FieldNode, { loaders, c
 function startRows(rowsOf: typeof rowsOfPage | typeof rowsOfConnection): Start {
   return (playerUniqueId, node, { loaders }, info) => {
     try {
-      const { from, to } = rowsOf(argumentsOf(node, info), [node], info);
-      return loaders.referrals.load({ playerUniqueId, from, to });
+      return loaders.referrals.load(playerUniqueId, rowsOf(argumentsOf(node, info), [node], info));
     } catch {
       return undefined;
     }
@@ -94,27 +93,9 @@ function languageOf(node: FieldNode, info: GraphQLResolveInfo): string | undefin
   return argumentsOf(node, info).lang ?? undefined;
 }
 
-/** Arguments of fields by their nodes, which live as long as their document does. */
-const lastArguments = new MemoizeLast<FieldNode, Arguments>();
-
+/** graphql-js has coerced them, so they have the generated types. */
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
-  const last = lastArguments.get(node, variableValues);
-  if (last) return last;
   const player = schema.getType('Player');
   const field = isObjectType(player) ? player.getFields()[node.name.value] : undefined;
-  // graphql-js has coerced them, so they have the generated types.
-  const found: Arguments = field ? getArgumentValues(field, node, variableValues) : {};
-  const variables = variablesOf(node);
-  if (variables) lastArguments.set(node, variables, variableValues, found);
-  return found;
-}
-
-/** The variables among the arguments of a field; undefined when a list or object among them may contain variables. */
-function variablesOf({ arguments: given = [] }: FieldNode): string[] | undefined {
-  const names: string[] = [];
-  for (const { value } of given) {
-    if (value.kind === Kind.VARIABLE) names.push(value.name.value);
-    else if (value.kind === Kind.LIST || value.kind === Kind.OBJECT) return undefined;
-  }
-  return names;
+  return field && node.arguments?.length ? getArgumentValues(field, node, variableValues) : {};
 }

@@ -84,7 +84,7 @@ export function parseExactly(text: string): unknown {
     for (const [name, member] of Object.entries(container)) {
       if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) throw listTooLong(name, member.length);
       if (typeof member === 'object' && member !== null) open.push(member);
-      else if (typeof member === 'number' && !isExact(member)) {
+      else if (typeof member === 'number' && !isExact(member, name)) {
         const message = `The number "${name.slice(0, 60)}" is too large to be exact; write it as a string.`;
         throw requestError('BAD_REQUEST', 400, message);
       }

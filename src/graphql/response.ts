@@ -8,6 +8,8 @@ export type ReportError = (error: Error, requestId: string) => void;
 
 /** The most bytes of JSON that the errors of a response without data may have. */
 const MAX_ERROR_BYTES = 12_000;
+/** Errors of one operation that are reported one by one. */
+const MAX_ERRORS = 100;
 /** Locations reported for one error. */
 const MAX_LOCATIONS = 10;
 
@@ -37,20 +39,27 @@ export function isTooLong(data: unknown): boolean {
   return left < 0;
 }
 
-/** The response to an executed operation: errors formatted and reported, refused fields added to the errors. */
+/** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
 export function formatResult(
   { data, errors }: ExecutionResult,
-  { known, complexity, denials, loaders, call }: Context,
+  { known, complexity, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   if (complexity > FEW_FIELDS && isTooLong(data)) return { data: null, errors: [TOO_LONG] };
-  if (!errors && denials.size === 0 && data !== undefined) return { data };
-  const all = [...(errors ?? []), ...denials.errors];
-  for (const error of all) if (!isIntended(error)) report(error, call.requestId);
-  const formatted = all.map(format);
+  if (!errors && data !== undefined) return { data };
+  const shown = errors?.slice(0, MAX_ERRORS) ?? [];
+  for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
+  const formatted = [...shown.map(format), ...numberOfOthers(errors?.slice(MAX_ERRORS) ?? [])];
   const isMutation = known?.operation.operation === 'mutation';
   const reported = isMutation ? formatted.map((error) => loaders.writes.outcomes.addTo(error)) : formatted;
   return { errors: reported, ...(data === undefined ? {} : { data }) };
+}
+
+/** One error for those that are not listed, with the code of the first of them. */
+function numberOfOthers([first, ...others]: readonly GraphQLError[]): GraphQLFormattedError[] {
+  if (!first) return [];
+  const extensions = { code: format(first).extensions?.['code'] };
+  return [{ message: `${1 + others.length} more errors of this operation are not listed.`, extensions }];
 }
 
 /** An error of graphql-jit has no extensions of its own unless its cause has them. */

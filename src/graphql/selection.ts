@@ -48,12 +48,6 @@ function isSmall(value: unknown): boolean {
 }
 
 /**
- * Selections, flattened, by the name of the type that they are read for. Documents are parsed once and kept, so their nodes
- * are keys that live as long as they do.
- */
-const flattened = new Map<string, MemoizeLast<SelectionSetNode, readonly FieldNode[]>>();
-
-/**
  * The fields asked for below one or several nodes, with fragments expanded and `@skip`/`@include` decided.
  * @param typeName The object type that the selection is read for; fragments on other types do not count.
  */
@@ -62,9 +56,9 @@ export function selectedFields(
   typeName: string,
   selecting: SelectionContext,
 ): readonly FieldNode[] {
-  const [first] = nodes;
-  if (nodes.length === 1) return first?.selectionSet ? fieldsOf(first.selectionSet, typeName, selecting) : [];
-  return nodes.flatMap((node) => (node.selectionSet ? fieldsOf(node.selectionSet, typeName, selecting) : []));
+  const fields: FieldNode[] = [];
+  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet, typeName, selecting, fields);
+  return fields;
 }
 
 /** Whether a field of one of these names is asked for below the nodes. */
@@ -77,40 +71,13 @@ export function selectsAny(
   return selectedFields(nodes, typeName, selecting).some((field) => names.has(field.name.value));
 }
 
-function fieldsOf(set: SelectionSetNode, typeName: string, selecting: SelectionContext): readonly FieldNode[] {
-  const ofType = flattened.get(typeName) ?? new MemoizeLast();
-  flattened.set(typeName, ofType);
-  const known = ofType.get(set, selecting.variableValues);
-  if (known) return known;
-  const fields: FieldNode[] = [];
-  const deciding = new Set<string>();
-  collect(set, { typeName, selecting, into: fields, deciding });
-  ofType.set(set, [...deciding], selecting.variableValues, fields);
-  return fields;
-}
-
-interface Collecting {
-  typeName: string;
-  selecting: SelectionContext;
-  /** The fields found. */
-  into: FieldNode[];
-  /** The variables that directives decided by. */
-  deciding: Set<string>;
-}
-
-function collect(set: SelectionSetNode, collecting: Collecting): void {
-  const { typeName, selecting, into, deciding } = collecting;
+function collect(set: SelectionSetNode, typeName: string, selecting: SelectionContext, into: FieldNode[]): void {
   for (const selection of set.selections) {
-    for (const directive of selection.directives ?? []) {
-      for (const { value } of directive.arguments ?? []) {
-        if (value.kind === Kind.VARIABLE) deciding.add(value.name.value);
-      }
-    }
-    if (!included(selection, selecting.variableValues)) continue;
+    if (selection.directives?.length && !included(selection, selecting.variableValues)) continue;
     if (selection.kind === Kind.FIELD) into.push(selection);
     else {
       const { selectionSet, typeCondition } = fragmentOf(selection, selecting.fragments);
-      if (applies(typeCondition, typeName, selecting)) collect(selectionSet, collecting);
+      if (applies(typeCondition, typeName, selecting)) collect(selectionSet, typeName, selecting, into);
     }
   }
 }

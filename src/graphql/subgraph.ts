@@ -53,7 +53,7 @@ function subgraphSdl(sdl: string): string {
   return service['sdl'];
 }
 
-/** A representation is null where the caller may not read the player; see access/gate.ts. */
+/** A representation is null where the caller may not read the player; see access/enforce.ts. */
 function readEntities(
   _parent: unknown,
   { representations }: { representations: readonly unknown[] },

@@ -35,7 +35,7 @@ const vocabulary = {
   values: {
     ID: IDS,
     Int: [1, 2, 3, 5, 200, 0, -1, 201],
-    String: ['welcome', 'nobody', cursor('row:1'), cursor('row:4'), 'no cursor'],
+    String: ['welcome', 'nobody', cursor('[1,"f2",60]'), cursor('[4,null]'), 'no cursor'],
     Boolean: [true, false],
     LanguageCode: ['en', 'pt-BR'],
   },

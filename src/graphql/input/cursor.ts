@@ -4,7 +4,7 @@ import { badUserInput } from '../errors.ts';
 export interface Cursor {
   /** The row in the list, counted from 0, when the cursor was made. */
   row: number;
-  /** The friend in that row. Undefined for a friend without an identifier, and in cursors of earlier versions. */
+  /** The friend in that row. Undefined for one without an identifier. */
   friend?: string | undefined;
   /** How many friends the list had. */
   total?: number | undefined;
@@ -15,28 +15,19 @@ const MAX_FRIEND_LENGTH = 1_024;
 /** The longest cursor: the longest identifier, with every character escaped. */
 const MAX_LENGTH = 10_000;
 const MAX_ROW = 999_999_999;
-/** Only a row, as earlier versions wrote it. */
-const ROW = /^row:(\d{1,9})$/;
 
 export function writeCursor({ row, friend, total }: Cursor): string {
-  const known = friend !== undefined && friend.length <= MAX_FRIEND_LENGTH;
-  const text = known ? JSON.stringify(total === undefined ? [row, friend] : [row, friend, total]) : `row:${row}`;
-  return Buffer.from(text).toString('base64url');
+  const shown = friend !== undefined && friend.length <= MAX_FRIEND_LENGTH ? friend : null;
+  return Buffer.from(JSON.stringify([row, shown, ...(total === undefined ? [] : [total])])).toString('base64url');
 }
 
 /** Throws BAD_USER_INPUT for a text that is no cursor of ours. */
 export function readCursor(text: string): Cursor {
-  const cursor = text.length <= MAX_LENGTH ? decode(Buffer.from(text, 'base64url').toString()) : undefined;
-  if (!cursor) throw badUserInput('after', 'must be a cursor from an earlier answer');
-  return cursor;
-}
-
-function decode(text: string): Cursor | undefined {
-  const [, alone] = ROW.exec(text) ?? [];
-  if (alone !== undefined) return { row: Number(alone) };
-  const [row, friend, total] = parse(text);
-  if (!isRow(row) || typeof friend !== 'string' || !(total === undefined || isRow(total))) return undefined;
-  return { row, friend, total };
+  const [row, friend, total] = text.length <= MAX_LENGTH ? parse(Buffer.from(text, 'base64url').toString()) : [];
+  const isCursor =
+    isRow(row) && (friend === null || typeof friend === 'string') && (total === undefined || isRow(total));
+  if (!isCursor) throw badUserInput('after', 'must be a cursor from an earlier response');
+  return { row, friend: friend ?? undefined, total };
 }
 
 function parse(text: string): unknown[] {

@@ -11,6 +11,11 @@ import { isExact, nameProblem, type Problem, textProblem, type UserError } from 
 const MAX_NAME_LENGTH = 256;
 /** The longest idempotency key, in characters. */
 const MAX_KEY_LENGTH = 128;
+/** How many events one report may have: each is authorized, checked and named in the response. */
+const MAX_EVENTS = 500;
+/** The longest text of a player, in characters, and its longest `custom`, in bytes of JSON; the reference service has the same. */
+const MAX_TEXT_LENGTH = 1_024;
+const MAX_CUSTOM_BYTES = 16_384;
 /** How many problems are reported at once: thousands of them would make the response larger than the input. */
 const MAX_PROBLEMS = 50;
 
@@ -20,7 +25,7 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
     ...at(['playerUniqueId'], idProblem(playerUniqueId)),
     ...(attributes ? attributeProblems(attributes) : []),
     ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
-    ...(device?.token == null ? [] : at(['device', 'token'], textProblem(device.token))),
+    ...(device?.token == null ? [] : at(['device', 'token'], playerTextProblem(device.token))),
   ].slice(0, MAX_PROBLEMS);
 }
 
@@ -31,11 +36,13 @@ export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError
 
 /** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
+  if (events.length > MAX_EVENTS) return at(['events'], tooLong(`must have at most ${MAX_EVENTS} events`));
   const seen = new Set<string>();
   const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
   if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
   if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
-  events.forEach(({ name, metadata }, index) => {
+  for (const [index, { name, metadata }] of events.entries()) {
+    if (problems.length >= MAX_PROBLEMS) break;
     const problem = seen.has(name)
       ? ({ code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' } as const)
       : nameProblem(name, MAX_NAME_LENGTH);
@@ -43,20 +50,37 @@ export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackE
     problems.push(...at([...path, 'name'], problem));
     if (metadata) problems.push(...memberProblems([...path, 'metadata'], metadata, metadataProblem));
     seen.add(name);
-  });
+  }
   return problems.slice(0, MAX_PROBLEMS);
 }
 
 function attributeProblems(attributes: PlayerAttributesInput): UserError[] {
   return Object.entries(attributes).flatMap(([member, value]) => {
     const path = ['attributes', member];
-    if (typeof value === 'string') return at(path, textProblem(value));
-    if (typeof value === 'number') return at(path, numberProblem(value));
+    if (typeof value === 'string') return at(path, playerTextProblem(value));
+    if (typeof value === 'number') return at(path, numberProblem(value, member));
     if (member === 'tags' && Array.isArray(value)) {
-      return value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
+      const problems = value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
+      return problems.length > 0 ? problems : at(path, playerTextProblem(value.join()));
     }
-    return member === 'custom' && value ? memberProblems(path, value, customProblem) : [];
+    if (member !== 'custom' || !value) return [];
+    const problems = memberProblems(path, value, customProblem);
+    // Without problems it is flat.
+    if (problems.length > 0 || Buffer.byteLength(JSON.stringify(value)) <= MAX_CUSTOM_BYTES) return problems;
+    return at(path, tooLong(`must have at most ${MAX_CUSTOM_BYTES} bytes of JSON`));
   });
+}
+
+/** Every text is returned each time the player is read, so a long one would make responses long. */
+function playerTextProblem(text: string): Problem | undefined {
+  return (
+    textProblem(text) ??
+    (text.length > MAX_TEXT_LENGTH ? tooLong(`must have at most ${MAX_TEXT_LENGTH} characters`) : undefined)
+  );
+}
+
+function tooLong(message: string): Problem {
+  return { code: 'TOO_LONG', message };
 }
 
 /** The problems of a free object: those of its names and of its values. */
@@ -72,7 +96,7 @@ function memberProblems(
 }
 
 function customProblem(value: unknown): Problem | undefined {
-  if (typeof value === 'string') return textProblem(value);
+  if (typeof value === 'string') return playerTextProblem(value);
   if (typeof value === 'number') return numberProblem(value);
   return value === null ? undefined : { code: 'INVALID', message: 'must be a string or a number' };
 }
@@ -90,8 +114,10 @@ function metadataProblem(value: unknown): Problem | undefined {
 }
 
 /** The problem of a number that JSON cannot contain, or that parsing rounded. */
-function numberProblem(value: number): Problem | undefined {
-  return isExact(value) ? undefined : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
+function numberProblem(value: number, name?: string): Problem | undefined {
+  return isExact(value, name)
+    ? undefined
+    : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
 }
 
 /** Tags are sent as one comma-separated text, so a tag with a comma would become two tags. */
@@ -103,7 +129,7 @@ function tagProblem(tag: string): Problem | undefined {
 
 function deviceTypeProblem(osType: string): Problem | undefined {
   if (osType.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  return textProblem(osType);
+  return playerTextProblem(osType);
 }
 
 function at(path: string[], problem: Problem | undefined): UserError[] {

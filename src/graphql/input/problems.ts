@@ -41,7 +41,14 @@ export function nameProblem(name: string, maxLength: number): Problem | undefine
   return textProblem(name);
 }
 
-/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript. */
-export function isExact(value: number): boolean {
-  return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
+/** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */
+const AMOUNTS: ReadonlySet<string> = new Set(['totalSpent', 'avgOrderAmount']);
+
+/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
+export function isExact(value: number, name?: string): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || isAmount(name));
+}
+
+function isAmount(name: string | undefined): boolean {
+  return name !== undefined && AMOUNTS.has(name);
 }

@@ -1,5 +1,5 @@
 import type { PlayerReferredFriendsArgs, PlayerReferredFriendsConnectionArgs } from '../../generated/graphql.ts';
-import type { RowRange } from '../loaders/pages.ts';
+import type { RowRange } from '../loaders/referral.ts';
 import { type Selected, type SelectionContext, selectsAny } from '../selection.ts';
 import { checkPage, checkSize } from './arguments.ts';
 import { type Cursor, readCursor } from './cursor.ts';

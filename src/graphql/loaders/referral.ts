@@ -1,11 +1,18 @@
 import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
+import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import { asError, type LoaderDependencies } from './call.ts';
-import { type Page, planPages, type RowRange } from './pages.ts';
 
-/** Rows of one player's list of referred friends. An empty range requests only the totals. */
-interface ReferralKey extends RowRange {
-  playerUniqueId: string;
+/** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
+export interface RowRange {
+  from: number;
+  to: number;
+}
+
+/** A page of the REST service: its rows are (page - 1) · limit up to, but not including, page · limit. */
+interface Page {
+  page: number;
+  limit: number;
 }
 
 /** The rows and totals that were read: fewer rows than requested at the end of the list. */
@@ -13,63 +20,100 @@ export interface Referrals extends Pick<ReferralPage, 'total' | 'totalPending' |
   rows: readonly ReferredFriend[];
 }
 
-export type ReferralLoader = DataLoader<ReferralKey, Referrals | null, string>;
+type Key = [playerUniqueId: string, page: Page | undefined];
+type Result = ReferralPage | null | Error;
 
-type Fetched = Page & { result: ReferralPage | null | Error };
+/** How many rows may be fetched for each needed row. */
+const OVERFETCH = 2;
+
+/** Players' lists of referred friends, each page read once per operation. Null for a player that does not exist. */
+export class ReferralLoader {
+  readonly #dependencies: LoaderDependencies;
+  readonly #pages: DataLoader<Key, ReferralPage | null, string>;
+
+  constructor(dependencies: LoaderDependencies) {
+    this.#dependencies = dependencies;
+    this.#pages = new DataLoader((keys) => this.#readAll(keys), {
+      cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
+    });
+  }
+
+  /** Reads a range of a player's list; without rows, only the totals. */
+  async load(playerUniqueId: string, range: RowRange): Promise<Referrals | null> {
+    const pages = pagesFor(range);
+    const read = await Promise.all(pages.map((page) => this.#pages.load([playerUniqueId, page])));
+    const [first] = read;
+    if (!first || read.includes(null)) return null;
+    const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
+    const rows = read.flatMap((page) => page?.referredFriends ?? []).slice(range.from - start, range.to - start);
+    const { total, totalPending, totalActive } = first;
+    return { rows: range.to > range.from ? rows : [], total, totalPending, totalActive };
+  }
+
+  clearAll(): void {
+    this.#pages.clearAll();
+  }
+
+  async #readAll(keys: readonly Key[]): Promise<Result[]> {
+    const { budget, onBatch } = this.#dependencies;
+    onBatch('referrals', keys.length);
+    const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
+    budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
+    const pages = keys.map(([id, page]) => (page ? this.#read(id, page) : undefined));
+    return await Promise.all(
+      keys.map(
+        ([id], index) =>
+          pages[index] ??
+          this.#readTotals(
+            id,
+            pages.filter((_, other) => keys[other]?.[0] === id),
+          ),
+      ),
+    );
+  }
+
+  /** Each page has the totals, so they come with one that is read anyway; a page that fails does not fail them. */
+  async #readTotals(playerUniqueId: string, pages: readonly (Promise<Result> | undefined)[]): Promise<Result> {
+    const read = await Promise.all(pages);
+    const found = read.find((result) => result !== undefined && !(result instanceof Error));
+    if (found !== undefined) return found;
+    try {
+      if (pages.some(Boolean)) this.#dependencies.budget.take(1);
+    } catch (error) {
+      return asError(error);
+    }
+    return await this.#read(playerUniqueId, { page: 1, limit: 1 });
+  }
+
+  #read(playerUniqueId: string, { page, limit }: Page): Promise<Result> {
+    const { rest, call } = this.#dependencies;
+    return rest.listReferrals(playerUniqueId, page, limit, call).catch(asError);
+  }
+}
 
 /**
- * Reads ranges of players' lists of referred friends. All ranges that one operation needs of one player in one tick (pages
- * under several aliases, a connection, only totals) are read with as few REST calls as possible; see pages.ts.
+ * The pages that contain a range: the smallest one, if it has at most twice as many rows, else two adjacent ones. Undefined
+ * in place of a page for totals alone.
+ *
+ *     0–10     page 1 of 10 rows           is a page
+ *     5–15     page 1 of 15 rows           the smallest page that contains the range
+ *     11–13    pages 6 and 7 of 2 rows     the smallest page that contains the range has 5 rows
  */
-export function createReferralLoader({ rest, call, budget, onBatch }: LoaderDependencies): ReferralLoader {
-  return new DataLoader(
-    async (keys) => {
-      onBatch('referrals', keys.length);
-      const plans = new Map([...byPlayer(keys)].map(([id, ranges]) => [id, planPages(ranges)]));
-      budget.take([...plans.values()].reduce((calls, plan) => calls + plan.length, 0));
-      const fetched = new Map<string, Promise<Fetched[]>>();
-      for (const [id, plan] of plans) fetched.set(id, Promise.all(plan.map((page) => fetchPage(id, page))));
-      return await Promise.all(keys.map(async (key) => takeRange(key, (await fetched.get(key.playerUniqueId)) ?? [])));
-    },
-    { cacheKeyFn: ({ playerUniqueId, from, to }) => `${from} ${to} ${playerUniqueId}` },
-  );
-
-  function fetchPage(playerUniqueId: string, { page, limit }: Page): Promise<Fetched> {
-    const fetched = (result: Fetched['result']) => ({ page, limit, result });
-    return rest.listReferrals(playerUniqueId, page, limit, call).then(fetched, (error) => fetched(asError(error)));
+function pagesFor({ from, to }: RowRange): readonly (Page | undefined)[] {
+  if (to <= from) return [undefined];
+  const size = Math.min(to - from, MAX_PAGE_SIZE);
+  const around = (limit: number): Page[] => {
+    const [first, last] = [Math.floor(from / limit) + 1, Math.floor((to - 1) / limit) + 1];
+    return first === last
+      ? [{ page: first, limit }]
+      : [
+          { page: first, limit },
+          { page: last, limit },
+        ];
+  };
+  for (let limit = to - from; limit <= Math.min(MAX_PAGE_SIZE, OVERFETCH * size); limit += 1) {
+    const pages = around(limit);
+    if (pages.length === 1) return pages;
   }
-}
-
-function byPlayer(keys: readonly ReferralKey[]): Map<string, RowRange[]> {
-  const groups = new Map<string, RowRange[]>();
-  for (const key of keys) {
-    const group = groups.get(key.playerUniqueId);
-    if (group) group.push(key);
-    else groups.set(key.playerUniqueId, [key]);
-  }
-  return groups;
-}
-
-/** Takes one range from the pages that were fetched for all ranges. A failed page fails the ranges that need it. */
-function takeRange({ from, to }: RowRange, fetched: readonly Fetched[]): Referrals | null | Error {
-  const pages = fetched.filter(({ page, limit }) => from === to || ((page - 1) * limit < to && page * limit > from));
-  const rows: ReferredFriend[] = [];
-  let totals: ReferralPage | undefined;
-  for (const { page, limit, result } of pages) {
-    if (result === null || result instanceof Error) return result;
-    totals ??= result;
-    const first = (page - 1) * limit;
-    const friends = result.referredFriends;
-    // The usual case: one page has all rows.
-    if (pages.length === 1) return found(friends.slice(from - first, to - first), result);
-    for (let row = Math.max(from, first); row < Math.min(to, first + limit); row += 1) {
-      const friend = friends[row - first];
-      if (friend) rows[row - from] = friend;
-    }
-  }
-  return found(rows.filter(Boolean), totals);
-}
-
-function found(rows: readonly ReferredFriend[], totals: ReferralPage | undefined): Referrals {
-  return { rows, total: totals?.total, totalPending: totals?.totalPending, totalActive: totals?.totalActive };
+  return around(size);
 }

@@ -27,7 +27,7 @@ function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter, now: Da
 }
 
 /**
- * Not used up, unexpired, started, and of an active group or none. A date that is absent leaves that side open. With a usage
+ * Not used up, unexpired, started, and of a group that is not inactive. A date that is absent leaves that side open. With a usage
  * limit above 1, `isUsed` does not tell whether a use is left.
  */
 function isUsableNow({ isUsed, isExpired, startAt, endAt, group, options }: Coupon, now: Date): boolean {
@@ -37,6 +37,6 @@ function isUsableNow({ isUsed, isExpired, startAt, endAt, group, options }: Coup
     isExpired !== true &&
     (startAt === undefined || startAt <= today) &&
     (endAt === undefined || endAt >= today) &&
-    (group === undefined || group.isActive === true)
+    (group === undefined || group.isActive !== false)
   );
 }

@@ -1,11 +1,13 @@
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
 import type { TrackEventsRequest } from '../../rest/wire.ts';
+import { authorizeEvents } from '../authorize-events.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
 import { performWrite } from './write.ts';
 
 export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
   trackEvents: async (_parent, { input }, context, info) => {
+    authorizeEvents(info, context);
     const { writes } = context.loaders;
     const write = () => sendEvents(input, context);
     const isKeyed = input.idempotencyKey != null;

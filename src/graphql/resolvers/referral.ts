@@ -18,8 +18,8 @@ import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
-    const { page, limit, from, to } = rowsOfPage(args, info.fieldNodes, info);
-    const found = await loaders.referrals.load({ playerUniqueId, from, to });
+    const { page, limit, ...range } = rowsOfPage(args, info.fieldNodes, info);
+    const found = await loaders.referrals.load(playerUniqueId, range);
     return found && { owner: playerUniqueId, ...found, page, limit };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
