@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { AccessDenials } from '../access/gate.ts';
 import type { AccessRules } from '../access/rules.ts';
-import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext, CallRecord } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { OperationRecord } from '../telemetry/operation-record.ts';
@@ -30,8 +30,6 @@ export interface Context {
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
-  /** Counts coupon reads against the rate limit. */
-  couponReads: CouponReads;
   /** The denials of access rules so far. */
   denials: AccessDenials;
   rules: AccessRules;
@@ -85,7 +83,7 @@ class Loaders {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: CouponRates;
+  rates: Pick<RateLimits, 'consumeCouponReads'>;
   idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
@@ -106,11 +104,11 @@ export function createContext(
   const { requestId, caller, known, record } = operation;
   const budget = new CallBudget(maxUpstreamCalls);
   const call = createCallContext(operation, budget);
-  const loaders = new Loaders({ rest, call, budget, onBatch });
-  const couponReads = new CouponReads(rates, caller);
+  const consumeCouponReads = (reads: number) => rates.consumeCouponReads(caller, reads);
+  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
   const denials = new AccessDenials();
   const extensions = { requestId };
-  return { caller, known, call, loaders, idempotency, couponReads, denials, rules, record, extensions };
+  return { caller, known, call, loaders, idempotency, denials, rules, record, extensions };
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import type { Redis } from 'ioredis';
 import { createAuthentication } from '../access/authenticate.ts';
 import { tokenHint } from '../config/auth.ts';
 import type { Config } from '../config/config.ts';
@@ -10,10 +11,9 @@ import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
-import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
+import { type NewDocumentLimits, RateLimits } from '../limits/rate-limits.ts';
 import { createAdmission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
-import type { SharedState } from '../process/redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createObservation, reportTo } from '../telemetry/observe.ts';
@@ -35,15 +35,15 @@ export interface GatewayOptions {
   rest: RestClient;
   log: FastifyBaseLogger;
   /** The state that replicas share; undefined without Redis. */
-  shared: SharedState | undefined;
+  redis: Redis | undefined;
   metrics: Metrics;
   tracing: Tracing | undefined;
   /** Aborts when the process drains; responses then close their connections. */
   draining?: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
-  newOperations?: NewOperationLimits;
+  /** How many new documents a caller may send. Default 50 in 5 seconds; servers 20 times that. For tests. */
+  newDocuments?: NewDocumentLimits;
 }
 
 export interface Gateway {
@@ -55,11 +55,11 @@ export interface Gateway {
 
 /** The gateway as an application: it does not listen and reads no environment. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, rest, log, shared, metrics, tracing } = options;
-  const { production, limits, workers, slowOperationMs } = config;
+  const { config, rest, log, redis, metrics, tracing } = options;
+  const { production, limits, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
+  const rates = new RateLimits({ rates: config.rates, redis, newDocuments: options.newDocuments });
   const authentication = createAuthentication(config.auth, {
     anonymousTypename: config.anonymousTypename,
     limit: rates,
@@ -88,7 +88,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       rest,
       rules,
       rates,
-      idempotency: createIdempotency(shared, workers),
+      idempotency: new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates),
       maxUpstreamCalls: limits.upstreamCalls,
       onBatch: metrics.batch,
     },
@@ -102,7 +102,7 @@ type Execution = Pick<GraphQLRoute, 'limiter' | 'operations' | 'admission' | 're
 
 /** What finds, measures and executes operations. */
 async function createExecution(
-  { config, log, shared, metrics, compileAfter = 50 }: GatewayOptions,
+  { config, log, redis, metrics, compileAfter = 50 }: GatewayOptions,
   schema: GraphQLSchema,
   examples: Example[],
 ): Promise<Execution> {
@@ -110,7 +110,7 @@ async function createExecution(
   const { tokens: maxTokens } = limits;
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
   const operations = new Operations({ schema, limiter, compiler: new Compiler(schema), maxTokens, compileAfter });
-  const persistedQueries = createPersistedQueryStore(shared);
+  const persistedQueries = createPersistedQueryStore(redis);
   const check = { schema, maxTokens };
   const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
   const report = reportTo(log);
@@ -142,12 +142,6 @@ async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
   if (!config.federation) return createSchema(schemaDirectory);
   const { createSubgraph } = await import('../graphql/subgraph.ts');
   return createSubgraph(schemaDirectory);
-}
-
-/** Keys in the memory of one of several workers would not be known to the others. */
-function createIdempotency(shared: SharedState | undefined, workers: number): Idempotency {
-  if (shared) return new Idempotency(createSharedKeys(shared));
-  return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
 }
 
 /** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */

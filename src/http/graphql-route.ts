@@ -54,12 +54,11 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       const { authorization } = request.headers;
       const caller = await route.authentication.authenticate(authorization, addressOf(request));
       if (request.record) request.record.caller = caller;
-      route.rates.refuseIfEmpty(caller);
       const { body, graphql } = await readRequest(route, request, caller);
       const resolved = await route.admission.resolve(graphql, caller);
-      const known = findOperation(route, resolved, graphql, caller);
+      const known = await findOperation(route, resolved, graphql, caller);
       const measured = known && route.limiter.measure(known.document, known.operation, graphql.variables);
-      await route.rates.charge(caller, measured?.cost ?? 1);
+      await route.rates.consumeOperation(caller, measured?.cost ?? 1);
       if (known && measured) check(route, known, measured, graphql, caller);
       const permit = await acquire(route.concurrency);
       let response = '';
@@ -73,7 +72,6 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
         response = await respond(route, request, reply, { graphql, body, resolved, context });
       } finally {
         route.concurrency.release(permit);
-        route.rates.settle(caller, request.record?.calls.length ?? 0, response.length);
       }
       return response;
     },
@@ -82,13 +80,13 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
 
 /** Reads the body once. Without a token, all but a health check is UNAUTHENTICATED, whatever else is wrong with it. */
 async function readRequest(
-  { bodies, rates, maxBodyBytes, authentication }: GraphQLRoute,
+  { bodies, maxBodyBytes, authentication }: GraphQLRoute,
   request: FastifyRequest,
   caller: Caller,
 ): Promise<{ body: unknown; graphql: GraphQLRequest }> {
   const maxBytes = caller.isAnonymous ? MAX_ANONYMOUS_BODY_BYTES : maxBodyBytes;
   try {
-    const body = await bodies.read(request, maxBytes, (bytes) => rates.chargeBody(caller, bytes));
+    const body = await bodies.read(request, maxBytes, () => undefined);
     const graphql = readGraphQLRequest(request, body);
     if (!caller.isAnonymous || isHealthCheck(graphql)) return { body, graphql };
   } catch (error) {
@@ -97,22 +95,16 @@ async function readRequest(
   return await authentication.refuse(addressOf(request), 'missing');
 }
 
-/** An unknown text is charged to the budget for new operations; a listed one is not. */
-function findOperation(
+/** An unknown text is a new document of its caller; a listed one is not. */
+async function findOperation(
   { operations, rates }: GraphQLRoute,
   { text, trusted }: ResolvedOperation,
   { operationName }: GraphQLRequest,
   caller: Caller,
-): KnownOperation | undefined {
+): Promise<KnownOperation | undefined> {
   if (text === undefined) return undefined;
-  if (trusted || operations.has(text)) return operations.find(text, operationName);
-  rates.chargeNewOperation(caller);
-  const began = performance.now();
-  try {
-    return operations.find(text, operationName);
-  } finally {
-    rates.settleNewOperation(caller, performance.now() - began);
-  }
+  if (!trusted && !operations.has(text)) await rates.consumeNewDocument(caller);
+  return operations.find(text, operationName);
 }
 
 /** Checks the limits and the variables. A refused operation stays charged. */

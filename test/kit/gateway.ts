@@ -34,7 +34,7 @@ const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 export async function startGateway(
   restUrl: string,
   env: Record<string, string> = {},
-  options: ServeOptions = { compileAfter: 3, newOperations: { player: UNLIMITED, server: UNLIMITED } },
+  options: ServeOptions = { compileAfter: 3, newDocuments: { player: UNLIMITED, server: UNLIMITED } },
 ): Promise<TestGateway> {
   const config = loadConfig({
     PORT: '0',
