@@ -19,7 +19,7 @@ interface Serving extends Stoppable, StatusSource {
   registry: Registry;
 }
 
-export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations' | 'maxEventLoopDelayMs'>;
+export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newDocuments' | 'maxEventLoopDelayMs'>;
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
 export async function serve(
@@ -30,9 +30,10 @@ export async function serve(
 ): Promise<Serving> {
   const metrics = createMetrics();
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
-  const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
-  const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });
+  const account = { baseUrl, apiKey: config.rest.apiKey };
+  const shared =
+    config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, account, log));
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry) });
   registerProcessMetrics(metrics.registry, shared);
   showHealth(() => rest.health(), metrics.registry);
   const gateway = await createGateway({
@@ -40,7 +41,7 @@ export async function serve(
     schemaDirectory: SCHEMA_DIRECTORY,
     rest,
     log,
-    shared,
+    redis: shared?.redis,
     metrics,
     tracing,
     ...options,
@@ -70,7 +71,7 @@ export async function serve(
       if (forced.aborted) closeNow();
       await app.close();
       await rest.close();
-      await shared?.close();
+      shared?.close();
       await tracing?.stop(forced);
     },
   };

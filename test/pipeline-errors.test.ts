@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createCaller } from '../src/access/caller.ts';
 import { createContext } from '../src/graphql/context.ts';
 import { Idempotency } from '../src/graphql/idempotency.ts';
+import { createMemoryKeys } from '../src/graphql/idempotency-store.ts';
 import { Compiler } from '../src/graphql/jit.ts';
 import { Operations } from '../src/graphql/operations.ts';
 import { startApollo } from '../src/graphql/server.ts';
@@ -35,18 +36,23 @@ async function start() {
     },
     compiler,
     limiter,
-    rates: { charge: () => undefined },
+    rates: { consumeOperation: async () => undefined },
     parseOptions,
     production: true,
     landingPage: undefined,
     report: ({ message, stack }, requestId) => reported.push({ message, requestId, hasStack: Boolean(stack) }),
     log: pino({ level: 'silent' }),
   });
+  const rates = {
+    consumeCouponReads: async () => undefined,
+    consumeIdempotencyKey: async () => undefined,
+    returnIdempotencyKey: async () => undefined,
+  };
   const contextOptions = {
     rest: createFixedRest(),
     rules,
-    rates: { takeCouponRead: async () => 0 },
-    idempotency: new Idempotency(undefined),
+    rates,
+    idempotency: new Idempotency(createMemoryKeys(), rates),
     maxUpstreamCalls: 10,
     onBatch: () => undefined,
   };

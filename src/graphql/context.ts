@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
-import { type CouponRates, CouponReads } from '../limits/rate-limits.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext, CallRecord } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { OperationRecord } from '../telemetry/operation-record.ts';
@@ -31,8 +31,6 @@ export interface Context {
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
-  /** Counts coupon reads against the rate limit. */
-  couponReads: CouponReads;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
   record: OperationRecord;
@@ -84,7 +82,7 @@ class Loaders {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: CouponRates;
+  rates: Pick<RateLimits, 'consumeCouponReads'>;
   idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
@@ -105,21 +103,10 @@ export function createContext(
   const { requestId, caller, record } = operation;
   const budget = new CallBudget(maxUpstreamCalls);
   const call = createCallContext(operation, budget);
-  const loaders = new Loaders({ rest, call, budget, onBatch });
-  const couponReads = new CouponReads(rates, caller);
+  const consumeCouponReads = (reads: number) => rates.consumeCouponReads(caller, reads);
+  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
   const extensions = { requestId };
-  return {
-    caller,
-    known: undefined,
-    complexity: 0,
-    call,
-    loaders,
-    idempotency,
-    couponReads,
-    rules,
-    record,
-    extensions,
-  };
+  return { caller, known: undefined, complexity: 0, call, loaders, idempotency, rules, record, extensions };
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {

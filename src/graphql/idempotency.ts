@@ -1,17 +1,13 @@
 /*
- * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated.
- *
- * An operation claims the key before it sends anything, and records the outcome afterwards. An operation that finds the key
- * claimed waits. The lease of a claim ends a little after its operation's deadline; a claim without a record then counts as
- * UNKNOWN, unless its owner records the outcome late. So whatever fails, nothing is sent twice.
+ * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated: the key is claimed
+ * before anything is sent. A claim without an outcome when its operation's deadline is over counts as UNKNOWN.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../access/caller.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { WriteOutcome } from '../rest/errors.ts';
 import { ClientError } from './errors.ts';
-import type { Claim, ClaimRequest, KeyStore } from './idempotency-store.ts';
+import type { Found, KeyStore } from './idempotency-store.ts';
 import { InputError } from './input/problems.ts';
 import { outcomeOf } from './loaders/writes.ts';
 
@@ -21,97 +17,82 @@ interface KeyedEvents {
   playerUniqueId: string;
   idempotencyKey: string;
   events: readonly { name: string; metadata?: object | null | undefined }[];
-  call: Pick<CallContext, 'deadline' | 'cancellation'>;
+  call: Pick<CallContext, 'deadline'>;
 }
 
-/** How long a lease goes on after the deadline of its operation, in milliseconds: time to record the outcome. */
-const RECORD_WITHIN_MS = 100;
-/**
- * The wait before a repetition checks the key again, in milliseconds: the first wait, and the longest; doubled each time.
- */
-const FIRST_WAIT_MS = 20;
-const MAX_WAIT_MS = 500;
-/** What a client is told to wait when the store does not answer, in milliseconds. */
+/** How long a claim lasts after the deadline of its operation, in milliseconds: time to store the outcome. */
+const STORE_WITHIN_MS = 100;
+/** The longest time that a client is told to wait, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
 export class Idempotency {
-  readonly #store: KeyStore | undefined;
+  readonly #store: KeyStore;
+  readonly #limits: Pick<RateLimits, 'consumeIdempotencyKey' | 'returnIdempotencyKey'>;
 
-  /** @param store Where keys are kept; undefined where the gateway has no place that all of its processes share. */
-  constructor(store: KeyStore | undefined) {
+  constructor(store: KeyStore, limits: Pick<RateLimits, 'consumeIdempotencyKey' | 'returnIdempotencyKey'>) {
     this.#store = store;
+    this.#limits = limits;
   }
 
   /**
    * Sends events unless they were sent under this key before. Resolves when they are done, by this operation or an earlier
    * one: with the same input both have the same response, so no response is kept.
    *
-   * Throws what `send` throws; `InputError` for a key that had another input; and, each without sending anything,
-   * UPSTREAM_TIMEOUT with outcome UNKNOWN when the outcome of the earlier operation is unknown, OVERLOADED when the store
-   * does not answer, OPERATION_NOT_ALLOWED when there is no store. Without the store, events could be sent twice, so they
-   * are refused.
+   * Throws what `send` throws; and, each without sending anything: `InputError` for a key that had another input,
+   * UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier operation is under way (retryable) or when its outcome is unknown,
+   * RATE_LIMITED for a caller with too many new keys, OVERLOADED when the store does not answer.
    */
-  async once(events: KeyedEvents, send: () => Promise<void>): Promise<void> {
-    const store = this.#store;
-    if (!store) throw notKept();
-    const request = { key: keyOf(events), input: inputOf(events), claim: randomUUID() };
-    const claim = await claimInTime(store, request, events.call);
-    switch (claim) {
-      case 'CLAIMED':
-        return await sendAndRecord(store, request, send);
-      case 'DONE':
-        return;
-      case 'UNKNOWN':
-        throw unknownOutcome();
-      case 'OTHER_INPUT':
-        throw otherInput();
+  async once(keyed: KeyedEvents, send: () => Promise<void>): Promise<void> {
+    const { caller, playerUniqueId, idempotencyKey, call } = keyed;
+    // Names of callers and players can be personal data, so the store gets hashes.
+    const key = hashOf([caller.key, playerUniqueId, idempotencyKey]);
+    const input = inputOf(keyed);
+    const lastsMs = Math.ceil(Math.max(0, call.deadline - performance.now())) + STORE_WITHIN_MS;
+    const claim = `${input} ${lastsMs} ${randomUUID()}`;
+    const found = await this.#claim(key, claim);
+    if (found) return checkFound(found, input);
+    try {
+      await this.#limits.consumeIdempotencyKey(caller);
+    } catch (error) {
+      await this.#delete(key);
+      throw error;
+    }
+    try {
+      await send();
+      await this.#keep(key, `${input} DONE`);
+    } catch (error) {
+      if (outcomeOf(error) === 'NOT_DONE') {
+        await Promise.all([this.#delete(key), this.#limits.returnIdempotencyKey(caller)]);
+      } else await this.#keep(key, `${input} UNKNOWN`);
+      throw error;
     }
   }
-}
 
-/** Claims the key; while another operation has it, waits within this one's deadline. */
-async function claimInTime(
-  store: KeyStore,
-  request: Omit<ClaimRequest, 'leaseMs'>,
-  { deadline, cancellation }: KeyedEvents['call'],
-): Promise<Exclude<Claim, 'UNDER_WAY'>> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
-    const leftMs = Math.max(0, deadline - performance.now());
-    const claim = await claimOnce(store, { ...request, leaseMs: Math.ceil(leftMs) + RECORD_WITHIN_MS });
-    if (claim !== 'UNDER_WAY') return claim;
-    if (leftMs === 0 || cancellation.cancelled) return 'UNKNOWN';
-    await sleep(Math.min(waitMs, leftMs));
+  /** A store that does not answer in time may have stored the claim, so the claim is released. */
+  async #claim(key: string, claim: string): Promise<Found | undefined> {
+    try {
+      return await this.#store.claim(key, claim);
+    } catch (error) {
+      this.#store.release(key, claim).catch(() => undefined);
+      throw storeUnavailable(error);
+    }
   }
+
+  /** When it fails, the claim stays and repetitions get UNKNOWN, which is safe. */
+  #keep = (key: string, record: string) => this.#store.replace(key, record).catch(() => undefined);
+  #delete = (key: string) => this.#store.delete(key).catch(() => undefined);
 }
 
-/** A store that does not answer in time may have stored the claim, so the claim is released. */
-async function claimOnce(store: KeyStore, request: ClaimRequest): Promise<Claim> {
-  try {
-    return await store.claim(request);
-  } catch (error) {
-    await store.record(request, 'NOT_DONE');
-    throw storeUnavailable(error);
-  }
+/** Returns for events that are done; throws otherwise. A record is `<input> <DONE | UNKNOWN | milliseconds of the claim>`. */
+function checkFound({ record, ageMs }: Found, input: string): void {
+  const [firstInput, state] = record.split(' ');
+  if (firstInput !== input) throw otherInput();
+  if (state === 'DONE') return;
+  const leftMs = Number(state) - ageMs;
+  throw leftMs > 0 ? underWay(leftMs) : unknownOutcome();
 }
 
-async function sendAndRecord(store: KeyStore, claimed: Omit<ClaimRequest, 'leaseMs'>, send: () => Promise<void>) {
-  let outcome: WriteOutcome = 'DONE';
-  try {
-    await send();
-  } catch (error) {
-    outcome = outcomeOf(error);
-    throw error;
-  } finally {
-    await store.record(claimed, outcome);
-  }
-}
-
-/** Keys belong to a caller and a player. The store gets a hash: names of callers and players can be personal data. */
-function keyOf({ caller, playerUniqueId, idempotencyKey }: KeyedEvents): string {
-  return hashOf([caller.key, playerUniqueId, idempotencyKey]);
-}
-
-/** The same for the same input, in whatever order a client writes the members of metadata. */
+/** The same for the same input, in whatever order a client writes the properties of metadata. */
 function inputOf({ events }: KeyedEvents): string {
   return hashOf(events.map(({ name, metadata }) => [name, Object.entries(metadata ?? {}).sort(byName)]));
 }
@@ -132,6 +113,15 @@ function otherInput(): InputError {
   });
 }
 
+function underWay(leftMs: number): ClientError {
+  const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
+  return new ClientError(
+    'UPSTREAM_TIMEOUT',
+    'The events sent earlier with this idempotency key are still being sent. Try again with the same key.',
+    { extensions: { retryable: true, retryAfterMs, outcome: 'UNKNOWN' } },
+  );
+}
+
 function unknownOutcome(): ClientError {
   return new ClientError(
     'UPSTREAM_TIMEOUT',
@@ -148,12 +138,5 @@ function storeUnavailable(cause: unknown): ClientError {
       originalError: cause instanceof Error ? cause : undefined,
       extensions: { retryable: true, retryAfterMs: RETRY_AFTER_MS },
     },
-  );
-}
-
-function notKept(): ClientError {
-  return new ClientError(
-    'OPERATION_NOT_ALLOWED',
-    'This gateway cannot keep idempotency keys: it has several processes and no REDIS_URL. Nothing was sent.',
   );
 }

@@ -32,7 +32,7 @@ export interface ApolloOptions extends CompleteOptions {
   operations: Operations;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'charge'>;
+  rates: Pick<RateLimits, 'consumeOperation'>;
   persistedQueries: PersistedQueryStore;
   parseOptions: ParseOptions;
   /** The landing page for browsers; undefined for none. */
@@ -110,7 +110,7 @@ async function admit(
   { source, document, operation, request: { variables }, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<void> {
   const { caller, record } = contextValue;
-  if (!operation || !document || source === undefined) return await rates.charge(caller, 1);
+  if (!operation || !document || source === undefined) return await rates.consumeOperation(caller, 1);
   const known = operations.resolve(source, document, operation);
   contextValue.known = known;
   record.name = operation.name?.value;
@@ -120,7 +120,7 @@ async function admit(
   const { complexity, depth, cost } = measured;
   contextValue.complexity = complexity;
   if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
-  await rates.charge(caller, cost);
+  await rates.consumeOperation(caller, cost);
   limiter.check(measured, caller);
   checkVariables(schema, operation, variables, !production);
 }

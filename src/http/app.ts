@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import type { Redis } from 'ioredis';
 import { createAuthentication } from '../access/authenticate.ts';
 import { tokenHint } from '../config/auth.ts';
 import type { Config } from '../config/config.ts';
@@ -10,10 +11,9 @@ import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
-import { type NewOperationLimits, RateLimits } from '../limits/rate-limits.ts';
+import { type NewDocumentLimits, RateLimits } from '../limits/rate-limits.ts';
 import { createAdmission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
-import type { SharedState } from '../process/redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createObservation, reportTo } from '../telemetry/observe.ts';
@@ -34,15 +34,15 @@ export interface GatewayOptions {
   rest: RestClient;
   log: FastifyBaseLogger;
   /** The state that replicas share; undefined without Redis. */
-  shared: SharedState | undefined;
+  redis: Redis | undefined;
   metrics: Metrics;
   tracing: Tracing | undefined;
   /** Aborts when the process drains; responses then close their connections. */
   draining?: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** How many new operations a caller may send. Default 10 a second, burst 50; servers 20 times that. */
-  newOperations?: NewOperationLimits;
+  /** How many new documents a caller may send. Default 50 in 5 seconds; servers 20 times that. For tests. */
+  newDocuments?: NewDocumentLimits;
   /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; for tests. */
   maxEventLoopDelayMs?: number;
 }
@@ -58,11 +58,11 @@ export interface Gateway {
 
 /** The gateway as an application: it does not listen and reads no environment. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, rest, log, shared, metrics, tracing } = options;
-  const { production, limits, workers, slowOperationMs } = config;
+  const { config, rest, log, redis, metrics, tracing } = options;
+  const { production, limits, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
+  const rates = new RateLimits({ rates: config.rates, redis, newDocuments: options.newDocuments });
   const authentication = createAuthentication(config.auth, {
     anonymousTypename: false,
     limit: rates,
@@ -90,7 +90,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       rest,
       rules,
       rates,
-      idempotency: createIdempotency(shared, workers),
+      idempotency: new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates),
       maxUpstreamCalls: limits.upstreamCalls,
       onBatch: metrics.batch,
     },
@@ -104,7 +104,7 @@ type Execution = Pick<GraphQLRoute, 'operations' | 'admission' | 'report' | 'apo
 
 /** What finds, measures and executes operations. */
 async function createExecution(
-  { config, log, shared, metrics, compileAfter = 50 }: GatewayOptions,
+  { config, log, redis, metrics, compileAfter = 50 }: GatewayOptions,
   schema: GraphQLSchema,
   examples: Example[],
   rates: RateLimits,
@@ -116,7 +116,7 @@ async function createExecution(
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(shared);
+  const persistedQueries = createPersistedQueryStore(redis);
   const check = { schema, maxTokens };
   const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
   const report = reportTo(log);
@@ -151,12 +151,6 @@ async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
   if (!config.federation) return createSchema(schemaDirectory);
   const { createSubgraph } = await import('../graphql/subgraph.ts');
   return createSubgraph(schemaDirectory);
-}
-
-/** Keys in the memory of one of several workers would not be known to the others. */
-function createIdempotency(shared: SharedState | undefined, workers: number): Idempotency {
-  if (shared) return new Idempotency(createSharedKeys(shared));
-  return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
 }
 
 /** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */

@@ -1,183 +1,193 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
-import type { SharedState } from '../process/redis.ts';
-import { clientAddress } from './address.ts';
-import { type Buckets, createBuckets, createSharedBuckets, type LocalBuckets, type RateLimit } from './buckets.ts';
+import { AddressKeys } from './address.ts';
 
-interface RateLimitsOptions {
-  rates: Config['rates'];
-  /** How many processes of this machine share the limits when there is no Redis. */
-  workers: number;
-  shared: SharedState | undefined;
-  newOperations?: NewOperationLimits | undefined;
+/** `burst` points in each window of ⌈burst / perSecond⌉ seconds. A window begins with the first point. */
+export interface RateLimit {
+  perSecond: number;
+  burst: number;
 }
 
-/** Operations that were not seen before, in this process: each takes milliseconds to parse and validate. */
-export interface NewOperationLimits {
+/** Documents that this process did not parse before: each takes milliseconds to parse and validate. */
+export interface NewDocumentLimits {
   player: RateLimit;
   server: RateLimit;
 }
 
-const NEW_OPERATIONS: NewOperationLimits = {
+const NEW_DOCUMENTS: NewDocumentLimits = {
   player: { perSecond: 10, burst: 50 },
   server: { perSecond: 200, burst: 1_000 },
 };
 
-/** Milliseconds to parse, measure and validate a new operation that are charged as one more new operation. */
-const MS_PER_NEW_OPERATION = 5;
-/** Bytes of a body that are charged as one more operation. The slowest JSON of this length takes 1 ms to parse. */
-const BYTES_PER_OPERATION = 8_192;
+/** How many addresses without a valid token are known to be over their limit. */
+const MAX_BLOCKED = 50_000;
 
-/** The number of REST calls that an ordinary operation includes, and the number charged as one more operation. */
-const INCLUDED_CALLS = 5;
-const CALLS_PER_OPERATION = 5;
-/** How long a response is for each further operation that is charged, in characters. */
-const RESPONSE_PER_OPERATION = 65_536;
-
-/** The buckets of one kind of callers. */
-interface CallerBuckets {
-  operations: Buckets;
-  couponReads: Buckets;
-  newOperations: LocalBuckets;
+interface RateLimitsOptions {
+  rates: Config['rates'];
+  /** Shared by replicas. While it does not answer, each process counts for itself. */
+  redis: Redis | undefined;
+  newDocuments?: NewDocumentLimits | undefined;
 }
 
-/** The rate limits of a gateway: in Redis if configured, else in memory. In memory, each worker has its part of a limit. */
-export class RateLimits {
-  readonly #failures: Buckets;
-  readonly #players: CallerBuckets;
-  readonly #servers: CallerBuckets;
+/** New idempotency keys. A key that was not used in the end is given back. */
+const KEYS: NewDocumentLimits = {
+  player: { perSecond: 1_000 / 86_400, burst: 1_000 },
+  server: { perSecond: 100_000 / 86_400, burst: 100_000 },
+};
 
-  constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
-    const buckets = (name: string, limit: RateLimit): Buckets => {
-      const local = createBuckets(partOf(limit, workers));
-      return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
-    };
-    this.#failures = buckets('address', rates.failedAuthentications);
+interface Limit {
+  consume(key: string, points?: number): Promise<RateLimiterRes>;
+  /** Gives one point back. */
+  reward(key: string): Promise<unknown>;
+}
+
+/** The limits of one kind of callers. */
+interface CallerLimits {
+  operations: Limit;
+  couponReads: Limit;
+  newDocuments: Limit;
+  idempotencyKeys: Limit;
+}
+
+/** The rate limits of a gateway. Nothing here is HTTP: each method rejects with the error that the client gets. */
+export class RateLimits {
+  readonly #failures: Limit;
+  readonly #addresses: AddressKeys;
+  readonly #blocked = new LRUCache<string, true>({ max: MAX_BLOCKED, ttl: 1 });
+  readonly #players: CallerLimits;
+  readonly #servers: CallerLimits;
+
+  constructor({ rates, redis, newDocuments = NEW_DOCUMENTS }: RateLimitsOptions) {
+    const shared = (name: string, limit: RateLimit) => createLimit(name, limit, redis);
+    const local = (limit: RateLimit) => createLimit('documents', limit, undefined);
+    this.#failures = shared('failures', rates.failedAuthentications);
+    this.#addresses = new AddressKeys(1_000 * windowOf(rates.failedAuthentications));
     this.#players = {
-      operations: buckets('operations', rates.operations),
-      couponReads: buckets('coupons', rates.couponReads),
-      newOperations: createBuckets(newOperations.player),
+      operations: shared('operations', rates.operations),
+      couponReads: shared('coupons', rates.couponReads),
+      newDocuments: local(newDocuments.player),
+      idempotencyKeys: shared('keys', KEYS.player),
     };
     this.#servers = {
-      operations: buckets('server-operations', rates.serverOperations),
-      couponReads: buckets('server-coupons', rates.serverCouponReads),
-      newOperations: createBuckets(newOperations.server),
+      operations: shared('server-operations', rates.serverOperations),
+      couponReads: shared('server-coupons', rates.serverCouponReads),
+      newDocuments: local(newDocuments.server),
+      idempotencyKeys: shared('server-keys', KEYS.server),
     };
   }
 
-  /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications. */
+  /** Throws RATE_LIMITED with HTTP 429 for an address with too many failed authentications, as far as this process knows. */
   refuseAfterFailures(address: string): void {
-    const wait = this.#failures.wait(clientAddress(address));
-    if (wait > 0) throw tooMany('Too many operations without a valid token came from this address.', wait);
+    const key = this.#addresses.keyOf(address);
+    if (this.#blocked.has(key)) throw tooManyFailures(this.#blocked.getRemainingTTL(key));
   }
 
-  /** Counts a failed authentication. */
+  /** Counts a failed authentication. Rejects with RATE_LIMITED and HTTP 429 over the limit. */
   async countFailure(address: string): Promise<void> {
-    await this.#failures.take(clientAddress(address));
+    const key = this.#addresses.keyOf(address);
+    const block = (ms: number) => this.#blocked.set(key, true, { ttl: Math.max(1, ms) });
+    const { remainingPoints, msBeforeNext } = await orThrow(this.#failures.consume(key), (wait) => {
+      block(wait);
+      return tooManyFailures(wait);
+    });
+    if (remainingPoints === 0) block(msBeforeNext);
   }
 
-  /** Throws RATE_LIMITED with HTTP 429 for a caller whose bucket is empty, as far as this process knows. */
-  refuseIfEmpty(caller: Caller): void {
-    refuseFor(this.#of(caller).operations.wait(caller.key));
+  /** Consumes the cost of an operation, once, before it is executed. Rejects with RATE_LIMITED and HTTP 429. */
+  async consumeOperation(caller: Caller, cost: number): Promise<void> {
+    await orThrow(this.#of(caller).operations.consume(caller.key, cost), (wait) =>
+      tooMany('Too many operations in a short time.', wait),
+    );
   }
 
-  /** Charges an operation before it runs; throws RATE_LIMITED with HTTP 429 when the caller has too few tokens. */
-  charge(caller: Caller, cost: number): void | Promise<void> {
-    const wait = this.#of(caller).operations.take(caller.key, cost);
-    return typeof wait === 'number' ? refuseFor(wait) : wait.then(refuseFor);
+  /** Consumes one new document, before it is parsed. Rejects with RATE_LIMITED and HTTP 429. */
+  async consumeNewDocument(caller: Caller): Promise<void> {
+    await orThrow(this.#of(caller).newDocuments.consume(caller.key), (wait) =>
+      tooMany('Too many operations that were not seen before; use variables.', wait),
+    );
   }
 
-  /** Charges the REST calls and the response of an operation afterwards, as a debt for the next one. */
-  settle(caller: Caller, calls: number, responseLength: number): void {
-    const forCalls = Math.max(0, Math.ceil((calls - INCLUDED_CALLS) / CALLS_PER_OPERATION));
-    const cost = forCalls + Math.floor(responseLength / RESPONSE_PER_OPERATION);
-    if (cost > 0) this.#of(caller).operations.debt(caller.key, cost);
+  /** Consumes the coupon reads of one batch together. Rejects with RATE_LIMITED, for the fields of this batch. */
+  async consumeCouponReads(caller: Caller, reads: number): Promise<void> {
+    await orThrow(this.#of(caller).couponReads.consume(caller.key, reads), (wait) =>
+      fieldError('Too many reads of coupons in a short time.', wait),
+    );
   }
 
-  /** Charges an operation whose text was not seen before; throws RATE_LIMITED with HTTP 429. */
-  chargeNewOperation(caller: Caller): void {
-    const wait = this.#of(caller).newOperations.take(caller.key);
-    if (wait > 0) throw tooMany('Too many operations that were not seen before; use variables.', wait);
+  /** Consumes one new idempotency key of 1,000 in 24 hours (servers: 100,000). Rejects with RATE_LIMITED, for the field. */
+  async consumeIdempotencyKey(caller: Caller): Promise<void> {
+    await orThrow(this.#of(caller).idempotencyKeys.consume(caller.key), (wait) =>
+      fieldError('Too many idempotency keys in 24 hours.', wait),
+    );
   }
 
-  /** Charges a slow new operation afterwards, as a debt: overlapping fields make validation quadratic. */
-  settleNewOperation(caller: Caller, ms: number): void {
-    const cost = Math.floor(ms / MS_PER_NEW_OPERATION);
-    if (cost > 0) this.#of(caller).newOperations.debt(caller.key, cost);
-  }
-
-  /** Charges a long body before it is parsed; throws RATE_LIMITED with HTTP 429. */
-  chargeBody(caller: Caller, bytes: number): void {
-    const cost = Math.floor(bytes / BYTES_PER_OPERATION);
-    if (cost === 0) return;
-    this.refuseIfEmpty(caller);
-    this.#of(caller).operations.debt(caller.key, cost);
-  }
-
-  /** Takes one read of coupons. Returns 0, or the wait in milliseconds. */
-  async takeCouponRead(caller: Caller): Promise<number> {
-    return await this.#of(caller).couponReads.take(caller.key);
+  /** Gives a key back with which nothing was done. Never rejects. */
+  async returnIdempotencyKey(caller: Caller): Promise<void> {
+    await this.#of(caller)
+      .idempotencyKeys.reward(caller.key)
+      .catch(() => undefined);
   }
 
   /** A caller with the scope `any-player` is a server with many users; any other is one user. */
-  #of({ scopes }: Caller): CallerBuckets {
+  #of({ scopes }: Caller): CallerLimits {
     return scopes.has('any-player') ? this.#servers : this.#players;
   }
 }
 
-function partOf({ perSecond, burst }: RateLimit, workers: number): RateLimit {
-  return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
+function windowOf({ perSecond, burst }: RateLimit): number {
+  return Math.ceil(burst / perSecond);
 }
 
-function refuseFor(waitMs: number): void {
-  if (waitMs > 0) throw tooMany('Too many operations in a short time.', waitMs);
+/** A limit that consumes at most its burst at once, so that no single operation is impossible. */
+function createLimit(name: string, limit: RateLimit, redis: Redis | undefined): Limit {
+  const options = { points: Math.floor(limit.burst), duration: windowOf(limit), keyPrefix: `rate:${name}` };
+  const memory = new RateLimiterMemory(options);
+  const limiter: RateLimiterAbstract = redis
+    ? new RateLimiterRedis({
+        ...options,
+        storeClient: redis,
+        rejectIfRedisNotReady: true,
+        insuranceLimiter: memory,
+        // A caller over its limit costs no call to Redis until its window ends.
+        inMemoryBlockOnConsumed: options.points + 1,
+      })
+    : memory;
+  const keyOf = redis ? hashOf : (key: string) => key;
+  return {
+    consume: (key, points = 1) => limiter.consume(keyOf(key), Math.min(points, options.points)),
+    reward: (key) => limiter.reward(keyOf(key)),
+  };
+}
+
+/** Names of callers can be personal data, and addresses are, so keys in Redis contain a hash. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 22);
+}
+
+/** The limiter rejects with its result when too few points are left; everything else is a failure of ours. */
+async function orThrow(consumed: Promise<RateLimiterRes>, error: (waitMs: number) => ClientError) {
+  try {
+    return await consumed;
+  } catch (result) {
+    throw result instanceof RateLimiterRes ? error(Math.max(1, result.msBeforeNext)) : result;
+  }
+}
+
+function tooManyFailures(waitMs: number): ClientError {
+  return tooMany('Too many operations without a valid token came from this address.', waitMs);
+}
+
+function fieldError(message: string, retryAfterMs: number): ClientError {
+  return new ClientError('RATE_LIMITED', `${message} Try again later.`, {
+    extensions: { retryable: true, retryAfterMs },
+  });
 }
 
 function tooMany(message: string, retryAfterMs: number): ClientError {
   return requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs });
-}
-
-/** The rate limit for reads of coupons. */
-export type CouponRates = Pick<RateLimits, 'takeCouponRead'>;
-
-/** The rate limit for the coupon reads of one operation. Each field counts, whatever its alias. */
-export class CouponReads {
-  readonly #rates: CouponRates;
-  readonly #caller: Caller;
-  #ahead: Map<string, Promise<number>> | undefined;
-
-  constructor(rates: CouponRates, caller: Caller) {
-    this.#rates = rates;
-    this.#caller = caller;
-  }
-
-  /**
-   * Counts a coupon read for a field that is resolved later, once for each player and response key. Returns 0, or the wait in
-   * milliseconds.
-   */
-  takeAhead(playerUniqueId: string, responseKey: string): Promise<number> {
-    const key = fieldKey(playerUniqueId, responseKey);
-    this.#ahead ??= new Map();
-    const wait = this.#ahead.get(key) ?? this.#rates.takeCouponRead(this.#caller);
-    this.#ahead.set(key, wait);
-    return wait;
-  }
-
-  /** Counts a coupon read for a field unless `takeAhead` did. Throws RATE_LIMITED when the limit is reached. */
-  async take(playerUniqueId: string, responseKey: string | number): Promise<void> {
-    const key = fieldKey(playerUniqueId, responseKey);
-    const ahead = this.#ahead?.get(key);
-    this.#ahead?.delete(key);
-    const retryAfterMs = await (ahead ?? this.#rates.takeCouponRead(this.#caller));
-    if (retryAfterMs === 0) return;
-    throw new ClientError('RATE_LIMITED', 'Too many reads of coupons in a short time. Try again later.', {
-      extensions: { retryable: true, retryAfterMs },
-    });
-  }
-}
-
-/** A response key is a GraphQL name without a space, so the key is unambiguous. */
-function fieldKey(playerUniqueId: string, responseKey: string | number): string {
-  return `${responseKey} ${playerUniqueId}`;
 }

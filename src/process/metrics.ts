@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import * as z from 'zod';
-import type { SharedState } from './redis.ts';
+import type { RedisConnection } from './redis.ts';
 
 /** Metrics of a process: Node's own, the gateway's version and start time, and whether Redis is up. */
-export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedState, 'isUp'> | undefined): void {
+export function registerProcessMetrics(registry: Registry, shared?: Pick<RedisConnection, 'isUp'> | undefined): void {
   const registers = [registry];
   collectNodeMetrics(registry);
   new Gauge({

@@ -1,33 +1,13 @@
-/* The only file that imports ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
-import { randomUUID } from 'node:crypto';
+/* The only file that loads ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reasonOf } from '../config/environment.ts';
-import { isRedisUrl } from '../config/forms.ts';
 import { reveal, type Secret } from '../config/secret.ts';
-import type { Invalidation, InvalidationListener } from '../rest/cache.ts';
 
-/** State that replicas and workers share. The gateway also works while Redis is not available. */
-export interface SharedState {
-  /**
-   * Whether a command may be sent to Redis now. False without a connection, and for a second after Redis did not answer.
-   * After that second it is true for one caller at a time, until Redis answers again.
-   */
-  available(): boolean;
-  /** The value of a key. Rejects without an answer within 25 ms. */
-  get(key: string): Promise<string | null>;
-  /** Runs a Lua script, which Redis does atomically. Rejects without an answer within 25 ms. */
-  evaluate(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** Whether Redis is connected and answered the last time. */
-  isUp(): boolean;
-  /** Sends this process's writes to the other processes, and receives theirs. Opens a second connection. */
-  createInvalidation(): Invalidation;
-  close(): Promise<void>;
-}
-
-/** How long Redis may take to answer, in milliseconds. Requests wait for the answer. */
-const ANSWER_WITHIN_MS = 25;
+/** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
+const ANSWER_WITHIN_MS = 40;
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
@@ -38,170 +18,98 @@ const DISCONNECT_WITHIN_MS = 100;
 const MAX_RETRY_MS = 2_000;
 /** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
 const GIVE_UP_MS = 10_000;
+
+/** The state that replicas share. Commands reject at once while Redis is not connected or did not answer in the last second. */
+export interface RedisConnection {
+  redis: Redis;
+  /** Whether Redis is connected and answered the last time. */
+  isUp(): boolean;
+  close(): void;
+}
+
 /**
- * How often a heartbeat is published, and how long after the last message the invalidations count as disconnected, in
- * milliseconds. Together they bound how long a stale read can be served while Redis hangs.
+ * Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: ioredis tries again.
+ * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
  */
-const HEARTBEAT_MS = 500;
-const HEARD_WITHIN_MS = 1_500;
-
-/** Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: it logs that and tries again. */
-export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise<SharedState> {
-  const redis = connect(url);
+export async function connectRedis(
+  url: Secret,
+  account: { baseUrl: string; apiKey: Secret },
+  log: FastifyBaseLogger,
+): Promise<RedisConnection> {
+  const redis = new PausingRedis(reveal(url), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: ANSWER_WITHIN_MS,
+    connectTimeout: CONNECT_WITHIN_MS,
+    socketTimeout: GIVE_UP_MS,
+    disconnectTimeout: DISCONNECT_WITHIN_MS,
+    retryStrategy: (attempt) => Math.min(100 * attempt, MAX_RETRY_MS),
+  });
+  const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
+  // A prefix in the URL stays in front.
+  redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
   let closing = false;
-  logChanges(redis, log, () => closing);
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
-
-  let answers = true;
-  let trying = false;
-  let pausedUntil = 0;
-  const available = () => redis.status === 'ready' && (answers || (!trying && performance.now() >= pausedUntil));
-
-  async function ask<Reply>(question: () => Promise<Reply>): Promise<Reply> {
-    trying = !answers;
-    try {
-      const reply = await withinTime(question());
-      if (!answers) log.info('Redis answers again');
-      answers = true;
-      return reply;
-    } catch (error) {
-      if (answers) log.warn({ reason: reasonOf(error) }, 'Redis did not answer');
-      answers = false;
-      pausedUntil = performance.now() + PAUSE_MS;
-      throw error;
-    } finally {
-      trying = false;
+  let reason = 'the connection was closed';
+  redis.onChange = (up, error) => {
+    if (up) log.info('Redis is reachable again');
+    else if (!closing) {
+      log.warn(
+        { reason: error ? reasonOf(error) : reason },
+        'Redis is not reachable: replicas share nothing until it is',
+      );
     }
-  }
-
+  };
+  // Without a listener, ioredis prints errors.
+  redis.on('error', (error: Error) => {
+    reason = reasonOf(error);
+  });
+  redis.on('close', () => redis.note(false));
+  redis.on('ready', () => redis.note(true));
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {
-    available,
-    get: (key) => ask(() => redis.get(key)),
-    evaluate: (script, keys, args) => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
-    isUp: () => redis.status === 'ready' && answers,
-    createInvalidation: () => createInvalidation(redis, connect(url)),
-    async close() {
+    redis,
+    isUp: () => redis.status === 'ready' && redis.isUp,
+    close() {
       closing = true;
       redis.disconnect();
     },
   };
 }
 
-function connect(url: Secret): Redis {
-  const redis = new Redis(reveal(url), {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResubscribe: false,
-    connectTimeout: CONNECT_WITHIN_MS,
-    socketTimeout: GIVE_UP_MS,
-    disconnectTimeout: DISCONNECT_WITHIN_MS,
-    retryStrategy(attempt) {
-      Object.assign(redis.options, credentials(reveal(url)));
-      return Math.min(100 * attempt, MAX_RETRY_MS);
-    },
-  });
-  // Without a listener, ioredis prints errors. `logChanges` logs the changes of the connection instead.
-  redis.on('error', () => undefined);
-  return redis;
-}
+/** These end what was begun with Redis, so they are sent all the same: a Redis that hangs reads them when it resumes. */
+const ALWAYS_SENT: ReadonlySet<string> = new Set(['set', 'del']);
 
-/** The password in a file may have changed since the last connection. A text that is not a URL changes nothing. */
-function credentials(url: string): { username?: string; password?: string } {
-  if (!isRedisUrl(url)) return {};
-  const { username, password } = new URL(url);
-  return password ? { username: decodeURIComponent(username), password: decodeURIComponent(password) } : {};
-}
+/** Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. */
+class PausingRedis extends Redis {
+  /** Called once when Redis is lost and once when it is back. */
+  onChange: (isUp: boolean, error?: Error) => void = () => undefined;
+  isUp = true;
+  #pausedUntil = 0;
 
-/** Logs one line when the connection is lost and one when it is back, and none for the attempts between them. */
-function logChanges(redis: Redis, log: FastifyBaseLogger, isClosing: () => boolean): void {
-  let unreachable = false;
-  let reason = 'the connection was closed';
-  redis.on('error', (error: Error) => {
-    reason = reasonOf(error);
-  });
-  redis.on('close', () => {
-    if (!unreachable && !isClosing())
-      log.warn({ reason }, 'Redis is not reachable: replicas share nothing until it is');
-    unreachable = true;
-  });
-  redis.on('ready', () => {
-    if (unreachable) log.info('Redis is reachable again');
-    unreachable = false;
-  });
-}
-
-/**
- * Rejects when an answer takes too long. The timer can fire late because this process was busy, so data that has arrived is
- * read first.
- */
-function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const tooLate = () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
-    const timer = setTimeout(() => setImmediate(tooLate), ANSWER_WITHIN_MS);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-const WRITTEN = 'referral-gateway:written';
-/** The message of a process that could not publish its writes for a time: all caches of other processes may be stale. */
-const WRITES_MISSED = 'referral-gateway:writes-missed';
-
-/**
- * Invalidation by publish and subscribe. A heartbeat is sent like an invalidation, from the publisher through Redis to the
- * subscriber. Messages arrive in order, so a heartbeat that arrives proves that all earlier messages arrived.
- */
-function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
-  const heartbeat = `referral-gateway:heartbeat:${randomUUID()}`;
-  let listener: InvalidationListener | undefined;
-  let missed = false;
-  let heardAt = Number.NEGATIVE_INFINITY;
-  let heard = false;
-
-  function setHeard(now: boolean): void {
-    if (heard === now) return;
-    heard = now;
-    listener?.connected(now);
+  note(isUp: boolean, error?: Error): void {
+    if (isUp) this.#pausedUntil = 0;
+    if (this.isUp !== isUp) this.onChange(isUp, error);
+    this.isUp = isUp;
   }
-  function publish(channel: string, message: string): void {
-    publisher.publish(channel, message).catch(() => {
-      if (channel !== heartbeat) missed = true;
-    });
-  }
-  const timer = setInterval(() => {
-    const silentMs = performance.now() - heardAt;
-    if (silentMs > HEARD_WITHIN_MS) setHeard(false);
-    if (silentMs > GIVE_UP_MS && subscriber.status === 'ready') subscriber.disconnect(true);
-    if (publisher.status !== 'ready') return;
-    if (missed) publish(WRITES_MISSED, '');
-    missed = false;
-    publish(heartbeat, '');
-  }, HEARTBEAT_MS).unref();
 
-  subscriber.on('ready', () => {
-    heardAt = performance.now();
-    subscriber.subscribe(WRITTEN, WRITES_MISSED, heartbeat).then(
-      () => publish(heartbeat, ''),
-      () => undefined,
+  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+    // The commands with which ioredis begins a connection.
+    if (this.status !== 'ready') return super.sendCommand(command, stream);
+    if (performance.now() < this.#pausedUntil && !ALWAYS_SENT.has(command.name)) {
+      command.reject(new Error('Redis did not answer within the last second.'));
+      return command.promise;
+    }
+    command.promise.then(
+      () => this.note(true),
+      (error: Error) => {
+        if (error.message !== 'Command timed out') return;
+        // Not before the caller handled the rejection: it may send a second command that takes the first one back.
+        setImmediate(() => {
+          this.#pausedUntil = performance.now() + PAUSE_MS;
+          this.note(false, error);
+        });
+      },
     );
-  });
-  subscriber.on('close', () => setHeard(false));
-  subscriber.on('message', (channel: string, message: string) => {
-    if (channel === WRITTEN) listener?.written(message);
-    if (channel === WRITES_MISSED) setHeard(false);
-    if (channel !== heartbeat) return;
-    heardAt = performance.now();
-    setHeard(true);
-  });
-
-  return {
-    publish: (playerUniqueId) => publish(WRITTEN, playerUniqueId),
-    subscribe(newListener) {
-      listener = newListener;
-      if (heard) listener.connected(true);
-    },
-    async close() {
-      clearInterval(timer);
-      subscriber.disconnect();
-    },
-  };
+    return super.sendCommand(command, stream);
+  }
 }

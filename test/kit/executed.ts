@@ -4,6 +4,7 @@ import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind
 import { type Caller, createCaller } from '../../src/access/caller.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { type Context, createContext } from '../../src/graphql/context.ts';
+import { ClientError } from '../../src/graphql/errors.ts';
 import { Idempotency } from '../../src/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
 import { Compiler, loadCompiler } from '../../src/graphql/jit.ts';
@@ -22,7 +23,7 @@ const compiler = new Compiler(schema);
 export interface Situation {
   caller: Caller;
   maxUpstreamCalls: number;
-  /** What each read of coupons is answered: 0 for yes, else after how many milliseconds. */
+  /** Above 0, reads of coupons are over their limit. */
   couponReads: number;
 }
 
@@ -89,7 +90,11 @@ async function run(
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
-    takeCouponRead: async () => couponReads,
+    consumeCouponReads: async () => {
+      if (couponReads > 0) throw new ClientError('RATE_LIMITED', 'Too many.', { extensions: { retryable: true } });
+    },
+    consumeIdempotencyKey: async () => undefined,
+    returnIdempotencyKey: async () => undefined,
   };
   const operation = {
     caller,
@@ -99,7 +104,7 @@ async function run(
     cancellation: new Cancellation(),
     deadline: Number.POSITIVE_INFINITY,
   };
-  const idempotency = new Idempotency(createMemoryKeys());
+  const idempotency = new Idempotency(createMemoryKeys(), rates);
   const options = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined };
   const context = createContext(options, operation);
   const reported: string[] = [];

@@ -32,7 +32,7 @@ const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 
 const DEFAULTS: ServeOptions = {
   compileAfter: 3,
-  newOperations: { player: UNLIMITED, server: UNLIMITED },
+  newDocuments: { player: UNLIMITED, server: UNLIMITED },
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   maxEventLoopDelayMs: 600_000,
 };

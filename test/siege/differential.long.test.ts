@@ -136,8 +136,12 @@ async function expected({ source, variables }: GeneratedOperation, caller: Calle
     cancellation: new Cancellation(),
     deadline: performance.now() + 10_000,
   };
-  const rates = { takeCouponRead: async () => 0 };
-  const idempotency = new Idempotency(createMemoryKeys());
+  const rates = {
+    consumeCouponReads: async () => undefined,
+    consumeIdempotencyKey: async () => undefined,
+    returnIdempotencyKey: async () => undefined,
+  };
+  const idempotency = new Idempotency(createMemoryKeys(), rates);
   const options = { rest, rules, rates, idempotency, maxUpstreamCalls: 100, onBatch: () => undefined };
   const contextValue = createContext(options, operation);
   const result = await execute({ schema, document: parse(source), variableValues: variables, contextValue });

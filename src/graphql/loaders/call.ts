@@ -9,6 +9,8 @@ export interface LoaderDependencies {
   rest: RestClient;
   call: CallContext;
   budget: CallBudget;
+  /** Consumes the coupon reads of one batch; rejects with RATE_LIMITED. */
+  consumeCouponReads: (reads: number) => Promise<void>;
   /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
 }
@@ -58,24 +60,29 @@ function keyOf({ playerUniqueId, lang }: PlayerKey): string {
   return lang === undefined ? playerUniqueId : `${lang}\n${playerUniqueId}`;
 }
 
+/** A batch consumes its coupon reads at once: one call to Redis, and all or none of its fields are RATE_LIMITED. */
 export function createCouponLoader(dependencies: LoaderDependencies): CouponLoader {
-  const { rest, call } = dependencies;
-  return createCallLoader('coupons', dependencies, (playerUniqueId) => rest.listCoupons(playerUniqueId, call));
+  const { rest, call, consumeCouponReads } = dependencies;
+  const read = (playerUniqueId: string) => rest.listCoupons(playerUniqueId, call);
+  return createCallLoader('coupons', dependencies, read, undefined, consumeCouponReads);
 }
 
 /**
  * A loader with one REST call for each key. The calls for the keys of a tick all start together; the REST client limits how
  * many are in flight. Keys with equal `cacheKeyFn` results are one key.
+ * @param before Called with the number of keys of a batch, before its first call.
  */
 function createCallLoader<Key, Result, Same = Key>(
   name: string,
   { budget, onBatch }: LoaderDependencies,
   read: (key: Key) => Promise<Result>,
   cacheKeyFn?: (key: Key) => Same,
+  before?: (keys: number) => Promise<void>,
 ): DataLoader<Key, Result, Same> {
   const readAll = async (keys: readonly Key[]) => {
     onBatch(name, keys.length);
     budget.take(keys.length);
+    if (before) await before(keys.length);
     return await Promise.all(keys.map((key) => read(key).catch(asError)));
   };
   return new DataLoader(readAll, cacheKeyFn && { cacheKeyFn });

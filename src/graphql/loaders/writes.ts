@@ -42,11 +42,14 @@ class WriteOutcomes {
   #byField: Map<string | number, WriteOutcome> | undefined;
   #repeatable = true;
 
-  /** @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice. */
-  record(field: string | number, outcome: WriteOutcome, isKeyed: boolean): void {
+  /**
+   * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
+   * @param mayRepeat Whether its error says that the write may be sent again, whatever its outcome.
+   */
+  record(field: string | number, outcome: WriteOutcome, isKeyed: boolean, mayRepeat = false): void {
     this.#byField ??= new Map();
     this.#byField.set(field, outcome);
-    this.#repeatable &&= outcome === 'NOT_DONE' || (outcome === 'DONE' && isKeyed);
+    this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE' || (outcome === 'DONE' && isKeyed);
   }
 
   /**
@@ -63,7 +66,7 @@ class WriteOutcomes {
     const outcome = this.#byField?.get(field) ?? 'NOT_DONE';
     const { retryable, ...extensions } = error.extensions ?? {};
     if (retryable === undefined) return { ...error, extensions: { ...extensions, outcome } };
-    const mayRepeat = retryable === true && outcome === 'NOT_DONE' && this.#repeatable;
+    const mayRepeat = retryable === true && outcome !== 'DONE' && this.#repeatable;
     return { ...error, extensions: { ...extensions, retryable: mayRepeat, outcome } };
   }
 }

@@ -4,9 +4,8 @@ import { checkCouponTypes } from '../input/arguments.ts';
 import { withIds } from '../node-id.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
-  coupons: async ({ playerUniqueId }, { filter }, { loaders, couponReads }, info) => {
+  coupons: async ({ playerUniqueId }, { filter }, { loaders }, info) => {
     checkCouponTypes(filter?.couponTypes);
-    await couponReads.take(playerUniqueId, info.path.key);
     const found = await loaders.coupons.load(playerUniqueId);
     const coupons = found && filter ? filterCoupons(found, filter, new Date()) : found;
     return coupons && withIds(coupons, ({ code }) => code, ['Coupon', playerUniqueId], info.fieldNodes, info);

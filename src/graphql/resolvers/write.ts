@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { UpstreamError } from '../../rest/errors.ts';
+import { ClientError } from '../errors.ts';
 import { InputError, type UserError } from '../input/problems.ts';
 import { type OperationWrites, outcomeOf } from '../loaders/writes.ts';
 
@@ -32,7 +33,9 @@ export async function performWrite<Result>(
     return { result, userErrors: [] };
   } catch (error) {
     if (error instanceof InputError) return { userErrors: [error.userError] };
-    outcomes.record(path.key, outcomeOf(error), isKeyed);
+    // The earlier operation with this idempotency key is still under way, or nothing was sent.
+    const mayRepeat = error instanceof ClientError && error.extensions['retryable'] === true;
+    outcomes.record(path.key, outcomeOf(error), isKeyed, mayRepeat);
     if (!(error instanceof UpstreamError) || error.code !== 'UPSTREAM_REJECTED' || !INPUT_REFUSED.has(error.status))
       throw error;
     return {
