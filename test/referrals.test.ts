@@ -201,7 +201,7 @@ describe('a cursor', () => {
       return { json: { referredFriends, total: rows.length } };
     });
     const found = await walk(cursor(24, 'f25', 60));
-    expect(found.slice(0, 5).some((id: string) => id === 'f26' || Number(id.slice(1)) < 26)).toBe(true);
+    expect(rows).toContain(found[0]);
     expect(rows.indexOf(found[0])).toBeLessThanOrEqual(rows.indexOf('f26'));
   });
 
