@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { loadCompiler } from './graphql/jit.ts';
 import { createGateway, type GatewayOptions } from './http/app.ts';
@@ -16,18 +15,25 @@ const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 /** A gateway that listens. */
 interface Serving extends Stoppable, StatusSource {
   url: string;
-  registry: Registry;
 }
 
-export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations'>;
+export interface ServeOptions extends Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newOperations'> {
+  /** Other values for what no setting changes; for tests. */
+  fixed?: { connections?: Partial<Config['connections']>; overload?: Partial<Config['overload']> };
+}
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. */
 export async function serve(
-  config: Config,
+  settings: Config,
   baseUrl: string,
   log: FastifyBaseLogger,
-  options: ServeOptions = {},
+  { fixed, ...options }: ServeOptions = {},
 ): Promise<Serving> {
+  const config = {
+    ...settings,
+    connections: { ...settings.connections, ...fixed?.connections },
+    overload: { ...settings.overload, ...fixed?.overload },
+  };
   const metrics = createMetrics();
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
@@ -55,9 +61,8 @@ export async function serve(
 
   return {
     url,
-    registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
-    status: async () => ({
+    status: () => ({
       reasons: gateway.hasKeys() ? [] : ['no-keys'],
       conditions: [
         ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),

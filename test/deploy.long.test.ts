@@ -12,8 +12,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { loadReferenceConfig } from '../packages/reference/src/config.ts';
 import { loadConfig } from '../src/config/config.ts';
-import { settingsOf } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import { ALSO_IN_FILES, VARIABLES } from '../src/config/variables.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';
 
@@ -37,9 +36,7 @@ type Env = Record<string, string>;
 const here = (env: Env, mounted: string): Env =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace(mounted, secrets)]));
 
-const GATEWAY = new Set(
-  settingsOf(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name])),
-);
+const GATEWAY = new Set([...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)]);
 // The reference service's settings are found in its source: it shares nothing with the gateway.
 const REFERENCE = new Set(
   [...read('packages/reference/src/config.ts').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].flatMap(([name]) => [
@@ -401,7 +398,6 @@ describe('monitoring', () => {
     const gateway = await startProcess({
       REST_BASE_URL: 'http://127.0.0.1:1',
       REDIS_URL: 'redis://127.0.0.1:1',
-      WORKERS: '2',
     });
     try {
       await post(gateway.url, { query: '{ me { id } }' });

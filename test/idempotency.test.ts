@@ -178,14 +178,6 @@ describe('one gateway', () => {
     for (const { data } of await Promise.all(others)) expect(data).toEqual(DONE);
     expect(sent()).toBe(2);
   });
-
-  test('several workers without Redis refuse keys, since they could not keep them', async () => {
-    const gateway = await start({ WORKERS: '2' });
-    const { errors } = await track(gateway, { idempotencyKey: 'k' });
-    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_NOT_ALLOWED', outcome: 'NOT_DONE' } }]);
-    expect((await track(gateway, {})).data).toEqual(DONE);
-    expect(sent()).toBe(1);
-  });
 });
 
 describe('Apollo Client with a retry link', () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Permit, Semaphore } from '../src/rest/semaphore.ts';
+import type { ServeOptions } from '../src/serve.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
@@ -10,8 +11,8 @@ beforeEach(() => {
 });
 afterEach(() => both?.close());
 
-async function start(env: Record<string, string>) {
-  both = await startBoth(env);
+async function start(env: Record<string, string>, fixed: ServeOptions['fixed'] = {}) {
+  both = await startBoth(env, {}, { fixed });
   return both;
 }
 
@@ -203,7 +204,7 @@ function drip(socket: Socket, start: string): void {
 }
 
 const REQUEST = 'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
-const LIMITS = { HEADERS_TIMEOUT_MS: '100', REQUEST_TIMEOUT_MS: '200', KEEP_ALIVE_TIMEOUT_MS: '100' };
+const LIMITS = { headersTimeoutMs: 100, requestTimeoutMs: 200, keepAliveTimeoutMs: 100 };
 
 /* What a hostile client sends, and what it reads before its connection is closed. None of these ends by itself. */
 const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
@@ -231,7 +232,7 @@ const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
 ];
 
 test.each(rows)('a client that sends %s is cut off', async (_name, send, answer) => {
-  const { gateway, upstream } = await start(LIMITS);
+  const { gateway, upstream } = await start({}, { connections: LIMITS });
   const socket = open(gateway);
   const received = untilClosed(socket);
   send(socket);
@@ -240,8 +241,8 @@ test.each(rows)('a client that sends %s is cut off', async (_name, send, answer)
   expect((await gateway.query('{ player(playerUniqueId: "p1") { id } }')).status).toBe(200);
 });
 
-test('a connection beyond MAX_CONNECTIONS closes the oldest without a request, or is closed itself', async () => {
-  const { gateway } = await start({ MAX_CONNECTIONS: '1' });
+test('a connection beyond the limit closes the oldest without a request, or is closed itself', async () => {
+  const { gateway } = await start({}, { connections: { max: 1 } });
   const silent = open(gateway);
   const silentClosed = untilClosed(silent);
   await once(silent, 'connect');

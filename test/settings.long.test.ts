@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { settingsOf } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 import { post } from './kit/gateway.ts';
 import { startProcess } from './kit/process.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from './kit/redis.ts';
@@ -36,7 +35,7 @@ const file = (name: string, text: string) => {
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const SECRET = 'a-secret-of-more-than-32-bytes-for-tests';
-const claims = { JWT_ISSUER: 'https://login.example', JWT_AUDIENCE: 'gateway', ALLOW_ANONYMOUS_TYPENAME: 'true' };
+const claims = { JWT_ISSUER: 'https://login.example', JWT_AUDIENCE: 'gateway' };
 const manifest = file(
   'manifest.json',
   JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations: [] }),
@@ -52,19 +51,17 @@ const VALUES: Record<string, () => Env> = {
   REST_BASE_URL: () => ({}),
   REST_API_KEY: () => ({ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') }),
   REST_SECRET_KEY: () => ({ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') }),
-  READ_CACHE_TTL_MS: () => ({ READ_CACHE_TTL_MS: '1000' }),
   JWT_JWKS_URL: () => ({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys', ...claims }),
   JWT_PUBLIC_KEY: () => ({ JWT_PUBLIC_KEY_FILE: file('public-key', PEM), ...claims }),
   JWT_SECRET: () => ({ JWT_SECRET_FILE: file('jwt-secret', SECRET), ...claims }),
   JWT_ISSUER: () => ({ JWT_SECRET: SECRET, ...claims }),
   JWT_AUDIENCE: () => ({ JWT_SECRET: SECRET, ...claims }),
   JWT_TYP: () => ({ JWT_TYP: 'app+jwt', JWT_SECRET: SECRET, ...claims }),
-  CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', '[]'), ALLOW_ANONYMOUS_TYPENAME: 'true' }),
+  CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', '[]') }),
   CORS_ORIGINS: () => ({ CORS_ORIGINS: 'https://app.example.com' }),
   FEDERATION: () => ({ FEDERATION: 'true' }),
   TRUST_PROXY: () => ({ TRUST_PROXY: '1' }),
   REDIS_URL: () => ({ REDIS_URL_FILE: file('redis-url', redisUrl()) }),
-  WORKERS: () => ({ WORKERS: '2' }),
   PERSISTED_OPERATIONS: () => ({ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: manifest }),
   PERSISTED_OPERATIONS_FILE: () => ({ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: manifest }),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: () => ({ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player' }),
@@ -84,7 +81,7 @@ async function startsWith(env: Env): Promise<void> {
   }
 }
 
-test.each(settingsOf(SETTINGS).map(({ name, form }) => [name, form] as const))('%s alone', async (name, form) => {
+test.each(Object.entries(VARIABLES.shape))('%s alone', async (name, form) => {
   const value = VALUES[name];
   const usual = form.parse(undefined);
   if (!value && usual === undefined) throw new Error(`${name} has no default, and this test knows no value for it.`);
@@ -93,8 +90,6 @@ test.each(settingsOf(SETTINGS).map(({ name, form }) => [name, form] as const))('
 
 describe('together', () => {
   test.each<[name: string, env: () => Env]>([
-    ['Redis and a read cache', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000' })],
-    ['Redis, a read cache and workers', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000', WORKERS: '2' })],
     [
       'what compose.yaml sets',
       () => ({
@@ -106,15 +101,12 @@ describe('together', () => {
         JWT_SECRET_FILE: file('jwt-secret', SECRET),
         ...claims,
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
       }),
     ],
     [
       'everything that is loaded lazily',
       () => ({
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
-        WORKERS: '2',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
         PERSISTED_OPERATIONS: 'log',
         PERSISTED_OPERATIONS_FILE: manifest,

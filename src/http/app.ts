@@ -56,12 +56,12 @@ export interface Gateway {
 /** The gateway as an application: it does not listen and reads no environment. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, rest, log, shared, metrics, tracing } = options;
-  const { production, limits, workers, slowOperationMs } = config;
+  const { production, limits, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
+  const rates = new RateLimits({ rates: config.rates, shared, newOperations: options.newOperations });
   const authentication = createAuthentication(config.auth, {
-    anonymousTypename: config.anonymousTypename,
+    anonymousTypename: false,
     limit: rates,
     warn: (message) => log.warn(message),
     onFailure: metrics.authenticationFailed,
@@ -88,7 +88,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       rest,
       rules,
       rates,
-      idempotency: createIdempotency(shared, workers),
+      idempotency: new Idempotency(shared ? createSharedKeys(shared) : createMemoryKeys()),
       maxUpstreamCalls: limits.upstreamCalls,
       onBatch: metrics.batch,
     },
@@ -142,12 +142,6 @@ async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
   if (!config.federation) return createSchema(schemaDirectory);
   const { createSubgraph } = await import('../graphql/subgraph.ts');
   return createSubgraph(schemaDirectory);
-}
-
-/** Keys in the memory of one of several workers would not be known to the others. */
-function createIdempotency(shared: SharedState | undefined, workers: number): Idempotency {
-  if (shared) return new Idempotency(createSharedKeys(shared));
-  return new Idempotency(workers === 1 ? createMemoryKeys() : undefined);
 }
 
 /** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */

@@ -9,7 +9,6 @@ import fastify, {
 } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
-import { withoutSchemas } from '../process/without-schemas.ts';
 import { Cancellation } from '../rest/call-context.ts';
 import { requestIdOf } from './headers.ts';
 
@@ -32,7 +31,6 @@ export function createApp(config: Config, log: FastifyBaseLogger, earlyErrors: E
     // A logger for each request costs more than the one line that it writes. The lines contain the request id.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
-    schemaController: withoutSchemas,
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
     ...earlyErrors,

@@ -7,8 +7,6 @@ import { type Buckets, createBuckets, createSharedBuckets, type LocalBuckets, ty
 
 interface RateLimitsOptions {
   rates: Config['rates'];
-  /** How many processes of this machine share the limits when there is no Redis. */
-  workers: number;
   shared: SharedState | undefined;
   newOperations?: NewOperationLimits | undefined;
 }
@@ -42,15 +40,15 @@ interface CallerBuckets {
   newOperations: LocalBuckets;
 }
 
-/** The rate limits of a gateway: in Redis if configured, else in memory. In memory, each worker has its part of a limit. */
+/** The rate limits of a gateway: in Redis if configured, else in memory. */
 export class RateLimits {
   readonly #failures: Buckets;
   readonly #players: CallerBuckets;
   readonly #servers: CallerBuckets;
 
-  constructor({ rates, workers, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
+  constructor({ rates, shared, newOperations = NEW_OPERATIONS }: RateLimitsOptions) {
     const buckets = (name: string, limit: RateLimit): Buckets => {
-      const local = createBuckets(partOf(limit, workers));
+      const local = createBuckets(limit);
       return shared ? createSharedBuckets({ name, limit, shared, local }) : local;
     };
     this.#failures = buckets('address', rates.failedAuthentications);
@@ -124,10 +122,6 @@ export class RateLimits {
   #of({ scopes }: Caller): CallerBuckets {
     return scopes.has('any-player') ? this.#servers : this.#players;
   }
-}
-
-function partOf({ perSecond, burst }: RateLimit, workers: number): RateLimit {
-  return { perSecond: perSecond / workers, burst: Math.max(1, burst / workers) };
 }
 
 function refuseFor(waitMs: number): void {

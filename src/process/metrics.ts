@@ -11,20 +11,17 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
     name: 'gateway_build_info',
     help: 'Always 1; the label is the version of the gateway.',
     labelNames: ['version'],
-    aggregator: 'first',
     registers,
   }).set({ version: VERSION }, 1);
   new Gauge({
     name: 'gateway_start_time_seconds',
-    help: 'When the process started, in seconds since 1970; with workers, the primary.',
-    aggregator: 'min',
+    help: 'When the process started, in seconds since 1970.',
     registers,
   }).set(Date.now() / 1_000 - process.uptime());
   if (!shared) return;
   new Gauge({
     name: 'gateway_redis_up',
-    help: 'Whether Redis is connected and answered the last time; with several workers, the lowest value.',
-    aggregator: 'min',
+    help: 'Whether Redis is connected and answered the last time.',
     registers,
     collect() {
       this.set(shared.isUp() ? 1 : 0);

@@ -25,8 +25,8 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   log.info({ reference: child.pid }, 'the reference service is started');
   child.once('exit', (code, signal) => {
     if (lifecycle.phase === 'draining') return;
-    log.fatal({ code, signal }, 'the reference service ended unexpectedly; the gateway cannot go on without it');
-    lifecycle.end('the reference service ended', 1);
+    const how = signal ?? `exit code ${code}`;
+    throw new Error(`the reference service ended unexpectedly; the gateway cannot go on without it (${how})`);
   });
   return { url, stop: (forced) => stop(child, forced) };
 }

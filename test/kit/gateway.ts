@@ -34,22 +34,25 @@ const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 export async function startGateway(
   restUrl: string,
   env: Record<string, string> = {},
-  options: ServeOptions = { compileAfter: 3, newOperations: { player: UNLIMITED, server: UNLIMITED } },
+  options: ServeOptions = {},
 ): Promise<TestGateway> {
   const config = loadConfig({
     PORT: '0',
     REST_BASE_URL: restUrl,
     REST_API_KEY: API_KEY,
     REST_SECRET_KEY: SECRET_KEY,
-    // The gateway shares its event loop and heap with the test that asks it: how busy these are says nothing of the gateway.
-    MAX_EVENT_LOOP_DELAY_MS: '600000',
-    MAX_HEAP_PERCENT: '100',
     ...env,
   });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   await loadCompiler();
-  const serving = await serve(config, restUrl, log, options);
+  const serving = await serve(config, restUrl, log, {
+    compileAfter: 3,
+    newOperations: { player: UNLIMITED, server: UNLIMITED },
+    ...options,
+    // The gateway shares its event loop and heap with the test that asks it: how busy these are says nothing of the gateway.
+    fixed: { overload: { eventLoopDelayMs: 600_000, heapPercent: 100 }, ...options.fixed },
+  });
   const { url } = serving;
   return {
     url,
@@ -64,9 +67,9 @@ export async function startGateway(
 }
 
 /** A gateway and a scripted upstream behind it. */
-export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions) {
+export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions, serveOptions?: ServeOptions) {
   const upstream: Upstream = await startUpstream(options);
-  const gateway = await startGateway(upstream.url, env);
+  const gateway = await startGateway(upstream.url, env, serveOptions);
   return {
     upstream,
     gateway,
