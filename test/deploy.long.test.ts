@@ -287,6 +287,7 @@ const composeService = z.object({
   depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   command: z.array(z.string()).default([]),
+  ports: z.array(z.string()).default([]),
 });
 const compose = z
   .object({
@@ -345,6 +346,22 @@ describe('with compose', () => {
         .sort(),
     );
     rmSync(folder, { recursive: true });
+  });
+
+  test('nginx fits the gateways behind it', () => {
+    const conf = read('deploy/nginx.conf');
+    const config = loadConfig(here({ ...imageEnv, ...gateway.environment }, '/run/secrets'));
+    const valueOf = (name: string) => new RegExp(`^ +${name} (.*?)(?:k|s)?;`, 'm').exec(conf)?.[1];
+    const upstream = /upstream gateway {(.*?)\n {2}}/s.exec(conf)?.[1] ?? '';
+    expect(upstream).toContain(`server gateway:${imageEnv['PORT']} resolve;`);
+    expect(Number(/keepalive_timeout (\d+)s/.exec(upstream)?.[1]) * 1_000).toBeLessThan(
+      config.connections.keepAliveTimeoutMs,
+    );
+    expect(Number(valueOf('client_max_body_size')) * 1_024).toBe(config.limits.bodyBytes);
+    expect(Number(valueOf('proxy_read_timeout')) * 1_000).toBeGreaterThan(config.operationTimeoutMs);
+    expect(conf).toContain('proxy_pass http://gateway;');
+    expect(compose.services['nginx']?.ports).toEqual([`127.0.0.1:4000:${valueOf('listen')}`]);
+    expect(gateway.ports).toEqual([]);
   });
 
   test('Redis keeps every key, also through a restart', () => {
