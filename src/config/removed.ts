@@ -1,4 +1,3 @@
-const FIXED = 'it is fixed now';
 const AT_THE_EDGE = 'it is fixed now; set such a limit at the ingress (deploy/nginx.conf)';
 const BY_COMPLEXITY = 'it is fixed now; MAX_COMPLEXITY and MAX_TOKENS limit an operation';
 
@@ -11,8 +10,8 @@ const REMOVED = new Map([
   ['HEADERS_TIMEOUT_MS', AT_THE_EDGE],
   ['REQUEST_TIMEOUT_MS', AT_THE_EDGE],
   ['MAX_CONNECTIONS', AT_THE_EDGE],
-  ['MAX_HEAP_PERCENT', FIXED],
-  ['MAX_EVENT_LOOP_DELAY_MS', FIXED],
+  ['MAX_HEAP_PERCENT', 'it is fixed now'],
+  ['MAX_EVENT_LOOP_DELAY_MS', 'it is fixed now'],
   ['MAX_ALIASES', BY_COMPLEXITY],
   ['MAX_ALIAS_LENGTH', BY_COMPLEXITY],
   ['MAX_ROOT_FIELDS', BY_COMPLEXITY],

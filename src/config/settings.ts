@@ -62,25 +62,18 @@ export function groupSettings(values: Values) {
       rootFields: 20,
       directives: 30,
     },
-    rates: groupRates(values),
+    rates: {
+      operations: rateOf(values, 'OPERATIONS'),
+      couponReads: rateOf(values, 'COUPON_READS'),
+      serverOperations: rateOf(values, 'SERVER_OPERATIONS'),
+      serverCouponReads: rateOf(values, 'SERVER_COUPON_READS'),
+      failedAuthentications: rateOf(values, 'FAILED_AUTHENTICATIONS'),
+    },
   };
 }
 
-function groupRates(values: Values) {
-  return {
-    operations: { perSecond: values.MAX_OPERATIONS_PER_SECOND, burst: values.MAX_OPERATIONS_BURST },
-    couponReads: { perSecond: values.MAX_COUPON_READS_PER_SECOND, burst: values.MAX_COUPON_READS_BURST },
-    serverOperations: {
-      perSecond: values.MAX_SERVER_OPERATIONS_PER_SECOND,
-      burst: values.MAX_SERVER_OPERATIONS_BURST,
-    },
-    serverCouponReads: {
-      perSecond: values.MAX_SERVER_COUPON_READS_PER_SECOND,
-      burst: values.MAX_SERVER_COUPON_READS_BURST,
-    },
-    failedAuthentications: {
-      perSecond: values.MAX_FAILED_AUTHENTICATIONS_PER_SECOND,
-      burst: values.MAX_FAILED_AUTHENTICATIONS_BURST,
-    },
-  };
+type Rate = 'OPERATIONS' | 'COUPON_READS' | 'SERVER_OPERATIONS' | 'SERVER_COUPON_READS' | 'FAILED_AUTHENTICATIONS';
+
+function rateOf(values: Values, name: Rate) {
+  return { perSecond: values[`MAX_${name}_PER_SECOND`], burst: values[`MAX_${name}_BURST`] };
 }

@@ -6,7 +6,8 @@ import type { SharedState } from './redis.ts';
 /** Metrics of a process: Node's own, the gateway's version and start time, and whether Redis is up. */
 export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedState, 'isUp'> | undefined): void {
   const registers = [registry];
-  collectNodeMetrics(registry);
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   new Gauge({
     name: 'gateway_build_info',
     help: 'Always 1; the label is the version of the gateway.',
@@ -29,16 +30,8 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<SharedS
   });
 }
 
-/**
- * Gauges of prom-client whose names end in `_total`, which `promtool check metrics` refuses. They are the sums of the gauges
- * without `_total`.
- */
+/** Gauges of prom-client that `promtool check metrics` refuses: sums of the gauges without `_total`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
-
-function collectNodeMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
-}
 
 /** `version` of a package.json; undefined without one. */
 function versionIn(path: string): string | undefined {
