@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { loadCompiler } from './graphql/jit.ts';
 import { createGateway, type GatewayOptions } from './http/app.ts';
@@ -16,7 +15,6 @@ const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 /** A gateway that listens. */
 interface Serving extends Stoppable, StatusSource {
   url: string;
-  registry: Registry;
 }
 
 export type ServeOptions = Pick<GatewayOptions, 'draining' | 'compileAfter' | 'newDocuments' | 'maxEventLoopDelayMs'>;
@@ -56,9 +54,8 @@ export async function serve(
 
   return {
     url,
-    registry: metrics.registry,
     metrics: () => metrics.registry.metrics(),
-    status: async () => ({
+    status: () => ({
       reasons: gateway.hasKeys() ? [] : ['no-keys'],
       conditions: [
         ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),

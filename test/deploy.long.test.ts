@@ -12,8 +12,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { loadReferenceConfig } from '../packages/reference/src/config.ts';
 import { loadConfig } from '../src/config/config.ts';
-import { settingsOf } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import { ALSO_IN_FILES, VARIABLES } from '../src/config/variables.ts';
 import { post } from './kit/gateway.ts';
 import { type GatewayProcess, startProcess } from './kit/process.ts';
 
@@ -37,9 +36,7 @@ type Env = Record<string, string>;
 const here = (env: Env, mounted: string): Env =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace(mounted, secrets)]));
 
-const GATEWAY = new Set(
-  settingsOf(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name])),
-);
+const GATEWAY = new Set([...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)]);
 // The reference service's settings are found in its source: it shares nothing with the gateway.
 const REFERENCE = new Set(
   [...read('packages/reference/src/config.ts').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].flatMap(([name]) => [
@@ -290,6 +287,7 @@ const composeService = z.object({
   depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   command: z.array(z.string()).default([]),
+  ports: z.array(z.string()).default([]),
 });
 const compose = z
   .object({
@@ -350,6 +348,22 @@ describe('with compose', () => {
     rmSync(folder, { recursive: true });
   });
 
+  test('nginx fits the gateways behind it', () => {
+    const conf = read('deploy/nginx.conf');
+    const config = loadConfig(here({ ...imageEnv, ...gateway.environment }, '/run/secrets'));
+    const directive = (name: string) => new RegExp(`^ +${name} (.*?)(?:k|s)?;`, 'm').exec(conf)?.[1];
+    const upstream = /upstream gateway {(.*?)\n {2}}/s.exec(conf)?.[1] ?? '';
+    expect(upstream).toContain(`server gateway:${imageEnv['PORT']} resolve;`);
+    expect(Number(/keepalive_timeout (\d+)s/.exec(upstream)?.[1]) * 1_000).toBeLessThan(
+      config.connections.keepAliveTimeoutMs,
+    );
+    expect(Number(directive('client_max_body_size')) * 1_024).toBe(config.limits.bodyBytes);
+    expect(Number(directive('proxy_read_timeout')) * 1_000).toBeGreaterThan(config.operationTimeoutMs);
+    expect(conf).toContain('proxy_pass http://gateway;');
+    expect(compose.services['nginx']?.ports).toEqual([`127.0.0.1:4000:${directive('listen')}`]);
+    expect(gateway.ports).toEqual([]);
+  });
+
   test('Redis keeps every key, also through a restart', () => {
     expect(compose.services['redis']?.command.join(' ')).toBe(
       'redis-server --appendonly yes --maxmemory 128mb --maxmemory-policy noeviction',
@@ -401,7 +415,6 @@ describe('monitoring', () => {
     const gateway = await startProcess({
       REST_BASE_URL: 'http://127.0.0.1:1',
       REDIS_URL: 'redis://127.0.0.1:1',
-      WORKERS: '2',
     });
     try {
       await post(gateway.url, { query: '{ me { id } }' });

@@ -21,7 +21,7 @@ const server = client(...WHAT, 'any-player');
 
 let all: Awaited<ReturnType<typeof startWithCallers>>;
 beforeAll(async () => {
-  all = await startWithCallers({ NODE_ENV: 'production', REQUEST_TIMEOUT_MS: '1000', HEADERS_TIMEOUT_MS: '1000' });
+  all = await startWithCallers({ NODE_ENV: 'production' });
 });
 beforeEach(() => all.upstream.forget());
 afterAll(() => all.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { loadConfig } from '../src/config/config.ts';
-import { player, startWithCallers, WHAT } from './kit/callers.ts';
+import { NOBODY, player, startWithCallers, WHAT } from './kit/callers.ts';
 
 /* Each limit: what lies exactly at it passes, what is one over it is refused before anything is asked of the REST service. */
 
@@ -220,4 +220,11 @@ test('a body that is empty or cut is refused with words for each', async () => {
   };
   expect(await messageOf('')).toEqual([400, 'The body is empty; send the operation as JSON.']);
   expect(await messageOf('{"query":"{ me')).toEqual([400, 'The body is not valid JSON.']);
+});
+
+test('{ __typename } needs a token too', async () => {
+  const gateway = await startWithCallers();
+  const { status, data } = await gateway.as(NOBODY, '{ __typename }');
+  expect({ status, data }).toEqual({ status: 401, data: undefined });
+  await gateway.close();
 });

@@ -141,22 +141,18 @@ describe('the log line of an operation', () => {
     );
   });
 
-  test.each([1, 50, 300])(
-    'the bytes are those of the text, not of what it is compressed to: %d times',
-    async (times) => {
-      const fields = Array.from({ length: times }, (_, number) => `a${number}: code currency`);
-      const query = `{ player(playerUniqueId: "p1") { coupons { ${fields.join(' ')} } } }`;
-      const gateway = await startGateway(both.upstream.url, {
-        MAX_ALIASES: '1000',
-        MAX_COMPLEXITY: '100000',
-        MAX_TOKENS: '10000',
-      });
-      const { text, headers } = await gateway.query(query, {}, { 'accept-encoding': 'gzip' });
-      expect(headers.get('content-encoding')).toBe(times === 1 ? null : 'gzip');
-      expect(operationsOf(gateway)).toEqual([expect.objectContaining({ bytes: Buffer.byteLength(text) })]);
-      await gateway.close();
-    },
-  );
+  test.each([1, 30])('the bytes are those of the text, not of what it is compressed to: %d times', async (times) => {
+    const fields = Array.from({ length: times }, (_, number) => `a${number}: code currency`);
+    const query = `{ player(playerUniqueId: "p1") { coupons { ${fields.join(' ')} } } }`;
+    const gateway = await startGateway(both.upstream.url, {
+      MAX_COMPLEXITY: '100000',
+      MAX_TOKENS: '10000',
+    });
+    const { text, headers } = await gateway.query(query, {}, { 'accept-encoding': 'gzip' });
+    expect(headers.get('content-encoding')).toBe(times === 1 ? null : 'gzip');
+    expect(operationsOf(gateway)).toEqual([expect.objectContaining({ bytes: Buffer.byteLength(text) })]);
+    await gateway.close();
+  });
 
   test('the name of the caller stands in it, never the token; what looks personal is hashed', async () => {
     const signer = secretSigner();
@@ -375,16 +371,6 @@ describe('metrics', () => {
     held.release();
     await answered;
     expect(valueIn(await gateway.metrics(), 'gateway_operations_active')).toBe(0);
-  });
-
-  test('cached reads', async () => {
-    const gateway = await startGateway(both.upstream.url, { READ_CACHE_TTL_MS: '60000' });
-    await gateway.query(`{ ${PLAYER} }`);
-    await gateway.query(`{ ${PLAYER} }`);
-    const page = await gateway.metrics();
-    expect(valueIn(page, `rest_calls_total{${PLAYERS},source="cached",outcome="OK"}`)).toBe(1);
-    expect(valueIn(page, `rest_request_duration_seconds_count{${PLAYERS},status="200"}`)).toBe(1);
-    await gateway.close();
   });
 
   test('batches, unknown enum values and undecodable dates', async () => {

@@ -1,13 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { settingsOf } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 import { post } from './kit/gateway.ts';
 import { startProcess } from './kit/process.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from './kit/redis.ts';
+import { AUDIENCE, ISSUER, keySigner, secretSigner, token } from './kit/tokens.ts';
 import { startUpstream, type Upstream } from './kit/upstream.ts';
 
 /* The built program starts and answers with every documented setting, alone and in the combinations of deploy/. */
@@ -33,10 +33,13 @@ const file = (name: string, text: string) => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
-const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const SECRET = 'a-secret-of-more-than-32-bytes-for-tests';
-const claims = { JWT_ISSUER: 'https://login.example', JWT_AUDIENCE: 'gateway', ALLOW_ANONYMOUS_TYPENAME: 'true' };
+const [secretSign, keySign] = [secretSigner(SECRET), keySigner('ES256')];
+const claims = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+const CLIENT = 'a-client-token-for-tests';
+const clients = JSON.stringify([
+  { name: 'client', sha256: createHash('sha256').update(CLIENT).digest('hex'), scopes: [] },
+]);
 const manifest = file(
   'manifest.json',
   JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations: [] }),
@@ -52,30 +55,37 @@ const VALUES: Record<string, () => Env> = {
   REST_BASE_URL: () => ({}),
   REST_API_KEY: () => ({ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') }),
   REST_SECRET_KEY: () => ({ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') }),
-  READ_CACHE_TTL_MS: () => ({ READ_CACHE_TTL_MS: '1000' }),
   JWT_JWKS_URL: () => ({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys', ...claims }),
-  JWT_PUBLIC_KEY: () => ({ JWT_PUBLIC_KEY_FILE: file('public-key', PEM), ...claims }),
+  JWT_PUBLIC_KEY: () => ({ JWT_PUBLIC_KEY_FILE: file('public-key', keySign.verifying), ...claims }),
   JWT_SECRET: () => ({ JWT_SECRET_FILE: file('jwt-secret', SECRET), ...claims }),
   JWT_ISSUER: () => ({ JWT_SECRET: SECRET, ...claims }),
   JWT_AUDIENCE: () => ({ JWT_SECRET: SECRET, ...claims }),
   JWT_TYP: () => ({ JWT_TYP: 'app+jwt', JWT_SECRET: SECRET, ...claims }),
-  CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', '[]'), ALLOW_ANONYMOUS_TYPENAME: 'true' }),
+  CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', clients) }),
   CORS_ORIGINS: () => ({ CORS_ORIGINS: 'https://app.example.com' }),
   FEDERATION: () => ({ FEDERATION: 'true' }),
   TRUST_PROXY: () => ({ TRUST_PROXY: '1' }),
   REDIS_URL: () => ({ REDIS_URL_FILE: file('redis-url', redisUrl()) }),
-  WORKERS: () => ({ WORKERS: '2' }),
   PERSISTED_OPERATIONS: () => ({ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: manifest }),
   PERSISTED_OPERATIONS_FILE: () => ({ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: manifest }),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: () => ({ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }),
 };
 
+/** The header that a caller of a gateway with these settings sends. */
+function authorizationFor(env: Env): Record<string, string> {
+  if (env['CLIENT_TOKENS_FILE']) return { authorization: `Bearer ${CLIENT}` };
+  if (!env['JWT_ISSUER']) return {};
+  return { authorization: `Bearer ${token(env['JWT_PUBLIC_KEY_FILE'] ? keySign : secretSign)}` };
+}
+
 async function startsWith(env: Env): Promise<void> {
   const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...env });
   try {
-    const { data } = await post(gateway.url, { query: '{ __typename }' });
-    expect(data).toEqual({ __typename: 'Query' });
+    const { status, data } = await post(gateway.url, { query: '{ __typename }' }, authorizationFor(env));
+    // Nothing can be verified with keys that cannot be fetched.
+    if (env['JWT_JWKS_URL']) expect(status).toBe(503);
+    else expect(data).toEqual({ __typename: 'Query' });
     expect(gateway.log().filter(({ level }) => level >= 50)).toEqual([]);
     gateway.child.kill('SIGTERM');
     expect(await gateway.ended).toEqual({ code: 0, signal: null });
@@ -84,7 +94,7 @@ async function startsWith(env: Env): Promise<void> {
   }
 }
 
-test.each(settingsOf(SETTINGS).map(({ name, form }) => [name, form] as const))('%s alone', async (name, form) => {
+test.each(Object.entries(VARIABLES.shape))('%s alone', async (name, form) => {
   const value = VALUES[name];
   const usual = form.parse(undefined);
   if (!value && usual === undefined) throw new Error(`${name} has no default, and this test knows no value for it.`);
@@ -93,8 +103,6 @@ test.each(settingsOf(SETTINGS).map(({ name, form }) => [name, form] as const))('
 
 describe('together', () => {
   test.each<[name: string, env: () => Env]>([
-    ['Redis and a read cache', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000' })],
-    ['Redis, a read cache and workers', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000', WORKERS: '2' })],
     [
       'what compose.yaml sets',
       () => ({
@@ -106,15 +114,12 @@ describe('together', () => {
         JWT_SECRET_FILE: file('jwt-secret', SECRET),
         ...claims,
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
       }),
     ],
     [
       'everything that is loaded lazily',
       () => ({
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
-        WORKERS: '2',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
         PERSISTED_OPERATIONS: 'log',
         PERSISTED_OPERATIONS_FILE: manifest,

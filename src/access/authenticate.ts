@@ -61,7 +61,7 @@ export function createAuthentication(
     throw unauthenticated();
   };
   if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, refuse, isReady: () => true };
-  const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile, warn) : undefined;
+  const clientTokens = config.clientTokensFile ? readClientTokens(config.clientTokensFile) : undefined;
   const jwt = config.jwt ? createJwtVerifier(config.jwt, warn) : undefined;
   // `maxSize` with entries of size 1, because `max` allocates all slots at once.
   const verifiedTokens = new LRUCache<string, Verified & { generation: unknown }>({

@@ -1,7 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readTokensFile } from '../config/auth.ts';
-import { reasonOf } from '../config/environment.ts';
-import { onFileChange } from '../config/file-change.ts';
 import { type Caller, createCaller } from './caller.ts';
 
 /** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
@@ -16,20 +14,9 @@ interface Entry {
   expiresAt: number;
 }
 
-/**
- * Reads `CLIENT_TOKENS_FILE` and reads it again when it changes. Throws when it cannot be used now. When it cannot be used
- * later, the last valid tokens stay in force and `warn` is called.
- */
-export function readClientTokens(path: string, warn: (message: string) => void): ClientTokens {
-  let entries: readonly Entry[] = [];
-  onFileChange(path, () => {
-    try {
-      entries = readEntries(path);
-    } catch (error) {
-      warn(`CLIENT_TOKENS_FILE: ${reasonOf(error)}; the earlier client tokens stay in force`);
-    }
-  });
-  entries = readEntries(path);
+/** Reads `CLIENT_TOKENS_FILE`. Throws when it cannot be used. */
+export function readClientTokens(path: string): ClientTokens {
+  const entries = readEntries(path);
   return {
     find(digest) {
       let found: Entry | undefined;

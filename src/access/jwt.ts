@@ -72,9 +72,9 @@ function createKeys(key: JwtKey, warn: (message: string) => void): Keys {
     case 'jwks':
       return new RemoteKeys(key.url, warn);
     case 'public-key':
-      return new LocalKeys(key.pem, readPublicKey, warn);
+      return new LocalKeys(key.pem, readPublicKey);
     case 'secret':
-      return new LocalKeys(key.secret, readSharedSecret, warn);
+      return new LocalKeys(key.secret, readSharedSecret);
     default:
       return key satisfies never;
   }

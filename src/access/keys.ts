@@ -29,21 +29,14 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** One key from the configuration, read again whenever its source changes. */
+/** One key from the configuration. */
 export class LocalKeys implements Keys {
   readonly isReady = true;
   readonly trustedUntil = Number.POSITIVE_INFINITY;
-  generation: LocalKey;
+  readonly generation: LocalKey;
 
-  constructor(source: Secret, read: (text: string) => LocalKey, warn: (message: string) => void) {
+  constructor(source: Secret, read: (text: string) => LocalKey) {
     this.generation = read(reveal(source));
-    source.onChange(() => {
-      try {
-        this.generation = read(reveal(source));
-      } catch (error) {
-        warn(`the earlier key for tokens stays in force: ${reasonOf(error)}`);
-      }
-    });
   }
 
   async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {

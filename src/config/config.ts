@@ -1,8 +1,8 @@
 import { type AuthConfig, readAuth } from './auth.ts';
-import { ConfigError, readEnvironment } from './environment.ts';
-import { isRedisUrl, LOOPBACK } from './forms.ts';
+import { ConfigError, type Given, readEnvironment } from './environment.ts';
+import { LOOPBACK } from './forms.ts';
 import { reveal, Secret } from './secret.ts';
-import { SETTINGS, type Settings } from './settings.ts';
+import { groupSettings, type Settings } from './settings.ts';
 
 /** The default keys in development; the reference service has the same. Not allowed in production. */
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
@@ -14,8 +14,6 @@ export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest'>> {
   readonly production: boolean;
   readonly auth: AuthConfig;
   readonly rest: Readonly<Settings['rest'] & { apiKey: Secret; secretKey: Secret }>;
-  /** Warnings about the environment, one line each. They do not prevent the start. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -23,16 +21,17 @@ export interface Config extends Readonly<Omit<Settings, 'auth' | 'rest'>> {
  * names every variable that cannot be used. It never shows the value of a secret.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const { values, given, problems, warnings } = readEnvironment(env, SETTINGS);
-  const { rest, operationTimeoutMs } = values;
-  const production = values.environment === 'production';
-  const auth = readAuth(values.auth, problems);
-  if (production) problems.push(...productionProblems(values, auth));
-  problems.push(...conflictsOf(values, auth, given));
+  const { values, given, problems } = readEnvironment(env);
+  const settings = groupSettings(values);
+  const { rest, operationTimeoutMs } = settings;
+  const production = values.NODE_ENV === 'production';
+  const auth = readAuth(settings.auth, problems);
+  if (production) problems.push(...productionProblems(settings, auth));
+  problems.push(...conflictsOf(settings, auth, given));
   if (problems.length > 0) throw new ConfigError(problems);
 
   return deepFreeze({
-    ...values,
+    ...settings,
     production,
     auth,
     rest: {
@@ -41,11 +40,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       apiKey: rest.apiKey ?? new Secret(DEVELOPMENT_KEYS.REST_API_KEY),
       secretKey: rest.secretKey ?? new Secret(DEVELOPMENT_KEYS.REST_SECRET_KEY),
     },
-    warnings,
   });
 }
 
-/** Freezes objects and lists, but not URLs. A frozen `Secret` can still change: its fields are private. */
+/** Freezes objects and lists, but not URLs. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null && !(member instanceof URL)) deepFreeze(member);
@@ -76,8 +74,8 @@ function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: Au
 }
 
 /** Settings that cannot be used together, one line for each variable. */
-function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<string>): string[] {
-  const { host, rest, redisUrl, workers, operationTimeoutMs, persistedOperations } = settings;
+function conflictsOf(settings: Settings, auth: AuthConfig, given: Given): string[] {
+  const { host, rest, operationTimeoutMs, persistedOperations } = settings;
   const problems: string[] = [];
   if (auth.kind === 'open' && !LOOPBACK.test(host)) {
     problems.push(
@@ -91,16 +89,6 @@ function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<st
   }
   if (persistedOperations.mode !== 'off' && persistedOperations.files.length === 0) {
     problems.push(`PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${persistedOperations.mode}`);
-  }
-  if (rest.readCacheTtlMs > 0 && workers !== 1 && !redisUrl) {
-    problems.push(
-      'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
-    );
-  }
-  if (redisUrl && !isRedisUrl(reveal(redisUrl))) {
-    problems.push(
-      'REDIS_URL: must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
-    );
   }
   if (isSameAddress(settings)) problems.push('MANAGEMENT_PORT: must not be PORT; each needs a port of its own');
   return problems;

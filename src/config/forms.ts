@@ -1,10 +1,16 @@
-/* The forms that the text of a setting can have, and checks of some of them. The documentation prints the descriptions. */
+/* The forms that the text of a variable can have. The documentation prints their descriptions. */
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import * as z from 'zod';
+import { Secret } from './secret.ts';
 
 /** Any text. */
 export const text = z.string().describe('text');
+
+/** A text that is never shown. */
+export const secret = z
+  .string()
+  .transform((given) => new Secret(given))
+  .describe('secret');
 
 /** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
@@ -63,6 +69,15 @@ export function isRedisUrl(text: string): boolean {
   }
 }
 
+export const redisUrl = z
+  .string()
+  .refine(
+    isRedisUrl,
+    'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
+  )
+  .transform((given) => new Secret(given))
+  .describe('secret');
+
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const paths = list.describe('files and folders, separated by commas');
@@ -99,9 +114,3 @@ function isAddressRange(part: string): boolean {
     isIP(address) > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
   );
 }
-
-export const workers = z
-  .string()
-  .regex(/^(?:auto|[1-9]\d{0,2})$/, 'must be a number of processes, or auto for one per core')
-  .transform((given) => (given === 'auto' ? availableParallelism() : Number(given)))
-  .describe('a number, or `auto` for one per core');

@@ -9,7 +9,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { pseudonym } from '../telemetry/observe.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
-import { type Manifest, type ManifestCheck, watchManifest } from './manifest.ts';
+import { type Manifest, type ManifestCheck, readManifest } from './manifest.ts';
 
 /** The operation that a request contains or refers to. */
 export interface ResolvedOperation {
@@ -26,7 +26,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
-/** The empty manifest, for `PERSISTED_OPERATIONS=off`. */
+/** The empty manifest, without `PERSISTED_OPERATIONS_FILE`. */
 const NOTHING_LISTED: Manifest = { byId: new Map(), texts: new Set(), names: new Set() };
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -44,9 +44,8 @@ export function createAdmission(
   log: FastifyBaseLogger,
   metrics: Pick<Metrics, 'list' | 'persistedQuery'>,
 ) {
-  const changed = ({ names }: Manifest) => metrics.list(names);
-  const warn = (message: string) => log.warn({ files }, message);
-  const manifest = mode === 'off' ? () => NOTHING_LISTED : watchManifest(files, check, { warn, changed });
+  const { byId, texts, names } = files.length === 0 ? NOTHING_LISTED : readManifest(files, check);
+  metrics.list(names);
 
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
     if (mode === 'off' || caller.isAnonymous || (exemptScope && caller.scopes.has(exemptScope))) return;
@@ -61,11 +60,10 @@ export function createAdmission(
 
   return {
     /** The texts of all listed operations. */
-    listed: (): Iterable<string> => manifest().texts,
+    listed: (): Iterable<string> => texts,
 
     async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
       const { query: text, extensions } = request;
-      const { byId, texts } = manifest();
       const id = readId(request, byId);
       const ofId = id === undefined ? undefined : byId.get(id)?.text;
       if (text !== undefined && id !== undefined && ofId !== text && sha256(text) !== id) {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import { ConfigError, reasonOf } from '../config/environment.ts';
-import { onFilesChange } from '../config/file-change.ts';
 import { type ListedOperation, readOperations } from './formats.ts';
 
 /** The listed operations of all files together. */
@@ -28,7 +27,7 @@ const NO_FILE = 'the folder has no file named *.json; put the files that list op
  * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may be in several
  * files.
  */
-function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
+export function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
   const byId = new Map<string, { text: string; from: string }>();
   const names = new Set<string>();
   const problems: string[] = [];
@@ -50,32 +49,6 @@ function readManifest(paths: readonly string[], check: ManifestCheck): Manifest 
   if (problems.length > 0) throw unusable(problems);
   const texts = new Set([...byId.values()].map(({ text }) => text));
   return { byId, texts, names };
-}
-
-/**
- * Reads the manifest, and again when one of its files changes, or a folder has another file. Throws when it cannot be used
- * now; when a later version cannot be used, the earlier one stays in force and `warn` is called.
- * @param changed Called with each manifest that comes into force.
- */
-export function watchManifest(
-  paths: readonly string[],
-  check: ManifestCheck,
-  { warn, changed }: { warn: (message: string) => void; changed: (manifest: Manifest) => void },
-): () => Manifest {
-  onFilesChange(
-    () => filesOf(paths),
-    () => {
-      try {
-        manifest = readManifest(paths, check);
-        changed(manifest);
-      } catch (error) {
-        warn(`the earlier persisted operations stay in force: ${reasonOf(error)}`);
-      }
-    },
-  );
-  let manifest = readManifest(paths, check);
-  changed(manifest);
-  return () => manifest;
 }
 
 /** Adds the names of the operations in a text. Returns why the text could never run, and how to correct that. */

@@ -1,3 +1,4 @@
+import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { flushed } from './log.ts';
 
@@ -16,8 +17,8 @@ export interface Lifecycle {
   stopAtEnd<Owned extends Stoppable>(owned: Owned): Owned;
   /** Marks the end of the start. */
   run(): void;
-  /** Drains and then ends the process. The first exit code other than 0 is kept. */
-  end(why: string, exitCode: number): void;
+  /** Drains at the first signal; ends the process at once, with 1, at a second one. */
+  onSignal(signal: NodeJS.Signals): void;
 }
 
 interface LifecycleOptions {
@@ -30,30 +31,44 @@ interface LifecycleOptions {
 
 /** How long to wait for `stop` after `forced` aborted, in milliseconds. */
 const STOP_WITHIN_MS = 1_000;
+/** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
+const SAME_MS = 100;
+/** `onSignal` handles the first two. After one of the others, the process must not go on. */
+const SKIPPED = [
+  ...(['SIGTERM', 'SIGINT'] as const),
+  ...(['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] as const),
+];
 
+/** Drains at a signal, then ends with 0. Drains after an uncaught error too, because the state is unknown; ends with 1. */
 export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
   const owned: Stoppable[] = [];
   const draining = new AbortController();
   let phase: Lifecycle['phase'] = 'starting';
-  let code = 0;
+  let signalledAt: number | undefined;
+  const logError = (err: unknown) => log.fatal({ err }, 'uncaught error');
 
-  async function drain(): Promise<void> {
-    const started = performance.now();
-    const forced = new AbortController();
-    setTimeout(() => forced.abort(), graceMs);
-    setTimeout(() => process.exit(code), graceMs + STOP_WITHIN_MS);
+  async function drain({ err }: { err?: Error }): Promise<void> {
+    if (err) logError(err);
+    const wait = phase === 'running' && !err ? delayMs : 0;
+    phase = 'draining';
+    draining.abort();
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    const forced = AbortSignal.timeout(graceMs);
     for (const one of owned.reverse()) {
       try {
-        await one.stop(forced.signal);
+        await one.stop(forced);
       } catch (error) {
         log.error({ err: error }, 'failed to stop cleanly');
       }
     }
-    log.info({ ms: Math.round(performance.now() - started), cut: forced.signal.aborted, exitCode: code }, 'stopped');
+    log.info({ cut: forced.aborted, exitCode: err ? 1 : 0 }, 'stopped');
     await flushed(log);
-    process.exit(code);
   }
 
+  const { close } = closeWithGrace(
+    { delay: delayMs + graceMs + STOP_WITHIN_MS, logger: false, skip: SKIPPED, onSecondError: logError },
+    drain,
+  );
   return {
     get phase() {
       return phase;
@@ -66,40 +81,13 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
     run() {
       if (phase === 'starting') phase = 'running';
     },
-    end(why, exitCode) {
-      code ||= exitCode;
-      if (phase === 'draining') return;
-      const wait = phase === 'running' && exitCode === 0 ? delayMs : 0;
-      phase = 'draining';
-      draining.abort();
-      log.info({ why, delayMs: wait, graceMs }, 'stopping');
-      if (wait > 0) setTimeout(() => void drain(), wait);
-      else void drain();
+    onSignal(signal) {
+      const now = performance.now();
+      if (signalledAt !== undefined && now - signalledAt > SAME_MS) process.exit(1);
+      if (signalledAt !== undefined) return;
+      signalledAt = now;
+      log.info({ signal, delayMs, graceMs }, 'stopping');
+      close();
     },
   };
-}
-
-/** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
-const SAME_MS = 100;
-
-/** Drains and ends the process at the first signal; ends it at once at a second one. */
-export function endOnSignal(lifecycle: Lifecycle, log: Logger): (signal: NodeJS.Signals) => void {
-  let first: number | undefined;
-  return (signal) => {
-    const now = performance.now();
-    first ??= now;
-    if (now - first > SAME_MS) void flushed(log).then(() => process.exit(1));
-    else lifecycle.end(signal, 0);
-  };
-}
-
-/**
- * After an uncaught error or an unhandled rejection, the state of the process is unknown. The error is logged, the work in
- * flight is finished, and the process ends with exit code 1.
- */
-export function endOnUncaught(lifecycle: Lifecycle, log: Logger): void {
-  process.on('uncaughtException', (error, origin) => {
-    log.fatal({ err: error }, origin);
-    lifecycle.end(origin, 1);
-  });
 }

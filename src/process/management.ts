@@ -1,23 +1,21 @@
 import fastify, { type FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
-import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
-import { withoutSchemas } from './without-schemas.ts';
 
-export const STATUS = z.object({
+/** The status of a gateway. */
+export interface Status {
   /**
    * Why this process is not ready; empty when it is. States outside this process are no reason: all replicas would be
    * unready at once.
    */
-  reasons: z.array(z.enum(['starting', 'draining', 'no-keys', 'no-worker'])).readonly(),
+  reasons: readonly ('starting' | 'draining' | 'no-keys')[];
   /** States that `/readyz` shows but that do not make the process unready. */
-  conditions: z.array(z.enum(['breaker-open', 'overloaded'])).readonly(),
-});
-export type Status = z.output<typeof STATUS>;
+  conditions: readonly ('breaker-open' | 'overloaded')[];
+}
 
-/** The status and metrics of a gateway, which is one process or several. */
+/** The status and metrics of a gateway. */
 export interface StatusSource {
-  status(): Promise<Status>;
+  status(): Status;
   /** The metrics in Prometheus' text format. */
   metrics(): Promise<string>;
 }
@@ -39,22 +37,21 @@ export async function startManagement(
 ): Promise<Management> {
   const app = fastify({
     loggerInstance: log,
-    schemaController: withoutSchemas,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
   let source: StatusSource | undefined;
 
-  async function status(): Promise<Status> {
+  function status(): Status {
     if (lifecycle.phase !== 'running' || !source) {
       return { reasons: [lifecycle.phase === 'draining' ? 'draining' : 'starting'], conditions: [] };
     }
-    return await source.status();
+    return source.status();
   }
 
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const { reasons, conditions } = await status();
+    const { reasons, conditions } = status();
     const ready = reasons.length === 0;
     return reply.code(ready ? 200 : 503).send({
       ready,
@@ -63,11 +60,7 @@ export async function startManagement(
     });
   });
   app.get('/metrics', async (_request, reply) => {
-    if (!source)
-      return reply
-        .code(503)
-        .header('retry-after', '1')
-        .send(await status());
+    if (!source) return reply.code(503).header('retry-after', '1').send(status());
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await source.metrics());
   });
 

@@ -6,25 +6,23 @@ import type { RedisConnection } from './redis.ts';
 /** Metrics of a process: Node's own, the gateway's version and start time, and whether Redis is up. */
 export function registerProcessMetrics(registry: Registry, shared?: Pick<RedisConnection, 'isUp'> | undefined): void {
   const registers = [registry];
-  collectNodeMetrics(registry);
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   new Gauge({
     name: 'gateway_build_info',
     help: 'Always 1; the label is the version of the gateway.',
     labelNames: ['version'],
-    aggregator: 'first',
     registers,
   }).set({ version: VERSION }, 1);
   new Gauge({
     name: 'gateway_start_time_seconds',
-    help: 'When the process started, in seconds since 1970; with workers, the primary.',
-    aggregator: 'min',
+    help: 'When the process started, in seconds since 1970.',
     registers,
   }).set(Date.now() / 1_000 - process.uptime());
   if (!shared) return;
   new Gauge({
     name: 'gateway_redis_up',
-    help: 'Whether Redis is connected and answered the last time; with several workers, the lowest value.',
-    aggregator: 'min',
+    help: 'Whether Redis is connected and answered the last time.',
     registers,
     collect() {
       this.set(shared.isUp() ? 1 : 0);
@@ -32,16 +30,8 @@ export function registerProcessMetrics(registry: Registry, shared?: Pick<RedisCo
   });
 }
 
-/**
- * Gauges of prom-client whose names end in `_total`, which `promtool check metrics` refuses. They are the sums of the gauges
- * without `_total`.
- */
+/** Gauges of prom-client that `promtool check metrics` refuses: sums of the gauges without `_total`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
-
-function collectNodeMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
-}
 
 /** `version` of a package.json; undefined without one. */
 function versionIn(path: string): string | undefined {

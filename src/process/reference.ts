@@ -25,8 +25,8 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   log.info({ reference: child.pid }, 'the reference service is started');
   child.once('exit', (code, signal) => {
     if (lifecycle.phase === 'draining') return;
-    log.fatal({ code, signal }, 'the reference service ended unexpectedly; the gateway cannot go on without it');
-    lifecycle.end('the reference service ended', 1);
+    const how = signal ?? `exit code ${code}`;
+    throw new Error(`the reference service ended unexpectedly; the gateway cannot go on without it (${how})`);
   });
   return { url, stop: (forced) => stop(child, forced) };
 }
@@ -51,11 +51,11 @@ function readinessOf(child: ChildProcess): Promise<URL> {
   });
 }
 
-/** Sends SIGTERM and waits for the exit. When `forced` aborts, the service is killed: acknowledged writes are stored. */
+/** Disconnects, which ends the service, and waits. When `forced` aborts, it is killed: acknowledged writes are stored. */
 async function stop(child: ChildProcess, forced: AbortSignal): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
-  child.kill(forced.aborted ? 'SIGKILL' : 'SIGTERM');
   forced.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+  if (child.connected) child.disconnect();
   await gone;
 }

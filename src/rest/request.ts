@@ -41,15 +41,9 @@ export type CreateRequest = (endpoint: Endpoint, content: RequestContent, contex
 /** Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. */
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-  let key = '';
+  const key = reveal(apiKey);
   /** Identifies the account without its key. */
-  let account = '';
-  const readKey = () => {
-    key = reveal(apiKey);
-    account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
-  };
-  readKey();
-  apiKey.onChange(readKey);
+  const account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
   const keys = () => [key, reveal(secretKey)];
   /** Throws a `RangeError` for an id that cannot be sent. */
   const pathOf = ({ template }: Endpoint, id: string | undefined) =>

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
+import type { ServeOptions } from '../../src/serve.ts';
 import { startBoth } from './gateway.ts';
 import { secretSigner, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
@@ -56,7 +57,11 @@ const CLIENT_SCOPES: Scope[][] = [
 ];
 
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
-export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
+export async function startWithCallers(
+  env: Record<string, string> = {},
+  options?: UpstreamOptions,
+  serveOptions?: ServeOptions,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'callers-'));
   const path = join(folder, 'client-tokens.json');
   const entries = CLIENT_SCOPES.map((scopes) => ({
@@ -65,7 +70,11 @@ export async function startWithCallers(env: Record<string, string> = {}, options
     scopes,
   }));
   writeFileSync(path, JSON.stringify(entries));
-  const both = await startBoth({ ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env }, options);
+  const both = await startBoth(
+    { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env },
+    options,
+    serveOptions,
+  );
   return {
     ...both,
     /** Sends an operation as a caller. */

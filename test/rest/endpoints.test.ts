@@ -58,17 +58,6 @@ test('the trace context goes along when there is one', async () => {
   expect(upstream.requests[0]?.headers).toMatchObject({ traceparent, tracestate: 'vendor=1' });
 });
 
-test('keys that change are used from the next call on', async () => {
-  const { upstream, another } = await start();
-  const apiKey = new Secret('old');
-  const rest = another({ apiKey });
-  upstream.on('GET /player', { raw: '' });
-  await rest.getPlayer('p1', undefined, operation());
-  apiKey.change('new');
-  await rest.getPlayer('p1', undefined, operation());
-  expect(upstream.requests.map(({ headers }) => headers['apikey'])).toEqual(['old', 'new']);
-});
-
 test('a key that no header can carry is a misconfiguration, and nothing is sent', async () => {
   const { upstream, another } = await start();
   const rest = another({ apiKey: new Secret('two\nlines') });

@@ -1,0 +1,115 @@
+/*
+ * Every environment variable of the gateway: its form, default and description. `npm run docs` writes them into
+ * docs/configuration.md; settings.ts groups their values.
+ */
+import * as z from 'zod';
+import * as f from './forms.ts';
+import { SCOPES } from './scopes.ts';
+
+/** Variables that can also be given as the path of a file, under their name with `_FILE`. */
+export const ALSO_IN_FILES = ['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_PUBLIC_KEY', 'JWT_SECRET', 'REDIS_URL'] as const;
+
+const BURST = 'how many at once after a pause';
+
+export const VARIABLES = z.object({
+  NODE_ENV: f
+    .oneOf(['production', 'development', 'test'])
+    .default('development')
+    .describe('`production` rejects an unsafe or incomplete configuration'),
+  HOST: f.text
+    .default('127.0.0.1')
+    .describe('address of the GraphQL endpoint; other than loopback it needs a token setting'),
+  PORT: f.port.default(4_000).describe('its port; 0 takes a free one'),
+  MANAGEMENT_HOST: f.text.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
+  MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
+
+  REST_BASE_URL: f.restUrl
+    .optional()
+    .describe(
+      'URL of the REST service without `/api/v3.0`; in production `https://`, except on loopback. Without it, the reference service is started (not in production)',
+    ),
+  REST_API_KEY: f.secret.optional().describe('the API key of the REST service; needed in production'),
+  REST_SECRET_KEY: f.secret.optional().describe('its secret key; needed in production'),
+  REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
+  REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('how long a REST call may take, with its retries'),
+  REST_CONNECTIONS: f.whole(1, 10_000).default(128).describe('connections to the REST service at most'),
+  OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
+
+  JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
+  JWT_PUBLIC_KEY: f.secret.optional().describe('public key in PEM that verifies JWTs'),
+  JWT_SECRET: f.secret.optional().describe('shared secret that verifies JWTs, at least 32 bytes'),
+  JWT_ISSUER: f.text.optional().describe('what the claim `iss` must say; needed with a JWT key'),
+  JWT_AUDIENCE: f.text.optional().describe('what the claim `aud` must hold; needed with a JWT key'),
+  JWT_MAX_LIFETIME_S: f
+    .whole(0, 315_360_000)
+    .default(86_400)
+    .describe('longest lifetime of a JWT (`exp` − `iat`, else `exp` − now); 0 accepts any'),
+  JWT_TYP: f.text.optional().describe('a JWT header `typ` that is accepted beside `JWT` and `at+jwt`'),
+  CLIENT_TOKENS_FILE: f.text.optional().describe('client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
+
+  FEDERATION: f.flag.default(false).describe('serves a federation 2 subgraph, with `_entities` and `_service`'),
+  CORS_ORIGINS: f.origins
+    .default([])
+    .describe('websites that may call; in development also the Sandbox and this machine'),
+  TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
+  REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
+  LOG_LEVEL: f
+    .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('the lowest level that is logged'),
+  SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
+  SHUTDOWN_DELAY_MS: f
+    .whole(0, 600_000)
+    .default(0)
+    .describe('how long requests are still accepted after SIGTERM, while `/readyz` is 503'),
+  SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
+  PERSISTED_OPERATIONS: f
+    .oneOf(['off', 'log', 'enforce'])
+    .default('off')
+    .describe('`log` reports and `enforce` rejects operations outside the manifest'),
+  PERSISTED_OPERATIONS_FILE: f.paths
+    .default([])
+    .describe(
+      'where the operations of the applications are listed: an Apollo manifest, `{ id: text }` (Relay, GraphQL Code Generator, gql.tada), or `operationOutput` of Apollo Kotlin. A folder stands for its `*.json`',
+    ),
+  PERSISTED_OPERATIONS_EXEMPT_SCOPE: f
+    .oneOf(SCOPES)
+    .describe('a scope')
+    .optional()
+    .describe('a caller with it may send any operation'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl
+    .optional()
+    .describe(
+      'OpenTelemetry collector (OTLP over HTTP); without it nothing is traced. With it, the other `OTEL_*` variables of the SDK apply: service name (default `referral-gateway`), resource, sampler, headers, batches',
+    ),
+  KEEP_ALIVE_TIMEOUT_MS: f.milliseconds
+    .default(65_000)
+    .describe('how long a connection may be idle; longer than at the balancer'),
+
+  MAX_CONCURRENT_OPERATIONS: f
+    .whole(1, 1_000_000)
+    .default(1_000)
+    .describe('operations executed at once; others get 503'),
+  MAX_BODY_BYTES: f.whole(1_024, 16_777_216).default(262_144).describe('largest request body, in bytes'),
+  MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),
+  MAX_DEPTH: f.whole(1, 100).default(10).describe('levels of a document; introspection is exempt'),
+  MAX_COMPLEXITY: f
+    .whole(1, 10_000_000)
+    .default(25_000)
+    .describe(
+      'fields; a field below a list counts once for each item of the list; in development, `extensions.cost` of a response shows it',
+    ),
+  MAX_UPSTREAM_CALLS: f.whole(1, 10_000).default(200).describe('REST calls of one operation'),
+  MAX_OPERATIONS_PER_SECOND: f.rate.default(50).describe('operations of a caller bound to its own player'),
+  MAX_OPERATIONS_BURST: f.rate.default(500).describe(BURST),
+  MAX_COUPON_READS_PER_SECOND: f.rate.default(10).describe('`coupons` fields of such a caller'),
+  MAX_COUPON_READS_BURST: f.rate.default(30).describe(BURST),
+  MAX_SERVER_OPERATIONS_PER_SECOND: f.rate.default(20_000).describe('operations of a caller with `any-player`'),
+  MAX_SERVER_OPERATIONS_BURST: f.rate.default(40_000).describe(BURST),
+  MAX_SERVER_COUPON_READS_PER_SECOND: f.rate.default(10_000).describe('`coupons` fields of such a caller'),
+  MAX_SERVER_COUPON_READS_BURST: f.rate.default(20_000).describe(BURST),
+  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: f.rate.default(20).describe('requests of an address without a valid token'),
+  MAX_FAILED_AUTHENTICATIONS_BURST: f.rate.default(500).describe(BURST),
+});
+
+export type Values = z.output<typeof VARIABLES>;
