@@ -178,6 +178,9 @@ test.each([
   await held.arrived;
   gateway.child.kill('SIGUSR2');
   await gateway.pageWhen('/readyz', isDraining);
+  // A signal while it drains neither drains again nor changes the exit code.
+  gateway.child.kill('SIGTERM');
+  await gateway.logged(({ msg }) => msg === 'stopping');
   held.release();
   expect((await answer).data).toEqual({ player: { id: 'p1' } });
   expect(await gateway.ended).toEqual({ code: 1, signal: null });

@@ -89,6 +89,7 @@ export const origins = list
   )
   .describe('origins, separated by commas');
 
+const CIDR = z.cidrv4().or(z.cidrv6());
 /** Names that stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
 const ADDRESS_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
@@ -96,7 +97,7 @@ const ADDRESS_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 export const trustProxy = z
   .string()
   .refine(
-    (given) => /^(?:true|false|\d{1,2})$/.test(given) || given.split(',').every(isAddressRange),
+    (given) => /^(?:true|false|\d{1,2})$/.test(given) || given.split(',').every((part) => isAddressRange(part.trim())),
     'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
   )
   .transform((given): boolean | string[] | ((address: string, hop: number) => boolean) => {
@@ -107,10 +108,5 @@ export const trustProxy = z
   .describe('`true`, `false`, a number of proxies, or addresses and CIDR ranges');
 
 function isAddressRange(part: string): boolean {
-  const [address = '', prefix, ...rest] = part.trim().split('/');
-  if (ADDRESS_RANGES.has(part.trim())) return true;
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return (
-    isIP(address) > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
-  );
+  return isIP(part) > 0 || CIDR.safeParse(part).success || ADDRESS_RANGES.has(part);
 }

@@ -33,11 +33,8 @@ interface LifecycleOptions {
 const STOP_WITHIN_MS = 1_000;
 /** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 100;
-/** `onSignal` handles the first two. After one of the others, the process must not go on. */
-const SKIPPED = [
-  ...(['SIGTERM', 'SIGINT'] as const),
-  ...(['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] as const),
-];
+/** `onSignal` handles SIGTERM and SIGINT. After a fault such as SIGSEGV, the process must not go on. */
+const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'];
 
 /** Drains at a signal, then ends with 0. Drains after an uncaught error too, because the state is unknown; ends with 1. */
 export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
@@ -66,7 +63,12 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
   }
 
   const { close } = closeWithGrace(
-    { delay: delayMs + graceMs + STOP_WITHIN_MS, logger: false, skip: SKIPPED, onSecondError: logError },
+    {
+      delay: delayMs + graceMs + STOP_WITHIN_MS,
+      logger: false,
+      skip: ['SIGTERM', 'SIGINT', ...FAULTS],
+      onSecondError: logError,
+    },
     drain,
   );
   return {
@@ -87,7 +89,8 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
       if (signalledAt !== undefined) return;
       signalledAt = now;
       log.info({ signal, delayMs, graceMs }, 'stopping');
-      close();
+      // After an uncaught error it drains already.
+      if (phase !== 'draining') close();
     },
   };
 }
