@@ -89,7 +89,7 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['no scopes', ['--client', 'shop'], {}, /^Give either --scopes or --recipe\.\n/],
   ['both kinds of scopes', ['--sub', 'a', '--recipe', 'support', '--scopes', ''], env, /^Give either --scopes or/],
   ['events without a recipe', ['--sub', 'a', '--scopes', '', '--events', 'a'], env, /^--events is for --recipe only/],
-  ['minutes for a client', ['--client', 'a', '--scopes', '', '--minutes', '5'], {}, /^--minutes is for --sub only/],
+  ['minutes for a client', ['--client', 'a', '--scopes', '', '--minutes', '5'], {}, /^--minutes and --expired are for --sub only/],
   ['a client without a name', ['--client', '', '--scopes', ''], {}, /^--client must have 1 to 100 characters/],
   ['production', ['--sub', 'a'], production, /does not run with NODE_ENV=production/],
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {

@@ -126,7 +126,7 @@ function refusalOfOtherEvents(caller: Caller, info: GraphQLResolveInfo, rules: A
 /** Why a caller may not have a field, in a sentence for developers, or undefined when it may. */
 export function denialReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
   const missing = missingScope(rule, caller, parent, args);
-  if (missing) return `This needs the scope "${missing}".`;
+  if (missing) return `This needs the scope "${missing}"${caller.hint ? `: ${caller.hint}` : ''}.`;
   if (!rule.whom) return undefined;
   const whom = valueAt(rule.whom, parent, args);
   const allowed = Array.isArray(whom) ? whom.every((one) => mayActOn(caller, one)) : mayActOn(caller, whom);

@@ -63,9 +63,9 @@ function readSecret(name: string, given: ReadonlyMap<string, string>, problems: 
   }
 }
 
-/** The given value for an error message; nothing when it can be a URL with a password. */
+/** The given value for an error message, without a URL's query; nothing when it can be a URL with a password. */
 function shown(value: string): string {
-  return value.includes('@') ? '' : `, not ${JSON.stringify(value)}`;
+  return value.includes('@') ? '' : `, not ${JSON.stringify(value.replace(/[?#].*$/s, ''))}`;
 }
 
 /** Names that Kubernetes sets for each Service of a namespace: `X_PORT`, `X_PORT_80_TCP`, `X_SERVICE_HOST`. */

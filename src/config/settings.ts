@@ -21,6 +21,9 @@ import {
 import { SCOPES } from './scopes.ts';
 import { secret, setting } from './setting.ts';
 
+/** Texts in a list, without a comma in any of them. */
+const texts = paths.describe('texts, separated by commas');
+
 const limit = (name: string, defaults: { perSecond: number; burst: number }, about: string) =>
   z.object({
     perSecond: setting(`${name}_PER_SECOND`, rate.default(defaults.perSecond), about),
@@ -74,8 +77,37 @@ export const SETTINGS = z.object({
     jwksUrl: setting('JWT_JWKS_URL', httpUrl.optional(), 'key set that verifies JWTs; `https://` in production'),
     publicKey: secret('JWT_PUBLIC_KEY', 'public key in PEM that verifies JWTs'),
     secret: secret('JWT_SECRET', 'shared secret that verifies JWTs, at least 32 bytes'),
-    issuer: setting('JWT_ISSUER', text.optional(), 'what the claim `iss` must say; needed with a JWT key'),
-    audience: setting('JWT_AUDIENCE', text.optional(), 'what the claim `aud` must hold; needed with a JWT key'),
+    issuers: setting('JWT_ISSUER', texts.default([]), 'the claim `iss` must be one of them; needed with a JWT key'),
+    audiences: setting('JWT_AUDIENCE', texts.default([]), 'the audience must hold one of them; needed with a JWT key'),
+    audienceClaim: setting(
+      'JWT_AUDIENCE_CLAIM',
+      text.default('aud'),
+      'the claim with the audience: `client_id` (Cognito), `azp` (Keycloak); another than `aud` needs `JWT_REQUIRE`',
+    ),
+    playerClaim: setting(
+      'JWT_PLAYER_CLAIM',
+      text.default('sub'),
+      "the claim with the player's identifier, which users must not be able to edit; a token without it belongs to no player",
+    ),
+    scopeClaims: setting(
+      'JWT_SCOPE_CLAIM',
+      texts.default(['scope']),
+      'claims with scopes: the first that a token has decides alone. A text separated by spaces, or a list of texts',
+    ),
+    scopeMap: secret(
+      'JWT_SCOPE_MAP',
+      'JSON object: name in the token → list of scopes. When set, other names allow nothing',
+    ),
+    defaultScopes: setting(
+      'JWT_DEFAULT_SCOPES',
+      texts.default([]),
+      'scopes of a valid token without any of the scope claims (Firebase)',
+    ),
+    require: setting(
+      'JWT_REQUIRE',
+      texts.default([]),
+      'claims that must have this value: `token_use=access`, `typ=Bearer`',
+    ),
     maxLifetimeSeconds: setting(
       'JWT_MAX_LIFETIME_S',
       whole(0, 315_360_000).default(86_400),
@@ -89,7 +121,7 @@ export const SETTINGS = z.object({
     clientTokensFile: setting(
       'CLIENT_TOKENS_FILE',
       text.optional(),
-      'file of client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`; read again when it changes',
+      'file of client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`; read at the start',
     ),
   }),
   anonymousTypename: setting(

@@ -17,6 +17,7 @@ import type { SharedState } from '../process/redis.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createObservation, reportTo } from '../telemetry/observe.ts';
+import { createPseudonyms } from '../telemetry/pseudonym.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { BodyReader } from './body.ts';
 import { createApp } from './connections.ts';
@@ -60,17 +61,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({ rates: config.rates, workers, shared, newOperations: options.newOperations });
+  const nameOf = createPseudonyms(config.rest.apiKey);
   const authentication = createAuthentication(config.auth, {
     anonymousTypename: config.anonymousTypename,
     limit: rates,
     warn: (message) => log.warn(message),
+    nameOf,
+    development: !production,
     onFailure: metrics.authenticationFailed,
   });
   const execution = await createExecution(options, schema, examples);
 
   const app = createApp(config, log, earlyErrors);
   app.addHook('onClose', () => execution.apollo.stop());
-  const observation = createObservation({ metrics, log, tracing, slowOperationMs });
+  const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
   const concurrency = await addHooks(app, { config, observation, draining: options.draining });
   metrics.showConcurrency(concurrency);
   routeGraphQL(app, {

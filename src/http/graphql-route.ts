@@ -1,7 +1,7 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { type Authentication, unauthenticated } from '../access/authenticate.ts';
+import { type Authentication, Unauthenticated } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { ClientError } from '../graphql/errors.ts';
@@ -180,7 +180,7 @@ function prefersHtml({ method, headers }: FastifyRequest): boolean {
 async function answerWithPage({ apollo }: GraphQLRoute, request: FastifyRequest, reply: FastifyReply) {
   const httpGraphQLRequest = toApolloRequest(request, undefined, readGraphQLRequest(request, undefined), undefined);
   const context = async () => {
-    throw unauthenticated();
+    throw new Unauthenticated({ reason: 'missing' });
   };
   return applyResponse(await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }), reply);
 }

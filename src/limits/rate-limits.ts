@@ -77,6 +77,11 @@ export class RateLimits {
     await this.#failures.take(clientAddress(address));
   }
 
+  /** Takes back a failed authentication that was counted before the token turned out to be valid. */
+  forgiveFailure(address: string): void {
+    this.#failures.debt(clientAddress(address), -1);
+  }
+
   /** Throws RATE_LIMITED with HTTP 429 for a caller whose bucket is empty, as far as this process knows. */
   refuseIfEmpty(caller: Caller): void {
     refuseFor(this.#of(caller).operations.wait(caller.key));
