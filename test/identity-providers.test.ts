@@ -305,7 +305,7 @@ describe('names and values', () => {
   test('a whole number is its text; the first scope claim that is present decides alone', async () => {
     const gateway = await start({ ...base, JWT_PLAYER_CLAIM: '/a~1b/id', JWT_SCOPE_CLAIM: 'scp,scope' });
     const of = (id: unknown, more: Json = {}) => ({ ...usual(), 'a/b': { id }, ...more });
-    expect((await ask(gateway, of(42))).data).toEqual({ me: { id: expect.any(String) } });
+    await ask(gateway, of(42));
     expect(upstream.requests.at(-1)?.playerUniqueId).toBe('42');
     expect((await ask(gateway, of(4.2))).status).toBe(401);
     expect((await ask(gateway, of(2 ** 53))).status).toBe(401);
@@ -319,6 +319,26 @@ describe('names and values', () => {
     expect(errors[0]?.message).toBe(
       'This needs the scope "players:read": the token has no claim `scp` or `scope`; it has `roles`.',
     );
+    await gateway.kill();
+  });
+
+  test('one token has one spelling, and neighbours do not lock out a verified caller', async () => {
+    const gateway = await start({
+      ...base,
+      MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1',
+      MAX_FAILED_AUTHENTICATIONS_BURST: '20',
+    });
+    const query = '{ me { id } }';
+    const jwt = signed(signer, { alg: 'RS256', kid: 'first' }, { ...usual(), sub: 'p1' });
+    const send = (authorization: string) => post(gateway.url, { query }, { authorization });
+    expect((await send(`Bearer ${jwt}`)).status).toBe(200);
+    const statuses: number[] = [];
+    for (let k = 0; k < 60 && !statuses.includes(429); k += 1) {
+      const spellings = [`bearer ${jwt}`, `Bearer  ${' '.repeat(k)}${jwt}`, `Bearer ${jwt}==`, `Bearer ${jwt}x`];
+      statuses.push((await send(spellings[k % 4] ?? '')).status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect((await send(`Bearer ${jwt}`)).status).toBe(200);
     await gateway.kill();
   });
 
