@@ -178,8 +178,8 @@ function shown(value: unknown, name: string, { sub }: Claims, { playerClaim }: J
   const type = value === undefined ? 'absent' : value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   const text = isText ? String(value) : type === 'list' ? JSON.stringify(value) : type;
-  const isPersonal = name === playerClaim.name || name === 'sub' || value === sub || /@|^\+?\d{6,}$/.test(text);
-  return isPersonal && !isTime(value) ? type : text.slice(0, MAX_SHOWN);
+  const isPersonal = name === playerClaim.name || name === 'sub' || value === sub || /@/.test(text);
+  return isPersonal || (typeof value === 'string' && /^\+?\d{6,}$/.test(value)) ? type : text.slice(0, MAX_SHOWN);
 }
 
 /** The player that a token names; `null` for a client that is none; undefined for a claim that cannot be used. */
