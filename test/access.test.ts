@@ -13,7 +13,16 @@ import {
 } from 'graphql';
 import { enforceAccess } from '../src/access/enforce.ts';
 import type { Scope } from '../src/config/scopes.ts';
-import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from './kit/callers.ts';
+import {
+  client,
+  type Identity,
+  MAPPED,
+  NOBODY,
+  player,
+  startWithCallers,
+  type TestCaller,
+  WHAT,
+} from './kit/callers.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*
@@ -219,19 +228,30 @@ function valueAt(data: unknown, way: Step[]): unknown {
   }, data);
 }
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({ FEDERATION: 'true' });
-  all.upstream.on('POST /player', ({ body }) => ({
+type Gateway = Awaited<ReturnType<typeof startWithCallers>>;
+async function start(identity?: Identity): Promise<Gateway> {
+  const started = await startWithCallers({ FEDERATION: 'true' }, undefined, identity);
+  started.upstream.on('POST /player', ({ body }) => ({
     json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
   }));
-  all.upstream.on('DELETE /player', { raw: '' });
+  started.upstream.on('DELETE /player', { raw: '' });
+  return started;
+}
+
+let all: Gateway;
+let mapped: Gateway;
+beforeAll(async () => {
+  all = await start();
+  mapped = await start(MAPPED);
 });
 beforeEach(() => all.upstream.forget());
-afterAll(() => all.close());
+afterAll(async () => {
+  await all.close();
+  await mapped.close();
+});
 
-const callsSeen = () =>
-  all.upstream.requests.map(
+const callsSeen = (upstream = all.upstream) =>
+  upstream.requests.map(
     ({ endpoint, playerUniqueId, body }) =>
       `${endpoint} ${playerUniqueId ?? Reflect.get(Object(body), 'playerUniqueId')}`,
   );
@@ -294,15 +314,20 @@ describe('every field', () => {
     expect(all.upstream.calls()).toEqual([]);
   });
 
-  test.each(callers)('is as open to $name as it should be', async (caller) => {
+  test.each(callers)('is as open to $name as it should be', (caller) => expectAccess(all, caller));
+
+  const ofJwt = callers.filter(({ sub }) => sub !== undefined);
+  test.each(ofJwt)('is as open to $name, with mapped claims', (caller) => expectAccess(mapped, caller));
+
+  async function expectAccess({ upstream, as }: Gateway, caller: TestCaller): Promise<void> {
     for (const way of ways) {
       for (const id of ['p1', 'p2']) {
         const operation = operationOf(way, id);
-        all.upstream.forget();
-        const { status, data, errors } = await all.as(caller, operation);
+        upstream.forget();
+        const { status, data, errors } = await as(caller, operation);
         const { calls, refused, nobody } = expected(way, caller, id);
         const refusedAt = refused === undefined ? [] : [[pathOf(way, refused), 'FORBIDDEN']];
-        expect({ operation, status, errors: codes(errors), calls: callsSeen().sort() }).toEqual({
+        expect({ operation, status, errors: codes(errors), calls: callsSeen(upstream).sort() }).toEqual({
           operation,
           status: 200,
           errors: refusedAt,
@@ -314,7 +339,7 @@ describe('every field', () => {
         } else if (nobody) expect(data).toEqual({ me: null });
       }
     }
-  });
+  }
 
   test('that is allowed arrives', async () => {
     for (const way of ways.filter((steps) => NEEDS[nameOf(steps.at(-1) as Step)])) {

@@ -89,7 +89,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       `PORT: ${between(0, 65_535, 'many')}`,
       `MAX_DEPTH: ${between(1, 100, '-1')}`,
       'JWT_SECRET: must have at least 32 bytes',
-      'JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold',
+      'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',
       'REST_BASE_URL: must begin with https:// in production, because every call carries the keys',
       'REST_API_KEY: is needed in production (or REST_API_KEY_FILE)',
       'REST_SECRET_KEY: is needed in production (or REST_SECRET_KEY_FILE)',
@@ -122,7 +122,7 @@ const rows: [name: string, env: Env, problems: string[]][] = [
     { JWT_SECRET: SECRET },
     [
       'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
-      'JWT_AUDIENCE: is needed with a JWT key; it is what the claim "aud" must hold',
+      'JWT_AUDIENCE: is needed with a JWT key; it is what the audience of a token must hold',
     ],
   ],
   [

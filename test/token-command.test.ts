@@ -46,6 +46,40 @@ test("a player's token lets that player in, with the scopes asked for", async ()
   await gateway.close();
 });
 
+const MAPPED = {
+  JWT_PLAYER_CLAIM: '/who/id',
+  JWT_SCOPE_CLAIM: 'scp',
+  JWT_SCOPE_MAP: '{"gw/players:read":["players:read"]}',
+  JWT_AUDIENCE_CLAIM: 'azp',
+  JWT_REQUIRE: 'token_use=access',
+};
+
+/** What `--check` prints about a token. */
+async function check(token: string, settings: Record<string, string>): Promise<string> {
+  const path = join(folder, 'token.txt');
+  writeFileSync(path, token);
+  const command = '"$1" dist/process/token.js --check < "$2" || true';
+  const run = promisify(execFile)('sh', ['-c', command, 'sh', process.execPath, path], { env: settings });
+  return (await run).stdout;
+}
+
+test('--check prints each check with the settings of the gateway', async () => {
+  const settings = { ...env, ...MAPPED };
+  const token = await mint(['--sub', 'p1', '--scopes', 'players:read'], settings);
+  const good = await check(token, settings);
+  expect(good).not.toContain('FAIL');
+  expect(good).toMatch(/ok {4}signature\n.*\n {6}mapped {2}gw\/players:read players:read\n/s);
+  const other = await check(token, { ...settings, JWT_ISSUER: 'https://other.example/', JWT_PLAYER_CLAIM: 'sub' });
+  expect(other).toMatch(/FAIL {2}issuer {5}iss: https:\/\/login.example; expected https:\/\/other.example\/\n/);
+  expect(await check(token, secretSigner().env)).toMatch(/^FAIL {2}signature/);
+});
+
+test('--expired makes a token that has expired', async () => {
+  const token = await mint(['--sub', 'p1', '--recipe', 'phone-app', '--expired'], env);
+  expect((await check(token, env)).match(/FAIL/g)).toHaveLength(1);
+  expect(await check(token, env)).toMatch(/FAIL {2}expired/);
+});
+
 test("a client's token lets it in by the entry printed beside it", async () => {
   const [token, entry] = (await mint(['--client', 'shop', '--scopes', 'players:read,any-player'])).split('\n');
   const path = join(folder, 'clients.json');
@@ -89,7 +123,12 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['no scopes', ['--client', 'shop'], {}, /^Give either --scopes or --recipe\.\n/],
   ['both kinds of scopes', ['--sub', 'a', '--recipe', 'support', '--scopes', ''], env, /^Give either --scopes or/],
   ['events without a recipe', ['--sub', 'a', '--scopes', '', '--events', 'a'], env, /^--events is for --recipe only/],
-  ['minutes for a client', ['--client', 'a', '--scopes', '', '--minutes', '5'], {}, /^--minutes is for --sub only/],
+  [
+    'minutes for a client',
+    ['--client', 'a', '--scopes', '', '--minutes', '5'],
+    {},
+    /^--minutes and --expired are for --sub only/,
+  ],
   ['a client without a name', ['--client', '', '--scopes', ''], {}, /^--client must have 1 to 100 characters/],
   ['production', ['--sub', 'a'], production, /does not run with NODE_ENV=production/],
 ])('%s is refused, with how it is used', async (_name, args, settings, message) => {

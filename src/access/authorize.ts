@@ -6,15 +6,16 @@ import type { AccessRule, ValuePath } from './rules.ts';
 /** Why a caller may not have a field, in a sentence for developers, or undefined when it may. */
 export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
   const missing = missingScope(rule, caller, parent, args);
-  if (missing) return needsScope(missing);
+  if (missing) return needsScope(missing, caller);
   if (!rule.whom) return undefined;
   const whom = valueAt(rule.whom, parent, args);
   const allowed = Array.isArray(whom) ? whom.every((one) => mayActOn(caller, one)) : mayActOn(caller, whom);
   return allowed ? undefined : 'This is about another player, which needs the scope "any-player".';
 }
 
-export function needsScope(scope: Scope): string {
-  return `This needs the scope "${scope}".`;
+/** @param caller In development it has a hint why its token has no scopes. */
+export function needsScope(scope: Scope, { hint }: Pick<Caller, 'hint'> = {}): string {
+  return `This needs the scope "${scope}"${hint ? `: ${hint}` : ''}.`;
 }
 
 /** A field of an input type with a rule, and where the arguments of a field have it. */

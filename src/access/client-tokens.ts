@@ -1,35 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
-import { readTokensFile } from '../config/auth.ts';
+import type { ClientToken } from '../config/auth.ts';
 import { type Caller, createCaller } from './caller.ts';
 
-/** Clients that are no players: their names, the SHA-256 of their tokens, and what they may do. */
-interface ClientTokens {
-  /** The client with the token of this SHA-256, unless the token has expired. Constant time over all entries. */
-  find(digest: Buffer): Caller | undefined;
-}
-
-interface Entry {
-  digest: Buffer;
-  caller: Caller;
-  expiresAt: number;
-}
-
-/** Reads `CLIENT_TOKENS_FILE`. Throws when it cannot be used. */
-export function readClientTokens(path: string): ClientTokens {
-  const entries = readEntries(path);
-  return {
-    find(digest) {
-      let found: Entry | undefined;
-      for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
-      return found && found.expiresAt > Date.now() ? found.caller : undefined;
-    },
-  };
-}
-
-function readEntries(path: string): Entry[] {
-  return readTokensFile(path).map(({ name, sha256, scopes, expiresAt }) => ({
+/**
+ * Finds the client with the token of a SHA-256, unless the token has expired. Constant time over all entries. The entries are
+ * read at the start: revoking one before its `expiresAt` is a rollout.
+ */
+export function createClientTokens(entries: readonly ClientToken[]): (digest: Buffer) => Caller | undefined {
+  const clients = entries.map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
     caller: createCaller(name, scopes, false),
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
+  return (digest) => {
+    let found: (typeof clients)[number] | undefined;
+    for (const client of clients) if (timingSafeEqual(client.digest, digest)) found = client;
+    return found && found.expiresAt > Date.now() ? found.caller : undefined;
+  };
 }

@@ -80,7 +80,8 @@ function protectByScope(resolve: Resolve, rule: AccessRule, owners: WeakMap<obje
     const { scopes, sub } = context.caller;
     if (scopes.has(rule.scope)) return resolve(parent, args, context, info);
     const isOwn = rule.exceptOwn && sub !== undefined && isObject(parent) && owners.get(parent) === sub;
-    if (!isOwn) throw error;
+    if (!isOwn)
+      throw context.caller.hint ? new ClientError('FORBIDDEN', needsScope(rule.scope, context.caller)) : error;
     return resolve(parent, args, context, info);
   };
 }

@@ -1,15 +1,15 @@
-import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { createPublicKey } from 'node:crypto';
+import { type CompactVerifyResult, compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose';
+import * as z from 'zod';
+import type { JwtKey } from '../config/auth.ts';
 import { reasonOf } from '../config/environment.ts';
-import { type LocalKey, SIGNATURES } from '../config/jwt-keys.ts';
-import { reveal, type Secret } from '../config/secret.ts';
+import { readPublicKey, readSharedSecret, SIGNATURES } from '../config/jwt-keys.ts';
+import { reveal } from '../config/secret.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
-  /**
-   * The claims of a token whose signature and registered claims are valid. Throws jose's errors for a token that is not, and
-   * `KeysUnavailable`.
-   */
-  check(token: string, options: JWTVerifyOptions): Promise<JWTPayload>;
+  /** Verifies a signature. Throws jose's errors, whatever WebCrypto throws, and `KeysUnavailable`. */
+  verify(token: string): Promise<CompactVerifyResult>;
   /** Changes whenever the keys change. */
   readonly generation: unknown;
   /** Until when a verified token may be trusted without a new check, in milliseconds since 1970. */
@@ -29,20 +29,17 @@ export class KeysUnavailable extends Error {
   }
 }
 
-/** One key from the configuration. */
-export class LocalKeys implements Keys {
-  readonly isReady = true;
-  readonly trustedUntil = Number.POSITIVE_INFINITY;
-  readonly generation: LocalKey;
-
-  constructor(source: Secret, read: (text: string) => LocalKey) {
-    this.generation = read(reveal(source));
-  }
-
-  async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    const { key, algorithms } = this.generation;
-    return (await jwtVerify(token, key, { ...options, algorithms: [...algorithms] })).payload;
-  }
+/** The keys that a configuration names. `warn` reports keys that cannot be fetched or imported. */
+export function createKeys(source: JwtKey, warn: (message: string) => void): Keys {
+  if (source.kind === 'jwks') return new RemoteKeys(source.url, warn);
+  const { key, algorithms } =
+    source.kind === 'secret' ? readSharedSecret(reveal(source.secret)) : readPublicKey(reveal(source.pem));
+  return {
+    verify: (token) => compactVerify(token, key, { algorithms: [...algorithms] }),
+    generation: undefined,
+    trustedUntil: Number.POSITIVE_INFINITY,
+    isReady: true,
+  };
 }
 
 /** How long the key server may take to respond with a key set, in milliseconds, and the largest response, in bytes. */
@@ -52,34 +49,34 @@ const MAX_BYTES = 1_048_576;
 const MAX_AGE_MS = 600_000;
 /** How long a key set stays valid while the key server cannot be reached. */
 const MAX_STALE_MS = 3_600_000;
-/** How soon an unknown key id may cause another fetch. */
-const COOLDOWN_MS = 30_000;
-/** The first pause after a failed fetch; doubled after each further one. */
-const FIRST_BACKOFF_MS = 1_000;
-const MAX_BACKOFF_MS = 30_000;
+/** The time between attempts after a failed one, and the least time between fetches for unknown key ids. */
+const RETRY_MS = 30_000;
 
 const ALGORITHMS = [...SIGNATURES.rsa, ...SIGNATURES.ec, ...SIGNATURES.ed25519];
 
 /**
  * A key set that is fetched from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does
- * not have. While the server cannot be reached, the last keys stay valid for an hour, and the fetch is repeated with
- * exponential backoff.
+ * not have. While the server cannot be reached, the last keys stay valid for an hour.
  */
-export class RemoteKeys implements Keys {
+class RemoteKeys implements Keys {
   readonly #url: URL;
   readonly #warn: (message: string) => void;
-  #keySet: ReturnType<typeof createLocalJWKSet> | undefined;
-  /** The text of the key set. */
+  readonly #keySet: ReturnType<typeof createRemoteJWKSet>;
+  /** The last good key set as JSON. */
   #text: string | undefined;
   #fetchedAt = 0;
-  #triedAt = 0;
-  #failures = 0;
-  #fetching: Promise<void> | undefined;
+  #nextFetchAt = 0;
+  #isFailing = false;
 
   constructor(url: URL, warn: (message: string) => void) {
     this.#url = url;
     this.#warn = warn;
-    void this.#refresh();
+    this.#keySet = createRemoteJWKSet(url, {
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: RETRY_MS,
+      [customFetch]: async (_url, { headers }) => new Response(await this.#fetch(headers)),
+    });
+    this.#keySet.reload().catch(() => {});
   }
 
   get generation(): unknown {
@@ -87,66 +84,106 @@ export class RemoteKeys implements Keys {
   }
 
   get isReady(): boolean {
-    return this.#keySet !== undefined;
+    return this.#text !== undefined;
   }
 
   get trustedUntil(): number {
-    return Math.max(this.#fetchedAt + MAX_AGE_MS, this.#triedAt + this.#backoffMs);
+    return Math.min(this.#nextFetchAt, this.#fetchedAt + MAX_STALE_MS);
   }
 
-  async check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    if (Date.now() - this.#fetchedAt > MAX_AGE_MS) await this.#refresh();
+  async verify(token: string): Promise<CompactVerifyResult> {
+    if (Date.now() >= this.#nextFetchAt) {
+      const reloaded = this.#keySet.reload();
+      // With an earlier key set, nobody waits for a server that failed before.
+      if (this.#isFailing && this.#text !== undefined) reloaded.catch(() => {});
+      else await reloaded;
+    }
+    if (this.isReady && Date.now() > this.#fetchedAt + MAX_STALE_MS) throw this.#unavailable();
     try {
-      return await this.#verify(token, options);
+      return await compactVerify(token, this.#keySet, { algorithms: ALGORITHMS });
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || Date.now() - this.#triedAt < COOLDOWN_MS) throw error;
-      await this.#refresh();
-      // The fetch failed, so nothing is known about this token.
-      if (this.#failures > 0) throw new KeysUnavailable(this.#backoffMs);
-      return await this.#verify(token, options);
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return await verifyWithAny(token, error);
+      // A key that is not known may be a new one, as long as the server does not say otherwise.
+      if (error instanceof errors.JWKSNoMatchingKey && this.#isFailing) throw this.#unavailable();
+      throw error;
     }
   }
 
-  async #verify(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
-    if (!this.#keySet || Date.now() - this.#fetchedAt > MAX_STALE_MS) throw new KeysUnavailable(this.#backoffMs);
-    return (await jwtVerify(token, this.#keySet, { ...options, algorithms: ALGORITHMS })).payload;
+  #unavailable(): KeysUnavailable {
+    return new KeysUnavailable(Math.max(1_000, this.#nextFetchAt - Date.now()));
   }
 
-  get #backoffMs(): number {
-    return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, this.#failures - 1), MAX_BACKOFF_MS);
-  }
-
-  /** Fetches the keys unless that failed within the backoff time. Never rejects. */
-  #refresh(): Promise<void> {
-    if (this.#failures > 0 && Date.now() - this.#triedAt < this.#backoffMs) return Promise.resolve();
-    this.#fetching ??= this.#fetch().finally(() => {
-      this.#fetching = undefined;
-    });
-    return this.#fetching;
-  }
-
-  async #fetch(): Promise<void> {
-    try {
-      const text = await fetchText(this.#url);
-      // Parsed first, so that invalid text changes nothing.
-      if (text !== this.#text) this.#keySet = createLocalJWKSet(JSON.parse(text));
-      this.#text = text;
-      this.#fetchedAt = Date.now();
-      this.#failures = 0;
-    } catch (error) {
-      this.#failures += 1;
-      this.#warn(`the keys for tokens cannot be fetched: ${reasonOf(error)}`);
+  /** The key set as JSON: fetched now, or the last good one while the server fails. Throws `KeysUnavailable`. */
+  async #fetch(headers: Headers): Promise<string> {
+    if (!this.#isFailing || Date.now() >= this.#nextFetchAt) {
+      try {
+        const text = await fetchText(this.#url, headers);
+        if (text !== this.#text) this.#usable = this.#importable(text);
+        this.#text = text;
+        this.#fetchedAt = Date.now();
+        this.#nextFetchAt = this.#fetchedAt + MAX_AGE_MS;
+        this.#isFailing = false;
+        return this.#usable;
+      } catch (error) {
+        this.#isFailing = true;
+        this.#nextFetchAt = Date.now() + RETRY_MS;
+        this.#warn(
+          `the keys for tokens cannot be fetched from ${this.#url.origin}${this.#url.pathname}: ${causeOf(error)}`,
+        );
+      }
     }
-    this.#triedAt = Date.now();
+    if (this.#text === undefined || Date.now() > this.#fetchedAt + MAX_STALE_MS) throw this.#unavailable();
+    return this.#usable;
+  }
+
+  /** The keys of the last good set that can be imported, as JSON. */
+  #usable = '';
+
+  #importable(text: string): string {
+    const { keys, left } = readKeySet(text);
+    if (left > 0)
+      this.#warn(`${left} keys of ${this.#url.origin}${this.#url.pathname} cannot be imported and are left out`);
+    return JSON.stringify({ keys });
   }
 }
 
-async function fetchText(url: URL): Promise<string> {
+/** Several keys fit a token without a key id, as during a rotation: each is tried. */
+async function verifyWithAny(token: string, candidates: errors.JWKSMultipleMatchingKeys): Promise<CompactVerifyResult> {
+  for await (const key of candidates) {
+    try {
+      return await compactVerify(token, key, { algorithms: ALGORITHMS });
+    } catch {
+      // The next key may be the one.
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed();
+}
+
+const KEY_SET = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })), jwks_uri: z.never().optional() });
+
+function readKeySet(text: string) {
+  const json: unknown = JSON.parse(text);
+  const { data, success } = KEY_SET.safeParse(json);
+  if (!success) {
+    const isDiscovery = typeof json === 'object' && json !== null && 'jwks_uri' in json;
+    throw new Error(isDiscovery ? 'this is a discovery document; use its jwks_uri' : 'it is no JSON Web Key Set');
+  }
+  const keys = data.keys.filter((key) => {
+    try {
+      return createPublicKey({ key, format: 'jwk' });
+    } catch {
+      return false;
+    }
+  });
+  return { keys, left: data.keys.length - keys.length };
+}
+
+async function fetchText(url: URL, headers: Headers): Promise<string> {
+  // Not AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
   try {
-    const headers = { accept: 'application/jwk-set+json, application/json' };
-    const response = await fetch(url, { headers, redirect: 'error', signal: controller.signal });
+    const response = await fetch(url, { headers, redirect: 'manual', signal: controller.signal });
     if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
     const reader = response.body.getReader();
     const chunks: Uint8Array[] = [];
@@ -162,4 +199,10 @@ async function fetchText(url: URL): Promise<string> {
     // Nothing more is read of a response that is refused.
     controller.abort();
   }
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function causeOf(error: unknown): string {
+  const cause: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'cause') : undefined;
+  return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
 }

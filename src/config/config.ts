@@ -52,7 +52,7 @@ function deepFreeze<Value extends object>(value: Value): Value {
 }
 
 /** Settings that are missing or unsafe in production, one line for each variable. */
-function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: AuthConfig): string[] {
+function productionProblems({ rest, auth: jwt, corsOrigins, trustProxy }: Settings, auth: AuthConfig): string[] {
   const problems: string[] = [];
   if (!rest.baseUrl) {
     problems.push(
@@ -68,6 +68,11 @@ function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: Au
   if (auth.kind === 'open') problems.push(`${A_TOKEN_SETTING}: one is needed in production`);
   if (corsOrigins.includes('*')) {
     problems.push('CORS_ORIGINS: must name its origins in production; "*" allows every website');
+  }
+  if (trustProxy === true) {
+    problems.push(
+      'TRUST_PROXY: must be a number of proxies, or their addresses, in production; with true every client can invent its address',
+    );
   }
   if (jwt.jwksUrl && isPlainHttp(jwt.jwksUrl)) problems.push('JWT_JWKS_URL: must begin with https:// in production');
   return problems;

@@ -80,6 +80,7 @@ export const redisUrl = z
 
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
+export const texts = list.describe('texts, separated by commas');
 export const paths = list.describe('files and folders, separated by commas');
 
 export const origins = list

@@ -7,7 +7,14 @@ import * as f from './forms.ts';
 import { SCOPES } from './scopes.ts';
 
 /** Variables that can also be given as the path of a file, under their name with `_FILE`. */
-export const ALSO_IN_FILES = ['REST_API_KEY', 'REST_SECRET_KEY', 'JWT_PUBLIC_KEY', 'JWT_SECRET', 'REDIS_URL'] as const;
+export const ALSO_IN_FILES = [
+  'REST_API_KEY',
+  'REST_SECRET_KEY',
+  'JWT_PUBLIC_KEY',
+  'JWT_SECRET',
+  'JWT_SCOPE_MAP',
+  'REDIS_URL',
+] as const;
 
 const BURST = 'how many at once after a pause';
 
@@ -38,8 +45,30 @@ export const VARIABLES = z.object({
   JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
   JWT_PUBLIC_KEY: f.secret.optional().describe('public key in PEM that verifies JWTs'),
   JWT_SECRET: f.secret.optional().describe('shared secret that verifies JWTs, at least 32 bytes'),
-  JWT_ISSUER: f.text.optional().describe('what the claim `iss` must say; needed with a JWT key'),
-  JWT_AUDIENCE: f.text.optional().describe('what the claim `aud` must hold; needed with a JWT key'),
+  JWT_ISSUER: f.texts.default([]).describe('the claim `iss` must be one of them; needed with a JWT key'),
+  JWT_AUDIENCE: f.texts.default([]).describe('the audience must hold one of them; needed with a JWT key'),
+  JWT_AUDIENCE_CLAIM: f.text
+    .default('aud')
+    .describe(
+      'the claim with the audience: `client_id` (Cognito), `azp` (Keycloak); another than `aud` needs `JWT_REQUIRE`',
+    ),
+  JWT_PLAYER_CLAIM: f.text
+    .default('sub')
+    .describe(
+      "the claim with the player's identifier, which users must not be able to edit; a token without it belongs to no player",
+    ),
+  JWT_SCOPE_CLAIM: f.texts
+    .default(['scope'])
+    .describe(
+      'claims with scopes: the first that a token has decides alone. A text separated by spaces, or a list of texts',
+    ),
+  JWT_SCOPE_MAP: f.secret
+    .optional()
+    .describe('JSON object: name in the token → list of scopes. When set, other names allow nothing'),
+  JWT_DEFAULT_SCOPES: f.texts
+    .default([])
+    .describe('scopes of a valid token without any of the scope claims (Firebase)'),
+  JWT_REQUIRE: f.texts.default([]).describe('claims that must have this value: `token_use=access`, `typ=Bearer`'),
   JWT_MAX_LIFETIME_S: f
     .whole(0, 315_360_000)
     .default(86_400)

@@ -17,6 +17,7 @@ import { createPersistedQueryStore } from '../persisted-operations/automatic.ts'
 import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createObservation, reportTo } from '../telemetry/observe.ts';
+import { createPseudonyms } from '../telemetry/pseudonym.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { addHooks } from './hooks.ts';
@@ -63,17 +64,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({ rates: config.rates, redis, newDocuments: options.newDocuments });
+  const nameOf = createPseudonyms(config.rest.apiKey);
   const authentication = createAuthentication(config.auth, {
-    anonymousTypename: false,
     limit: rates,
     warn: (message) => log.warn(message),
+    nameOf,
+    development: !production,
     onFailure: metrics.authenticationFailed,
   });
   const execution = await createExecution(options, schema, examples, rates);
 
   const app = createApp(config, log);
   app.addHook('onClose', () => execution.apollo.stop());
-  const observation = createObservation({ metrics, log, tracing, slowOperationMs });
+  const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
   await addHooks(app, { config, observation, draining: options.draining });
   const slots = new Slots(config.overload.concurrentOperations);
   metrics.showConcurrency(slots);

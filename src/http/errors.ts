@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Unauthenticated } from '../access/authenticate.ts';
 import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
 import { JSON_TYPE } from './headers.ts';
 
@@ -55,7 +56,10 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
 
 function send(status: number, error: Error | undefined, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const described = describe(status, error);
-  if (request.record) request.record.codes = [described.extensions.code];
+  if (request.record) {
+    request.record.codes = [described.extensions.code];
+    if (error instanceof Unauthenticated) request.record.rejection = error.rejection;
+  }
   const type = request.headers.accept?.includes(GRAPHQL_RESPONSE_TYPE)
     ? `${GRAPHQL_RESPONSE_TYPE}; charset=utf-8`
     : JSON_TYPE;

@@ -1,6 +1,6 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Authentication, unauthenticated } from '../access/authenticate.ts';
+import { type Authentication, Unauthenticated } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { ClientError, requestError } from '../graphql/errors.ts';
@@ -83,7 +83,7 @@ async function answer(route: GraphQLRoute, request: FastifyRequest, reply: Fasti
     if (!isSent) cancellation.cancel();
   });
   const context = async () => {
-    if (!caller) throw unauthenticated();
+    if (!caller) throw new Unauthenticated({ reason: 'missing' });
     try {
       await prepare(route, http, caller);
       const deadline = performance.now() + route.operationTimeoutMs;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { unauthenticated } from '../access/authenticate.ts';
+import { Unauthenticated } from '../access/authenticate.ts';
 import { LOOPBACK } from '../config/forms.ts';
 import { requestError } from '../graphql/errors.ts';
 
@@ -39,7 +39,7 @@ export function refuseAmbiguousHeaders(app: FastifyInstance): void {
     }
     const repeated = repeatedHeader(raw);
     if (!repeated) return done();
-    if (repeated === 'authorization') return done(unauthenticated());
+    if (repeated === 'authorization') return done(new Unauthenticated({ reason: 'malformed' }));
     return done(requestError('BAD_REQUEST', 400, `The header "${repeated}" must not be repeated.`));
   });
 }

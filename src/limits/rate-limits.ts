@@ -98,6 +98,13 @@ export class RateLimits {
     if (remainingPoints === 0) block(msBeforeNext);
   }
 
+  /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
+  forgiveFailure(address: string): void {
+    const key = this.#addresses.keyOf(address);
+    this.#blocked.delete(key);
+    this.#failures.reward(key).catch(() => undefined);
+  }
+
   /** Consumes the cost of an operation, once, before it is executed. Rejects with RATE_LIMITED and HTTP 429. */
   async consumeOperation(caller: Caller, cost: number): Promise<void> {
     await orThrow(this.#of(caller).operations.consume(caller.key, cost), (wait) =>

@@ -6,7 +6,6 @@ import { type ClientError, requestError } from '../graphql/errors.ts';
 import type { GraphQLRequest } from '../graphql/request.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { pseudonym } from '../telemetry/observe.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
 import { type Manifest, type ManifestCheck, readManifest } from './manifest.ts';
@@ -48,14 +47,14 @@ export function createAdmission(
   metrics.list(names);
 
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
-    if (mode === 'off' || caller.isAnonymous || (exemptScope && caller.scopes.has(exemptScope))) return;
+    if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
       throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: sha256(text) };
     const message = 'PERSISTED_OPERATIONS=enforce would refuse this operation';
-    log.warn({ caller: pseudonym(caller.name), ...operation }, message);
+    log.warn({ caller: caller.name, ...operation }, message);
   }
 
   return {

@@ -1,8 +1,13 @@
 /* `npm run token`: prints a token for development. */
 import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
-import { MAX_CLIENT_NAME_LENGTH } from '../config/auth.ts';
+import { MAX_TOKEN_LENGTH } from '../access/authenticate.ts';
+import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../access/jwt.ts';
+import { createKeys, KeysUnavailable } from '../access/keys.ts';
+import { type JwtConfig, MAX_CLIENT_NAME_LENGTH } from '../config/auth.ts';
+import type { Claim } from '../config/claims.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError, reasonOf } from '../config/environment.ts';
 import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
@@ -27,23 +32,30 @@ const USAGE = `
       a new client token, and its entry for the JSON list in CLIENT_TOKENS_FILE
   npm run token -- --sub alice --recipe phone-app [--events "open_app,share_link"]
       the scopes of a recipe in place of --scopes: ${Object.keys(RECIPES).join(', ')}
+  npm run token -- --sub alice --recipe phone-app --expired
+      a token that has expired, to see how a client renews it
+  npm run token -- --check < token.txt
+      checks a token as the gateway with these settings does, and prints each check
 
 Scopes: ${SCOPES.join(' ')} events:write:<name>`;
 
 /** The default of JWT_MAX_LIFETIME_S: a day. */
 const MAX_MINUTES = 60 * 24;
+/** The minutes of a token that has expired, beyond the leeway between clocks. */
+const EXPIRED = '-5';
 
 /** The token that command-line arguments ask for, or the usage. Throws UsageError. */
 async function mint(args: readonly string[]): Promise<string> {
-  const { help, sub, client, minutes, ...wanted } = read(args);
+  const { help, check, sub, client, minutes, expired, ...wanted } = read(args);
   if (help) return USAGE.trim();
   const { production, auth } = loadConfig();
+  if (check) return await checkToken(auth);
   if (production)
     throw new UsageError('Tokens are for development only; this command does not run with NODE_ENV=production.');
   if ((sub === undefined) === (client === undefined)) throw usage('Give either --sub or --client.');
   const scopes = scopesOf(wanted);
-  if (sub !== undefined) return await playerToken(sub, scopes, minutes, auth);
-  if (minutes !== undefined) throw usage('--minutes is for --sub only; a client token has no end.');
+  if (sub !== undefined) return await playerToken(sub, scopes, expired ? EXPIRED : (minutes ?? '60'), auth);
+  if (minutes !== undefined || expired) throw usage('--minutes and --expired are for --sub only.');
   return clientToken(client ?? '', scopes);
 }
 
@@ -51,33 +63,109 @@ async function mint(args: readonly string[]): Promise<string> {
 async function playerToken(
   sub: string,
   scopes: readonly string[],
-  minutes = '60',
+  minutes: string,
   auth: Config['auth'],
 ): Promise<string> {
   const problem = idProblem(sub);
   if (problem) throw usage(`--sub ${problem.message}.`);
-  if (!/^\d{1,6}$/.test(minutes) || Number(minutes) < 1 || Number(minutes) > MAX_MINUTES) {
+  if (minutes !== EXPIRED && !(/^\d{1,6}$/.test(minutes) && +minutes >= 1 && +minutes <= MAX_MINUTES)) {
     throw usage(`--minutes must be a whole number between 1 and ${MAX_MINUTES}.`);
   }
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (jwt?.key.kind !== 'secret') {
     throw usage('Set JWT_SECRET (at least 32 bytes), JWT_ISSUER and JWT_AUDIENCE, the same as for the gateway.');
   }
-  return await new SignJWT({ scope: scopes.join(' ') })
+  const now = Math.floor(Date.now() / 1_000);
+  const exp = now + Number(minutes) * 60;
+  return await new SignJWT({ ...claimsOf(sub, scopes, jwt), iat: Math.min(now, exp - 60), exp })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-    .setIssuer(jwt.issuer)
-    .setAudience(jwt.audience)
-    .setSubject(sub)
-    .setIssuedAt()
-    .setExpirationTime(`${minutes}m`)
     .sign(Buffer.from(reveal(jwt.key.secret)));
+}
+
+/** The claims of a player's token, each where the settings look for it. */
+function claimsOf(sub: string, scopes: readonly string[], config: JwtConfig): Record<string, unknown> {
+  const { issuers, audiences, audienceClaim, playerClaim, scopeClaims, scopeMap, require } = config;
+  const claims: Record<string, unknown> = { iss: issuers[0], sub };
+  const [scopeClaim] = scopeClaims;
+  const names = scopeMap ? scopes.map((scope) => nameFor(scope, scopeMap)) : scopes;
+  if (scopeClaim) put(claims, scopeClaim, names.join(' '));
+  put(claims, audienceClaim, audiences[0]);
+  for (const { claim, value } of require) put(claims, claim, value);
+  put(claims, playerClaim, sub);
+  return claims;
+}
+
+function nameFor(scope: string, map: NonNullable<JwtConfig['scopeMap']>): string {
+  const [name] = [...map].find(([, scopes]) => scopes.every((one) => one === scope) && scopes.length > 0) ?? [];
+  if (name === undefined) throw usage(`JWT_SCOPE_MAP has no name for "${scope}" alone.`);
+  return name;
+}
+
+function put(claims: Record<string, unknown>, { path }: Claim, value: unknown): void {
+  const [step = '', ...rest] = path;
+  if (rest.length === 0) {
+    claims[step] = value;
+    return;
+  }
+  const inner: Record<string, unknown> = { ...Object(claims[step]) };
+  put(inner, { name: '', path: rest }, value);
+  claims[step] = inner;
+}
+
+/** A line for each check of the token on stdin. */
+async function checkToken(auth: Config['auth']): Promise<string> {
+  const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
+  if (!jwt) throw usage('Set the JWT settings of the gateway.');
+  const token = readFileSync(0, 'utf8')
+    .trim()
+    .replace(/^Bearer +/i, '');
+  const keys = createKeys(jwt.key, console.error);
+  const lines: string[] = [];
+  const add = (ok: boolean, reason: string, about: string) => {
+    lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
+    if (!ok) process.exitCode = 1;
+  };
+  try {
+    if (token.length > MAX_TOKEN_LENGTH) add(false, 'malformed', `longer than ${MAX_TOKEN_LENGTH} characters`);
+    const { header, claims } = await readToken(token, keys);
+    add(true, 'key', `${header['alg']}, key id ${JSON.stringify(header['kid']) ?? 'absent'}`);
+    add(true, 'signature', '');
+    for (const { ok, reason, claim, expected, found } of checksOf(claims, header, jwt)) {
+      add(ok, reason, `${claim}: ${found}${ok ? '' : `; expected ${expected}`}`);
+    }
+    for (const name of scopeNames(claims, jwt) ?? []) {
+      const mapped = mapScope(name, jwt);
+      lines.push(
+        `      ${mapped.length === 0 ? 'unknown' : jwt.scopeMap ? 'mapped ' : 'known  '} ${name} ${jwt.scopeMap ? mapped.join(' ') : ''}`.trimEnd(),
+      );
+    }
+  } catch (error) {
+    if (error instanceof KeysUnavailable) add(false, 'key', 'no key is available');
+    else {
+      const { reason, claim, expected } = rejectionOf(error);
+      const isKey = expected !== undefined && reason === 'signature';
+      add(false, isKey ? 'key' : reason, isKey ? 'no key of the key set fits the token' : (claim ?? ''));
+    }
+  }
+  return lines.join('\n');
 }
 
 function read(args: readonly string[]) {
   const text = { type: 'string' } as const;
   try {
     const help = { type: 'boolean', short: 'h' } as const;
-    const options = { help, sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
+    const flag = { type: 'boolean' } as const;
+    const options = {
+      help,
+      check: flag,
+      expired: flag,
+      sub: text,
+      client: text,
+      scopes: text,
+      recipe: text,
+      events: text,
+      minutes: text,
+    };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw usage(`${reasonOf(error)}.`);

@@ -4,8 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Gauge, type Histogram, Registry } from 'prom-client';
-import type { AuthenticationFailure } from '../access/authenticate.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller, TokenReason } from '../access/caller.ts';
 import type { OperationRecord } from './operation-record.ts';
 
 /** Buckets of durations, in seconds. */
@@ -42,8 +41,8 @@ export function createMetrics() {
 
   const failures = new Tally({
     name: 'gateway_authentication_failures_total',
-    help: 'Requests without an accepted token: missing, malformed, unknown, signature, claims, expired, or no-keys.',
-    labels: (reason: AuthenticationFailure) => ({ reason }),
+    help: 'Requests without an accepted token, by reason; docs/identity-providers.md explains them.',
+    labels: (reason: TokenReason) => ({ reason }),
     registers,
   });
   const persisted = new Tally({
@@ -67,7 +66,7 @@ export function createMetrics() {
     /** Counts a batch of a loader and its number of keys. */
     batch: (loader: string, keys: number) => batches.add(keys, loader),
     /** Counts a request whose token was not accepted. */
-    authenticationFailed: (reason: AuthenticationFailure) => failures.add(1, reason),
+    authenticationFailed: (reason: TokenReason) => failures.add(1, reason),
     /** Counts a request that names its document by hash or id. */
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.add(1, result),
     /** Shows the requests in flight, read when the metrics are requested. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { unwrapResolverError } from '@apollo/server/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/caller.ts';
@@ -14,12 +13,14 @@ interface ObservationOptions {
   metrics: Metrics;
   log: FastifyBaseLogger;
   tracing: Tracing | undefined;
+  /** The name for the log of a player. */
+  nameOf(id: string): string;
   /** Operations that take longer are logged with their REST calls, in milliseconds. */
   slowOperationMs: number;
 }
 
 /** Records operations. */
-export function createObservation({ metrics, log, tracing, slowOperationMs }: ObservationOptions) {
+export function createObservation({ metrics, log, tracing, nameOf, slowOperationMs }: ObservationOptions) {
   function finish(finished: SentResponse): void {
     const { record, reply, ended } = finished;
     if (reply.statusCode >= 400 && record.codes.length === 0) record.codes = [codeOf(reply.statusCode)];
@@ -28,7 +29,7 @@ export function createObservation({ metrics, log, tracing, slowOperationMs }: Ob
     const ms = ended - record.started;
     metrics.operation(record, ms);
     logOperation(log, finished, ms, ms > slowOperationMs);
-    logDeletions(log, record, reply.request.id);
+    logDeletions(log, record, reply.request.id, nameOf);
     record.trace?.end(record);
   }
 
@@ -97,6 +98,7 @@ export function createOperationRecord(): OperationRecord {
     traceId: undefined,
     client: undefined,
     caller: undefined,
+    rejection: undefined,
     calls: [],
     codes: [],
     userErrors: [],
@@ -129,14 +131,15 @@ function logOperation(
   ms: number,
   slow: boolean,
 ): void {
-  const { name, type, caller, calls, codes, userErrors, hash, traceId, client } = record;
+  const { name, type, caller, rejection, calls, codes, userErrors, hash, traceId, client } = record;
   const line = {
     requestId: reply.request.id,
     traceId,
     operation: name?.slice(0, MAX_NAME_LENGTH),
     type,
     hash: hash?.slice(0, 16),
-    caller: caller && pseudonym(caller.name),
+    caller: caller?.name,
+    ...rejection,
     client,
     ms: rounded(ms),
     upstreamCalls: calls.length,
@@ -152,14 +155,19 @@ function logOperation(
 }
 
 /** The audit: one line for each `deletePlayer`, with who asked for it and whom it was about. */
-function logDeletions(log: FastifyBaseLogger, { deletions, caller }: OperationRecord, requestId: string): void {
+function logDeletions(
+  log: FastifyBaseLogger,
+  { deletions, caller }: OperationRecord,
+  requestId: string,
+  nameOf: ObservationOptions['nameOf'],
+): void {
   for (const { playerUniqueId, outcome } of deletions) {
     const audit = 'deletePlayer';
     log.info({
       audit,
       requestId,
-      caller: caller && pseudonym(caller.name),
-      player: pseudonym(playerUniqueId),
+      caller: caller?.name,
+      player: nameOf(playerUniqueId),
       outcome,
     });
   }
@@ -174,14 +182,6 @@ function describeCall({ method, template, status, ms, queueMs, error }: Operatio
 
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
-}
-
-/** A player's id can be an e-mail address or a telephone number. The log then has a hash of it, which is always the same. */
-const PERSONAL = /@|^\+\d/;
-
-/** A name for the log. */
-export function pseudonym(name: string): string {
-  return PERSONAL.test(name) ? `sha256:${createHash('sha256').update(name).digest('hex').slice(0, 16)}` : name;
 }
 
 /**

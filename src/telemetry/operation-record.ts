@@ -1,4 +1,4 @@
-import type { Caller } from '../access/caller.ts';
+import type { Caller, Rejection } from '../access/caller.ts';
 import type { CallRecord, TraceHeaders } from '../rest/call-context.ts';
 import type { OperationTrace } from './tracing.ts';
 
@@ -24,6 +24,8 @@ export interface OperationRecord {
   client: string | undefined;
   /** Undefined without a valid token. */
   caller: Caller | undefined;
+  /** Why the token was rejected. */
+  rejection: Rejection | undefined;
   /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once. */

@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import type { ServeOptions } from '../../src/serve.ts';
 import { startBoth } from './gateway.ts';
-import { secretSigner, token, UNLIMITED } from './tokens.ts';
+import { AUDIENCE, secretSigner, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
 
 export interface TestCaller {
@@ -56,11 +55,38 @@ const CLIENT_SCOPES: Scope[][] = [
   ...WHAT.map((scope): Scope[] => [scope, 'any-player']),
 ];
 
+/** How a provider writes the tokens of players, and the settings for it. */
+export interface Identity {
+  env: Record<string, string>;
+  tokenOf(sub: string, scopes: Iterable<Scope>): string;
+}
+
+/** A provider that has everything elsewhere. The subject of its tokens is another player. */
+export const MAPPED: Identity = {
+  env: {
+    JWT_PLAYER_CLAIM: 'https://acme.example/player_id',
+    JWT_SCOPE_CLAIM: '/resource_access/gate~1way/roles',
+    JWT_SCOPE_MAP: JSON.stringify(Object.fromEntries(SCOPES.map((scope) => [`gateway/${scope}`, [scope]]))),
+    JWT_AUDIENCE_CLAIM: 'azp',
+    JWT_REQUIRE: 'typ=Bearer',
+  },
+  tokenOf: (sub, scopes) =>
+    token(signer, {
+      sub: sub === 'p1' ? 'p2' : 'p1',
+      scope: SCOPES.join(' '),
+      aud: 'account',
+      azp: AUDIENCE,
+      typ: 'Bearer',
+      'https://acme.example/player_id': sub,
+      resource_access: { 'gate/way': { roles: [...scopes].map((scope) => `gateway/${scope}`) } },
+    }),
+};
+
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
 export async function startWithCallers(
   env: Record<string, string> = {},
   options?: UpstreamOptions,
-  serveOptions?: ServeOptions,
+  identity?: Identity,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'callers-'));
   const path = join(folder, 'client-tokens.json');
@@ -71,15 +97,16 @@ export async function startWithCallers(
   }));
   writeFileSync(path, JSON.stringify(entries));
   const both = await startBoth(
-    { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env },
+    { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...identity?.env, ...env },
     options,
-    serveOptions,
   );
   return {
     ...both,
     /** Sends an operation as a caller. */
-    as: ({ authorization }: TestCaller, query: string, variables?: Record<string, unknown>) =>
-      both.gateway.query(query, variables, authorization === undefined ? {} : { authorization }),
+    as: ({ sub, scopes, ...caller }: TestCaller, query: string, variables?: Record<string, unknown>) => {
+      const authorization = identity && sub ? `Bearer ${identity.tokenOf(sub, scopes)}` : caller.authorization;
+      return both.gateway.query(query, variables, authorization === undefined ? {} : { authorization });
+    },
     async close() {
       await both.close();
       rmSync(folder, { recursive: true });
