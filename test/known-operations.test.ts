@@ -5,7 +5,7 @@ import { Operations } from '../src/graphql/operations.ts';
 import { OperationLimiter } from '../src/limits/operation-limits.ts';
 import { compile, schema } from './kit/executed.ts';
 
-const limits = { depth: 9, aliases: 9, aliasLength: 99, rootFields: 9, directives: 9, complexity: 9_999 };
+const limits = { depth: 9, complexity: 9_999, upstreamCalls: 200 };
 
 function createOperations(compileAfter = 50): Operations {
   const limiter = new OperationLimiter({ schema, limits, openIntrospection: true });
