@@ -3,15 +3,26 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLInputType,
+  type GraphQLSchema,
   getDirectiveValues,
   getNamedType,
   getNullableType,
   isListType,
   isObjectType,
   Kind,
+  type OperationDefinitionNode,
   type ValueNode,
 } from 'graphql';
-import type { Measure, Measuring } from './measure.ts';
+
+/** What the size of a field depends on. */
+export interface Measuring {
+  schema: GraphQLSchema;
+  operation: OperationDefinitionNode;
+  variables: Readonly<Record<string, unknown>>;
+}
+
+/** Numbers of REST calls, by operation of the REST service. */
+export type Calls = Readonly<Record<string, number>>;
 
 /** The longest list that a field returns, as far as complexity is concerned. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
@@ -35,9 +46,9 @@ export function callsOf(
   field: Field,
   { selectionSet }: FieldNode,
   certain: number,
-  inner: Measure['calls'],
+  inner: Calls,
   measuring: Measuring,
-): Measure['calls'] {
+): Calls {
   const calls = Object.fromEntries(Object.entries(inner).map(([name, count]) => [name, count * certain]));
   const operation = directiveOf('rest', field, measuring)?.['operation'];
   if (typeof operation !== 'string' || !selectionSet) return calls;
@@ -52,7 +63,7 @@ export function callsOf(
   return needsCall ? larger(calls, { [operation]: Math.max(1, certain) }) : calls;
 }
 
-export function larger(a: Measure['calls'], b: Measure['calls']): Measure['calls'] {
+export function larger(a: Calls, b: Calls): Calls {
   const names = Object.keys({ ...a, ...b });
   return Object.fromEntries(names.map((name) => [name, Math.max(a[name] ?? 0, b[name] ?? 0)]));
 }

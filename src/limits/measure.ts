@@ -23,7 +23,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { callsOf, FIXED_SIZE, larger, listSize, union, weightOf } from './field-size.ts';
+import { type Calls, callsOf, FIXED_SIZE, larger, listSize, type Measuring, union, weightOf } from './field-size.ts';
 
 /** The fields that return the schema; `_service` belongs to federation. operation-limits.ts decides who may select them. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
@@ -42,18 +42,15 @@ export interface Measure {
    * counts, because both may be about the same players. Nothing counts below lists that the REST service returns, which may
    * be empty, or under a directive.
    */
-  calls: Readonly<Record<string, number>>;
+  calls: Calls;
   /** Whether it selects one of `INTROSPECTION`. */
   introspects: boolean;
   /** The names of the variables that determine the complexity. */
   variables: readonly string[];
 }
 
-export interface Measuring {
-  schema: GraphQLSchema;
+interface MeasuringSets extends Measuring {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  operation: OperationDefinitionNode;
-  variables: Record<string, unknown>;
   measured: Map<string, Measure>;
 }
 
@@ -86,7 +83,7 @@ export function certainCalls({ calls }: Pick<Measure, 'calls'>): number {
   return Object.values(calls).reduce((sum, count) => sum + count, 0);
 }
 
-function measureSet(set: SelectionSetNode, type: GraphQLCompositeType | undefined, measuring: Measuring): Measure {
+function measureSet(set: SelectionSetNode, type: GraphQLCompositeType | undefined, measuring: MeasuringSets): Measure {
   let total = NOTHING;
   for (const selection of set.selections) {
     const measure =
@@ -100,7 +97,7 @@ function measureSet(set: SelectionSetNode, type: GraphQLCompositeType | undefine
   return total;
 }
 
-function measureFragment(name: string, measuring: Measuring): Measure {
+function measureFragment(name: string, measuring: MeasuringSets): Measure {
   const known = measuring.measured.get(name);
   if (known) return known;
   const fragment = measuring.fragments.get(name);
@@ -116,14 +113,14 @@ function measureFragment(name: string, measuring: Measuring): Measure {
 function conditionOf(
   { typeCondition }: FragmentDefinitionNode | InlineFragmentNode,
   around: GraphQLCompositeType | undefined,
-  { schema }: Measuring,
+  { schema }: MeasuringSets,
 ): GraphQLCompositeType | undefined {
   if (!typeCondition) return around;
   const type = schema.getType(typeCondition.name.value);
   return isCompositeType(type) ? type : undefined;
 }
 
-function measureField(node: FieldNode, parent: GraphQLCompositeType | undefined, measuring: Measuring): Measure {
+function measureField(node: FieldNode, parent: GraphQLCompositeType | undefined, measuring: MeasuringSets): Measure {
   const introspects = INTROSPECTION.has(node.name.value);
   const field = parent && !isUnionType(parent) ? parent.getFields()[node.name.value] : undefined;
   const type = field && getNamedType(field.type);
