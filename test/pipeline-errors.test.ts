@@ -15,7 +15,7 @@ import { createFixedRest } from './kit/fixed-rest.ts';
 
 /* Errors of Apollo Server's pipeline that no operation of a client causes: the client sees nothing of them, the log all. */
 
-const limits = { depth: 9, aliases: 9, aliasLength: 99, rootFields: 9, directives: 9, complexity: 9_999 };
+const limits = { depth: 9, complexity: 9_999, upstreamCalls: 200 };
 
 const parseOptions = { maxTokens: 1_000 };
 

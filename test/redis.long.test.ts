@@ -65,6 +65,13 @@ named('a gateway with a Redis of its own', () => {
     // If every operation waited, none would take less than 40 ms.
     expect(times.sort((a, b) => a - b)[Math.floor(times.length / 2)]).toBeLessThan(30);
     redis.resume();
-    await gateway.logged(({ msg }) => msg === 'Redis is reachable again');
+    let isBack = false;
+    const back = gateway
+      .logged(({ msg }) => msg === 'Redis is reachable again')
+      .then(() => {
+        isBack = true;
+      });
+    while (!isBack) await ask(gateway);
+    await back;
   });
 });

@@ -2,8 +2,7 @@ import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graph
 import { Kind } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { requestError } from '../graphql/errors.ts';
-import { MemoizeLast } from '../graphql/selection.ts';
-import { type Measure, measureOperation } from './measure.ts';
+import { certainCalls, type Measure, measureOperation } from './measure.ts';
 
 /**
  * The limits of an operation, and what each of them counts, for the message to developers. The size of the body and the
@@ -15,11 +14,20 @@ const COUNTED = {
   // An alias is in the response once for each member of a list.
   aliasLength: 'characters in one alias',
   rootFields: 'root fields',
-  directives: 'directives',
-  complexity: 'fields, those of lists counted for each member',
+  complexity: 'fields, those of lists counted for each item',
+  upstreamCalls: 'calls to the referral and rewards service',
 };
 
 type LimitName = keyof typeof COUNTED;
+
+/**
+ * Tokens and complexity do not bound these: validation compares all fields of one name with each other (250 times `me { id }`
+ * take 200 ms), and an alias is in the response once for each item of a list.
+ */
+const FIXED = { aliases: 30, aliasLength: 128, rootFields: 20 };
+
+/** The limits that are settings. */
+type Limits = Record<Exclude<LimitName, keyof typeof FIXED>, number>;
 
 export interface Measured extends Measure {
   /** What the operation is charged against the caller's rate, in ordinary operations. */
@@ -30,7 +38,7 @@ export interface Measured extends Measure {
 
 interface LimitsOptions {
   schema: GraphQLSchema;
-  limits: Record<LimitName, number>;
+  limits: Limits;
   /** Whether introspection needs no scope; otherwise it needs `schema:read`. */
   openIntrospection: boolean;
 }
@@ -41,16 +49,18 @@ const COMPLEXITY_PER_COST = 500;
 const LIMITS = Object.keys(COUNTED) as LimitName[];
 
 /** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
-const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity');
+const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity' && limit !== 'upstreamCalls');
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
   readonly #options: LimitsOptions;
-  /** The size depends only on the variables that determine the lengths of lists. */
-  readonly #last = new MemoizeLast<OperationDefinitionNode, Measured>();
+  readonly #limits: Record<LimitName, number>;
+  /** Operations whose size does not depend on variables. */
+  readonly #measured = new WeakMap<OperationDefinitionNode, Measured>();
 
   constructor(options: LimitsOptions) {
     this.#options = options;
+    this.#limits = { ...options.limits, ...FIXED };
   }
 
   /** Throws OPERATION_TOO_COMPLEX for a document with an operation over a limit that does not depend on variables. */
@@ -67,13 +77,13 @@ export class OperationLimiter {
     operation: OperationDefinitionNode,
     variables: Readonly<Record<string, unknown>> = {},
   ): Measured {
-    const last = this.#last.get(operation, variables);
-    if (last) return last;
+    const known = this.#measured.get(operation);
+    if (known) return known;
     const measure = measureOperation(this.#options.schema, document, operation, variables);
     const exceeds = this.#firstExceeded(measure, LIMITS);
     const cost = exceeds ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
     const measured = { ...measure, exceeds, cost };
-    this.#last.set(operation, measure.variables, variables, measured);
+    if (measure.variables.length === 0) this.#measured.set(operation, measured);
     return measured;
   }
 
@@ -86,12 +96,13 @@ export class OperationLimiter {
   }
 
   #firstExceeded(measure: Measure, limits: readonly LimitName[]): LimitName | undefined {
-    return limits.find((limit) => measure[limit] > this.#options.limits[limit]);
+    const sizes = { ...measure, upstreamCalls: certainCalls(measure) };
+    return limits.find((limit) => sizes[limit] > this.#limits[limit]);
   }
 
   #refuse(limit: LimitName | undefined): void {
     if (!limit) return;
-    const max = this.#options.limits[limit];
+    const max = this.#limits[limit];
     const message = `The operation has more than ${max} ${COUNTED[limit]}. Ask for less at once.`;
     throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
   }
