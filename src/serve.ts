@@ -31,8 +31,7 @@ export async function serve(
   const metrics = createMetrics();
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const shared = config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, log));
-  const invalidation = config.rest.readCacheTtlMs > 0 ? shared?.createInvalidation() : undefined;
-  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry), invalidation });
+  const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry) });
   registerProcessMetrics(metrics.registry, shared);
   showHealth(() => rest.health(), metrics.registry);
   const gateway = await createGateway({

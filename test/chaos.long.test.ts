@@ -183,7 +183,7 @@ test('of 120 operations a second, a killed worker loses only what it had in flig
   test('that hangs for 5 s, or is killed, nothing fails at 150 operations a second', async () => {
     let redis = await startRedis();
     cleanUps.push(() => redis.kill());
-    const gateway = await start({ REDIS_URL: redis.url, READ_CACHE_TTL_MS: '1000' });
+    const gateway = await start({ REDIS_URL: redis.url });
     const faults = async () => {
       await elapsed(2_000);
       redis.hang();

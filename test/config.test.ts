@@ -320,13 +320,6 @@ const rows: [name: string, env: Env, problems: string[]][] = [
       'REST_SECRET_KEY: must not be the development key in production',
     ],
   ],
-  [
-    'a cache over several workers without Redis',
-    { READ_CACHE_TTL_MS: '1000', WORKERS: '2' },
-    [
-      'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
-    ],
-  ],
 ];
 
 test.each(rows)('%s', (_name, env, problems) => {
@@ -341,12 +334,10 @@ const numbers: [name: string, min: number, max: number][] = [
   ['PORT', 0, 65_535],
   ['MANAGEMENT_PORT', 0, 65_535],
   ['REST_CONNECTIONS', 1, 10_000],
-  ['REST_QUEUE_MS', 1, 600_000],
   ['SHUTDOWN_DELAY_MS', 0, 600_000],
   ['JWT_MAX_LIFETIME_S', 0, 315_360_000],
   ['OPERATION_TIMEOUT_MS', 1, 600_000],
   ['SHUTDOWN_GRACE_MS', 1, 600_000],
-  ['READ_CACHE_TTL_MS', 0, 60_000],
   ['MAX_BODY_BYTES', 1_024, 16_777_216],
   ['MAX_TOKENS', 10, 100_000],
   ['MAX_DEPTH', 1, 100],

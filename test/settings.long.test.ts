@@ -52,7 +52,6 @@ const VALUES: Record<string, () => Env> = {
   REST_BASE_URL: () => ({}),
   REST_API_KEY: () => ({ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') }),
   REST_SECRET_KEY: () => ({ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') }),
-  READ_CACHE_TTL_MS: () => ({ READ_CACHE_TTL_MS: '1000' }),
   JWT_JWKS_URL: () => ({ JWT_JWKS_URL: 'http://127.0.0.1:1/keys', ...claims }),
   JWT_PUBLIC_KEY: () => ({ JWT_PUBLIC_KEY_FILE: file('public-key', PEM), ...claims }),
   JWT_SECRET: () => ({ JWT_SECRET_FILE: file('jwt-secret', SECRET), ...claims }),
@@ -93,8 +92,7 @@ test.each(settingsOf(SETTINGS).map(({ name, form }) => [name, form] as const))('
 
 describe('together', () => {
   test.each<[name: string, env: () => Env]>([
-    ['Redis and a read cache', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000' })],
-    ['Redis, a read cache and workers', () => ({ REDIS_URL: redisUrl(), READ_CACHE_TTL_MS: '1000', WORKERS: '2' })],
+    ['Redis and workers', () => ({ REDIS_URL: redisUrl(), WORKERS: '2' })],
     [
       'what compose.yaml sets',
       () => ({
@@ -106,14 +104,12 @@ describe('together', () => {
         JWT_SECRET_FILE: file('jwt-secret', SECRET),
         ...claims,
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
       }),
     ],
     [
       'everything that is loaded lazily',
       () => ({
         REDIS_URL: redisUrl(),
-        READ_CACHE_TTL_MS: '1000',
         WORKERS: '2',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
         PERSISTED_OPERATIONS: 'log',

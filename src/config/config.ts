@@ -77,7 +77,7 @@ function productionProblems({ rest, auth: jwt, corsOrigins }: Settings, auth: Au
 
 /** Settings that cannot be used together, one line for each variable. */
 function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<string>): string[] {
-  const { host, rest, redisUrl, workers, operationTimeoutMs, persistedOperations } = settings;
+  const { host, rest, redisUrl, operationTimeoutMs, persistedOperations } = settings;
   const problems: string[] = [];
   if (auth.kind === 'open' && !LOOPBACK.test(host)) {
     problems.push(
@@ -91,11 +91,6 @@ function conflictsOf(settings: Settings, auth: AuthConfig, given: ReadonlySet<st
   }
   if (persistedOperations.mode !== 'off' && persistedOperations.files.length === 0) {
     problems.push(`PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${persistedOperations.mode}`);
-  }
-  if (rest.readCacheTtlMs > 0 && workers !== 1 && !redisUrl) {
-    problems.push(
-      'REDIS_URL: is needed for READ_CACHE_TTL_MS with several WORKERS, so that a write through one of them is seen by all',
-    );
   }
   if (redisUrl && !isRedisUrl(reveal(redisUrl))) {
     problems.push(

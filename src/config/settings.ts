@@ -55,14 +55,12 @@ export const SETTINGS = z.object({
     timeoutMs: setting(
       'REST_TIMEOUT_MS',
       milliseconds.default(3_000),
-      'how long one REST call may take, its retries included; begins when it leaves the queue; at most `OPERATION_TIMEOUT_MS`',
+      'how long one REST call may take, its retries included; begins when the first request is sent; at most `OPERATION_TIMEOUT_MS`',
     ),
-    connections: setting('REST_CONNECTIONS', whole(1, 10_000).default(128), 'connections to the REST service at most'),
-    queueMs: setting('REST_QUEUE_MS', milliseconds.default(3_000), 'how long a call may wait for a connection'),
-    readCacheTtlMs: setting(
-      'READ_CACHE_TTL_MS',
-      whole(0, 60_000).default(0),
-      'how long reads of players and referrals are kept; 0 keeps nothing. Several workers or replicas need `REDIS_URL`',
+    connections: setting(
+      'REST_CONNECTIONS',
+      whole(1, 10_000).default(64),
+      'connections to the REST service at most, for each of its six endpoints: a slow endpoint does not use those of the others',
     ),
   }),
   operationTimeoutMs: setting(

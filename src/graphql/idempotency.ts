@@ -21,7 +21,7 @@ interface KeyedEvents {
   playerUniqueId: string;
   idempotencyKey: string;
   events: readonly { name: string; metadata?: object | null | undefined }[];
-  call: Pick<CallContext, 'deadline' | 'cancellation'>;
+  call: Pick<CallContext, 'deadline' | 'signal'>;
 }
 
 /** How long a lease goes on after the deadline of its operation, in milliseconds: time to record the outcome. */
@@ -73,13 +73,13 @@ export class Idempotency {
 async function claimInTime(
   store: KeyStore,
   request: Omit<ClaimRequest, 'leaseMs'>,
-  { deadline, cancellation }: KeyedEvents['call'],
+  { deadline, signal }: KeyedEvents['call'],
 ): Promise<Exclude<Claim, 'UNDER_WAY'>> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     const leftMs = Math.max(0, deadline - performance.now());
     const claim = await claimOnce(store, { ...request, leaseMs: Math.ceil(leftMs) + RECORD_WITHIN_MS });
     if (claim !== 'UNDER_WAY') return claim;
-    if (leftMs === 0 || cancellation.cancelled) return 'UNKNOWN';
+    if (leftMs === 0 || signal.aborted) return 'UNKNOWN';
     await sleep(Math.min(waitMs, leftMs));
   }
 }

@@ -18,11 +18,9 @@ import {
   parse,
   type VariableDefinitionNode,
   validate,
-  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import { CouponMembers } from '../rest/decode/coupon.ts';
 import { ClientError, requestError, withoutSuggestion } from './errors.ts';
 import type { Compiler, Execute } from './jit.ts';
 
@@ -31,8 +29,6 @@ interface DocumentInfo {
   readonly document: DocumentNode;
   /** SHA-256 of its text, in hexadecimal. */
   readonly hash: string;
-  /** The members of coupons that it selects. */
-  readonly couponMembers: CouponMembers;
 }
 
 /** One operation of a valid document. */
@@ -102,8 +98,8 @@ export class Operations {
     if (!operation) {
       const node = getOperationAST(known.document, operationName);
       if (!node) return undefined;
-      const { document, hash, couponMembers } = known;
-      operation = { document, operation: node, hash, couponMembers, requests: 0, execute: undefined };
+      const { document, hash } = known;
+      operation = { document, operation: node, hash, requests: 0, execute: undefined };
       known.operations.set(operationName, operation);
     }
     operation.requests += 1;
@@ -139,24 +135,15 @@ export class Operations {
       }
     }
     if (validate(schema, document, undefined, { maxErrors: 1 }).length > 0) return undefined;
-    const couponMembers = new CouponMembers(fieldNames(document));
     const known = {
       document,
       hash: hash('sha256', text),
-      couponMembers,
       operations: new Map<string | undefined, KnownOperation>(),
     };
     this.#byHash.set(known.hash, document);
     if (text.length <= MAX_TEXT_LENGTH) this.#byText.set(text, known);
     return known;
   }
-}
-
-/** The names of all fields that a document selects. */
-function fieldNames(document: DocumentNode): ReadonlySet<string> {
-  const names = new Set<string>();
-  visit(document, { Field: ({ name }) => void names.add(name.value) });
-  return names;
 }
 
 function parseOrUndefined(text: string, maxTokens: number): DocumentNode | undefined {

@@ -10,7 +10,7 @@ import fastify, {
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../graphql/errors.ts';
 import { withoutSchemas } from '../process/without-schemas.ts';
-import { Cancellation } from '../rest/call-context.ts';
+import { DISCONNECTED } from '../rest/call-context.ts';
 import { requestIdOf } from './headers.ts';
 
 /** What answers failures before routing. */
@@ -150,11 +150,11 @@ export function clientGone(): ClientError {
   return requestError('CANCELLED', 499, 'The client disconnected.');
 }
 
-/** Cancelled when the client closes the connection before its response is sent. `close` can be emitted twice. */
-export function cancellationOf({ raw }: FastifyReply): Cancellation {
-  const cancellation = new Cancellation();
+/** Aborts when the client closes the connection before its response is sent. */
+export function cancellationOf({ raw }: FastifyReply): AbortController {
+  const controller = new AbortController();
   raw.on('close', () => {
-    if (!raw.writableFinished) cancellation.cancel();
+    if (!raw.writableFinished) controller.abort(DISCONNECTED);
   });
-  return cancellation;
+  return controller;
 }

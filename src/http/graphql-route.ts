@@ -12,6 +12,7 @@ import type { Measured, OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { Admission, ResolvedOperation } from '../persisted-operations/admission.ts';
 import { batchPerTick } from '../rest/batch-per-tick.ts';
+import { abortAt } from '../rest/call-context.ts';
 import type { Permit, Semaphore } from '../rest/semaphore.ts';
 import type { Observation } from '../telemetry/observe.ts';
 import type { BodyReader } from './body.ts';
@@ -62,16 +63,18 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
       await route.rates.charge(caller, measured?.cost ?? 1);
       if (known && measured) check(route, known, measured, graphql, caller);
       const permit = await acquire(route.concurrency);
+      const deadline = performance.now() + route.operationTimeoutMs;
+      const clearTimer = abortAt(cancellation, deadline);
       let response = '';
       try {
-        if (cancellation.cancelled) throw clientGone();
-        const deadline = performance.now() + route.operationTimeoutMs;
+        if (cancellation.signal.aborted) throw clientGone();
         const record = route.observation.begin(request, known, caller);
-        const operation = { requestId: request.id, caller, known, record, cancellation, deadline };
+        const operation = { requestId: request.id, caller, known, record, signal: cancellation.signal, deadline };
         const context = createContext(route.context, operation);
         if (!route.production && measured) context.extensions['cost'] = costOf(measured);
         response = await respond(route, request, reply, { graphql, body, resolved, context });
       } finally {
+        clearTimer();
         route.concurrency.release(permit);
         route.rates.settle(caller, request.record?.calls.length ?? 0, response.length);
       }

@@ -1,12 +1,10 @@
 /* The only file that imports ioredis. It is imported lazily, so that a gateway without Redis does not load ioredis. */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reasonOf } from '../config/environment.ts';
 import { isRedisUrl } from '../config/forms.ts';
 import { reveal, type Secret } from '../config/secret.ts';
-import type { Invalidation, InvalidationListener } from '../rest/cache.ts';
 
 /** State that replicas and workers share. The gateway also works while Redis is not available. */
 export interface SharedState {
@@ -21,8 +19,6 @@ export interface SharedState {
   evaluate(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** Whether Redis is connected and answered the last time. */
   isUp(): boolean;
-  /** Sends this process's writes to the other processes, and receives theirs. Opens a second connection. */
-  createInvalidation(): Invalidation;
   close(): Promise<void>;
 }
 
@@ -38,13 +34,6 @@ const DISCONNECT_WITHIN_MS = 100;
 const MAX_RETRY_MS = 2_000;
 /** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
 const GIVE_UP_MS = 10_000;
-/**
- * How often a heartbeat is published, and how long after the last message the invalidations count as disconnected, in
- * milliseconds. Together they bound how long a stale read can be served while Redis hangs.
- */
-const HEARTBEAT_MS = 500;
-const HEARD_WITHIN_MS = 1_500;
-
 /** Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: it logs that and tries again. */
 export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise<SharedState> {
   const redis = connect(url);
@@ -79,7 +68,6 @@ export async function connectRedis(url: Secret, log: FastifyBaseLogger): Promise
     get: (key) => ask(() => redis.get(key)),
     evaluate: (script, keys, args) => ask(() => redis.eval(script, keys.length, ...keys, ...args)),
     isUp: () => redis.status === 'ready' && answers,
-    createInvalidation: () => createInvalidation(redis, connect(url)),
     async close() {
       closing = true;
       redis.disconnect();
@@ -91,7 +79,6 @@ function connect(url: Secret): Redis {
   const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    autoResubscribe: false,
     connectTimeout: CONNECT_WITHIN_MS,
     socketTimeout: GIVE_UP_MS,
     disconnectTimeout: DISCONNECT_WITHIN_MS,
@@ -140,68 +127,4 @@ function withinTime<Reply>(answer: Promise<Reply>): Promise<Reply> {
     const timer = setTimeout(() => setImmediate(tooLate), ANSWER_WITHIN_MS);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-}
-
-const WRITTEN = 'referral-gateway:written';
-/** The message of a process that could not publish its writes for a time: all caches of other processes may be stale. */
-const WRITES_MISSED = 'referral-gateway:writes-missed';
-
-/**
- * Invalidation by publish and subscribe. A heartbeat is sent like an invalidation, from the publisher through Redis to the
- * subscriber. Messages arrive in order, so a heartbeat that arrives proves that all earlier messages arrived.
- */
-function createInvalidation(publisher: Redis, subscriber: Redis): Invalidation {
-  const heartbeat = `referral-gateway:heartbeat:${randomUUID()}`;
-  let listener: InvalidationListener | undefined;
-  let missed = false;
-  let heardAt = Number.NEGATIVE_INFINITY;
-  let heard = false;
-
-  function setHeard(now: boolean): void {
-    if (heard === now) return;
-    heard = now;
-    listener?.connected(now);
-  }
-  function publish(channel: string, message: string): void {
-    publisher.publish(channel, message).catch(() => {
-      if (channel !== heartbeat) missed = true;
-    });
-  }
-  const timer = setInterval(() => {
-    const silentMs = performance.now() - heardAt;
-    if (silentMs > HEARD_WITHIN_MS) setHeard(false);
-    if (silentMs > GIVE_UP_MS && subscriber.status === 'ready') subscriber.disconnect(true);
-    if (publisher.status !== 'ready') return;
-    if (missed) publish(WRITES_MISSED, '');
-    missed = false;
-    publish(heartbeat, '');
-  }, HEARTBEAT_MS).unref();
-
-  subscriber.on('ready', () => {
-    heardAt = performance.now();
-    subscriber.subscribe(WRITTEN, WRITES_MISSED, heartbeat).then(
-      () => publish(heartbeat, ''),
-      () => undefined,
-    );
-  });
-  subscriber.on('close', () => setHeard(false));
-  subscriber.on('message', (channel: string, message: string) => {
-    if (channel === WRITTEN) listener?.written(message);
-    if (channel === WRITES_MISSED) setHeard(false);
-    if (channel !== heartbeat) return;
-    heardAt = performance.now();
-    setHeard(true);
-  });
-
-  return {
-    publish: (playerUniqueId) => publish(WRITTEN, playerUniqueId),
-    subscribe(newListener) {
-      listener = newListener;
-      if (heard) listener.connected(true);
-    },
-    async close() {
-      clearInterval(timer);
-      subscriber.disconnect();
-    },
-  };
 }

@@ -52,7 +52,6 @@ console.log(
 const upstream = await startUpstream();
 await compareCosts();
 if (only === undefined) {
-  await compareCaches();
   await measureLatency();
   await measureStart();
 }
@@ -91,20 +90,6 @@ function pairsOf(workload, goals) {
 /** A workload, and what is seen of it. */
 function measured(workload) {
   return { workload, costs: [], memory: [] };
-}
-
-/** Players that were asked for before, and players that never were, with the read cache on. */
-async function compareCaches() {
-  const few = { ...measured(W2), players: { next: 0, of: 100 } };
-  const ever = { ...measured(W2), players: { next: 1_000, of: 1_000_000_000 } };
-  for (let run = 0; run < RUNS; run += 1) {
-    const server = await startOurs(upstream, { READ_CACHE_TTL_MS: '60000' });
-    few.server = ever.server = server;
-    await inRounds([few, ever]);
-    await server.stop();
-  }
-  const what = 'W2 with the read cache: CPU of a request, warm ÷ cold';
-  rows.push({ what, ...ratio(few.costs, ever.costs), goal: 0.7 });
 }
 
 /**
