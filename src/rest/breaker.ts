@@ -2,7 +2,7 @@ import { breakerOpen } from './errors.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
 
-/** Requests of this many milliseconds count. */
+/** Results are counted for this many milliseconds, then from zero again. */
 const WINDOW_MS = 10_000;
 /** The breaker opens when this many players had failures and these are more than half of all results in the window. */
 const MIN_FAILURES = 10;
@@ -40,11 +40,13 @@ export class Breaker {
   #state: BreakerState = 'closed';
   #backOffMs = FIRST_MS;
   #trialAt = 0;
-  /** The last time of each player's counted failure, the oldest first. */
-  #failures = new Map<string, number>();
+  #windowEnd = 0;
+  /** The players with failures in the window. */
+  #failing = new Set<string>();
+  #successes = 0;
   #consecutive = 0;
-  /** Successes per second of the window, the oldest first. */
-  #successes = new Map<number, number>();
+  /** How often the breaker opened. Results of requests that were sent before do not count afterwards. */
+  #openings = 0;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
@@ -64,50 +66,49 @@ export class Breaker {
     return { isTrial: true, check: () => undefined, end: (result) => this.#endTrial(result) };
   }
 
-  /** Results of requests that were sent before the breaker opened do not count afterwards. */
   #counted(playerUniqueId: string): BreakerPermit {
-    const failures = this.#failures;
-    const isCurrent = () => this.#state === 'closed' && this.#failures === failures;
+    const openings = this.#openings;
     const check = () => {
       if (this.#state !== 'closed') throw breakerOpen(Math.max(this.#trialAt - this.#options.now(), FIRST_MS));
     };
-    return { isTrial: false, check, end: (result) => isCurrent() && this.#count(playerUniqueId, result) };
+    const end = (result: Result) => {
+      if (result !== 'none' && openings === this.#openings) this.#count(playerUniqueId, result === 'success');
+    };
+    return { isTrial: false, check, end };
   }
 
-  #count(playerUniqueId: string, result: Result): void {
+  #count(playerUniqueId: string, isSuccess: boolean): void {
     const now = this.#options.now();
-    const second = Math.floor(now / 1_000);
-    if (result === 'success') {
+    if (now >= this.#windowEnd) this.#startWindow(now);
+    if (isSuccess) {
+      this.#successes += 1;
       this.#consecutive = 0;
-      this.#successes.set(second, (this.#successes.get(second) ?? 0) + 1);
+    } else if (!this.#failing.has(playerUniqueId)) {
+      this.#failing.add(playerUniqueId);
+      this.#consecutive += 1;
     }
-    for (const at of this.#successes.keys()) if (at <= second - WINDOW_MS / 1_000) this.#successes.delete(at);
-    if (result !== 'failure') return;
-    for (const [id, at] of this.#failures) {
-      if (at > now - WINDOW_MS) break;
-      this.#failures.delete(id);
-    }
-    if (this.#failures.has(playerUniqueId)) return;
-    this.#failures.set(playerUniqueId, now);
-    this.#consecutive += 1;
-    let successes = 0;
-    for (const count of this.#successes.values()) successes += count;
-    const isMajority = this.#failures.size >= MIN_FAILURES && this.#failures.size > successes;
+    const isMajority = this.#failing.size >= MIN_FAILURES && this.#failing.size > this.#successes;
     if (isMajority || this.#consecutive >= MAX_CONSECUTIVE) this.#open(FIRST_MS);
   }
 
+  #startWindow(now: number): void {
+    this.#windowEnd = now + WINDOW_MS;
+    this.#failing.clear();
+    this.#successes = 0;
+  }
+
   #endTrial(result: Result): void {
-    if (result !== 'success') return this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
-    this.#failures = new Map();
-    this.#become('closed');
+    if (result === 'success') this.#become('closed');
+    else this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
   }
 
   #open(backOffMs: number): void {
+    const now = this.#options.now();
     this.#backOffMs = Math.min(backOffMs, LONGEST_MS);
-    this.#trialAt = this.#options.now() + this.#backOffMs;
-    this.#failures = new Map();
-    this.#successes = new Map();
+    this.#trialAt = now + this.#backOffMs;
+    this.#openings += 1;
     this.#consecutive = 0;
+    this.#startWindow(now);
     this.#become('open');
   }
 

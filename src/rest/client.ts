@@ -121,7 +121,8 @@ export function createRestClient(options: RestClientOptions): RestClient {
     decode: Decode<Result>,
   ): Promise<Result> {
     const context = operation.beginCall ? { ...operation, ...operation.beginCall() } : operation;
-    return await send(client, endpoint, createRequest(endpoint, content, context), content, context, decode);
+    const request = createRequest(endpoint, content, context);
+    return await send(client, { endpoint, request, playerUniqueId: content.playerUniqueId, context, decode });
   }
 
   return {

@@ -12,7 +12,6 @@ import type { Observer } from './client.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
-import type { RequestContent } from './request.ts';
 import { isTransient, readResponse, transientError } from './response.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type Exchange, NoResponse, type Request, type Response, type Transport } from './transport.ts';
@@ -46,19 +45,26 @@ export interface SendOptions {
 /** Decodes the body of a response; null when the player does not exist. */
 export type Decode<Result> = (body: Json | null, maybeDone: boolean) => Result;
 
-/** Sends one call. */
-export function send<Result>(...call: ConstructorParameters<typeof Call<Result>>): Promise<Result> {
-  return new Call<Result>(...call).send();
+/** One call of an operation. */
+interface CallInput<Result> {
+  endpoint: Endpoint;
+  request: Request;
+  playerUniqueId: string;
+  context: CallContext;
+  decode: Decode<Result>;
+}
+
+/** Sends one call. Rejects with an `UpstreamError`; the error of a write has its outcome. */
+export function send<Result>(options: SendOptions, input: CallInput<Result>): Promise<Result> {
+  return new Call(options, input).send();
 }
 
 /** A call and its state. */
 class Call<Result> {
   readonly #options: SendOptions;
   readonly #endpoint: Endpoint;
-  readonly #request: Request;
-  readonly #playerUniqueId: string;
   readonly #context: CallContext;
-  readonly #decode: Decode<Result>;
+  readonly #input: CallInput<Result>;
   readonly #began = performance.now();
   /** When the call has taken its time, on the clock of `performance.now()`; undefined before the first request. */
   #expiresAt: number | undefined;
@@ -70,23 +76,13 @@ class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(
-    options: SendOptions,
-    endpoint: Endpoint,
-    request: Request,
-    { playerUniqueId }: RequestContent,
-    context: CallContext,
-    decode: Decode<Result>,
-  ) {
+  constructor(options: SendOptions, input: CallInput<Result>) {
     this.#options = options;
-    this.#endpoint = endpoint;
-    this.#request = request;
-    this.#playerUniqueId = playerUniqueId;
-    this.#context = context;
-    this.#decode = decode;
+    this.#endpoint = input.endpoint;
+    this.#context = input.context;
+    this.#input = input;
   }
 
-  /** Rejects with an `UpstreamError`. The error of a write has its outcome. */
   async send(): Promise<Result> {
     try {
       assertActive(this.#context, this.#endpoint);
@@ -107,7 +103,7 @@ class Call<Result> {
     const { method, template } = this.#endpoint;
     budget.earn();
     for (;;) {
-      const permit = breaker.admit(this.#playerUniqueId);
+      const permit = breaker.admit(this.#input.playerUniqueId);
       const response = await this.#sendOnce(permit);
       if (!(response instanceof Error) && !isTransient(response)) return this.#read(response);
       const error = failureOf(this.#endpoint, response);
@@ -128,7 +124,7 @@ class Call<Result> {
     }
     const queuedAt = performance.now();
     let startedAt: number | undefined;
-    const exchange = transport.send(this.#endpoint, this.#request, () => {
+    const exchange = transport.send(this.#endpoint, this.#input.request, () => {
       permit.check();
       startedAt = performance.now();
       this.#start(startedAt);
@@ -178,7 +174,7 @@ class Call<Result> {
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return this.#decode(readResponse(response, this.#endpoint, onUnexpected404), maybeDone);
+    return this.#input.decode(readResponse(response, this.#endpoint, onUnexpected404), maybeDone);
   }
 
   /**
