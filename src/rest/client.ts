@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import type { CallContext, CallRecord } from './call-context.ts';
+import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import type { Warn } from './decode/members.ts';
 import { decodePlayer, decodeUpsert } from './decode/player.ts';
@@ -15,6 +15,7 @@ import {
   upsertPlayer,
 } from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
+import type { Observer } from './observer.ts';
 import { createRequests, type RequestContent } from './request.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { type Decode, send } from './send.ts';
@@ -39,23 +40,6 @@ export interface Health {
   active: number;
   /** Requests that wait for a connection. */
   queued: number;
-}
-
-/** Called by the client, for metrics. Every property is optional. */
-export interface Observer {
-  /** A call of an operation is over. */
-  call?(record: CallRecord): void;
-  /** An attempt is over: once for each request sent. */
-  attempt?(method: string, template: string, status: number | undefined, ms: number): void;
-  retry?(method: string, template: string): void;
-  breaker?(state: BreakerState): void;
-  /** A value of a response did not have the form that the interface document describes. */
-  decodeWarning?: Warn;
-  /**
-   * A 404 did not have the code that says that the player is unknown. It is still read as an unknown player. A wrong path in
-   * the base URL causes this for every player.
-   */
-  notFoundWithoutCode?(endpoint: string): void;
 }
 
 /** The settings of the REST client, in milliseconds where they are times. */
@@ -109,7 +93,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
     connectTimeoutMs: timeoutMs,
     maxResponseBytes,
   });
-  const breaker = new Breaker({ now, onChange: (state) => observer.breaker?.(state) });
+  const breaker = new Breaker(now, (state) => observer.breaker?.(state));
   const budget = new RetryBudget(now);
   const client = { transport, breaker, budget, observer, timeoutMs, connections, maxQueued, random };
   const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);

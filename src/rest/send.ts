@@ -6,12 +6,12 @@
  * about the service.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Breaker, BreakerPermit } from './breaker.ts';
+import type { Breaker, BreakerPermit, Result as BreakerResult, BreakerState } from './breaker.ts';
 import { assertActive, type CallContext, endedBy } from './call-context.ts';
-import type { Observer } from './client.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
+import type { Observer } from './observer.ts';
 import { isTransient, readResponse, transientError } from './response.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type Exchange, NoResponse, type Request, type Response, type Transport } from './transport.ts';
@@ -251,7 +251,7 @@ function asUpstreamError(error: unknown): UpstreamError {
 }
 
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-function resultOf(response: Response | Error, wasInFlight: boolean): Parameters<BreakerPermit['end']>[0] {
+function resultOf(response: Response | Error, wasInFlight: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
   if (response instanceof NoResponse) {
     if (response.reason === 'too-large') return 'success';

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Health, Observer } from '../rest/client.ts';
+import type { Health } from '../rest/client.ts';
+import type { Observer } from '../rest/observer.ts';
 import { SECONDS, showGauge, Tally } from './metrics.ts';
 
 /** Counts what the REST client does. */
