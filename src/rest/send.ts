@@ -6,7 +6,7 @@
  * about the service.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Breaker, BreakerPermit, Result as BreakerResult, BreakerState } from './breaker.ts';
+import type { Breaker, BreakerPermit, Result as BreakerResult } from './breaker.ts';
 import { assertActive, type CallContext, endedBy } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
