@@ -8,7 +8,6 @@ import { Compiler } from '../src/graphql/jit.ts';
 import { Operations } from '../src/graphql/operations.ts';
 import { startApollo } from '../src/graphql/server.ts';
 import { OperationLimiter } from '../src/limits/operation-limits.ts';
-import { Cancellation } from '../src/rest/call-context.ts';
 import { createOperationRecord } from '../src/telemetry/observe.ts';
 import { rules, schema } from './kit/executed.ts';
 import { createFixedRest } from './kit/fixed-rest.ts';
@@ -60,7 +59,7 @@ async function start() {
     caller: createCaller('p1', [], true),
     record: createOperationRecord(),
     requestId: 'request-1',
-    cancellation: new Cancellation(),
+    signal: new AbortController().signal,
     deadline: Number.POSITIVE_INFINITY,
   });
   return { apollo, contextValue, reported };

@@ -50,6 +50,4 @@ test('160 players and then 200 over a service of 1.4 s: the queue does not open 
   const { text } = await gateway.page('/metrics');
   expect(text).toMatch(/^rest_breaker\{state="closed"\} 1$/m);
   expect(text).toMatch(/^rest_breaker_openings_total 0$/m);
-  // The wait of those who came late is told apart from the service's own time.
-  expect(Number(/^rest_queue_wait_seconds_sum (.+)$/m.exec(text)?.[1])).toBeGreaterThan(32 + 72);
 });

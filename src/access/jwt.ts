@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors } from 'jose';
 import type { JwtConfig } from '../config/auth.ts';
-import { type Claim, readClaim, claimValue } from '../config/claims.ts';
+import { type Claim, claimValue, readClaim } from '../config/claims.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { idProblem } from '../rest/request.ts';
 import type { Caller, Rejection, TokenReason } from './caller.ts';

@@ -15,8 +15,6 @@ export function groupSettings(values: Values) {
       serviceIdField: values.REST_SERVICE_ID_FIELD,
       timeoutMs: values.REST_TIMEOUT_MS,
       connections: values.REST_CONNECTIONS,
-      queueMs: 3_000,
-      readCacheTtlMs: 0,
     },
     operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
     auth: {
@@ -49,24 +47,14 @@ export function groupSettings(values: Values) {
       exemptScope: values.PERSISTED_OPERATIONS_EXEMPT_SCOPE,
     },
     tracing: { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT },
-    connections: {
-      headersTimeoutMs: 5_000,
-      requestTimeoutMs: 15_000,
-      keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
-      max: 10_000,
-    },
-    // Above this average delay of the event loop, or this share of V8's heap limit, requests get 503.
-    overload: { concurrentOperations: values.MAX_CONCURRENT_OPERATIONS, eventLoopDelayMs: 1_000, heapPercent: 90 },
+    keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
+    maxConcurrentOperations: values.MAX_CONCURRENT_OPERATIONS,
     limits: {
       bodyBytes: values.MAX_BODY_BYTES,
       tokens: values.MAX_TOKENS,
       depth: values.MAX_DEPTH,
       complexity: values.MAX_COMPLEXITY,
       upstreamCalls: values.MAX_UPSTREAM_CALLS,
-      aliases: 30,
-      aliasLength: 128,
-      rootFields: 20,
-      directives: 30,
     },
     rates: {
       operations: rateOf(values, 'OPERATIONS'),

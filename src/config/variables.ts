@@ -38,8 +38,13 @@ export const VARIABLES = z.object({
   REST_API_KEY: f.secret.optional().describe('the API key of the REST service; needed in production'),
   REST_SECRET_KEY: f.secret.optional().describe('its secret key; needed in production'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
-  REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('how long a REST call may take, with its retries'),
-  REST_CONNECTIONS: f.whole(1, 10_000).default(128).describe('connections to the REST service at most'),
+  REST_TIMEOUT_MS: f.milliseconds
+    .default(3_000)
+    .describe('how long a REST call may take, with its retries; begins when the first request is sent'),
+  REST_CONNECTIONS: f
+    .whole(1, 10_000)
+    .default(64)
+    .describe('connections to each of the six endpoints of the REST service, at most'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
   JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),

@@ -30,7 +30,7 @@ export type Scalars = {
 /** A collection of products a coupon can be applied to. */
 export type Collection = {
   readonly __typename?: 'Collection';
-  /** Identifier of the collection. The service sends an integer; an ID keeps it exact, however large. */
+  /** Identifier of the collection. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
   readonly collectionId?: Maybe<Scalars['ID']['output']>;
   /** Name of the collection. */
   readonly collectionName?: Maybe<Scalars['String']['output']>;
@@ -382,11 +382,11 @@ export type Product = {
   readonly __typename?: 'Product';
   /** Names of the product to show. */
   readonly productDisplayName?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** Identifier of the product. The service sends an integer; an ID keeps it exact, however large. */
+  /** Identifier of the product. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
   readonly productId?: Maybe<Scalars['ID']['output']>;
   /** Name of the product. */
   readonly productName?: Maybe<Scalars['String']['output']>;
-  /** Identifier of the variant, when the product has variants. The service sends an integer; an ID keeps it exact, however large. */
+  /** Identifier of the variant, when the product has variants. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
   readonly variantId?: Maybe<Scalars['ID']['output']>;
   /** Name of the variant, when the product has variants. */
   readonly variantName?: Maybe<Scalars['String']['output']>;

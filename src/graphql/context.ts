@@ -27,7 +27,7 @@ export interface Context {
   known: KnownOperation | undefined;
   /** Its complexity; 0 before it is measured. */
   complexity: number;
-  /** The part of the context that REST calls need: request id, deadline, cancellation. */
+  /** The part of the context that REST calls need: request id, deadline, signal. */
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
@@ -93,7 +93,7 @@ export interface ContextOptions {
 /** What is known of an operation when its execution begins. */
 interface OperationContext
   extends Pick<Context, 'caller' | 'record'>,
-    Pick<CallContext, 'requestId' | 'cancellation' | 'deadline'> {}
+    Pick<CallContext, 'requestId' | 'signal' | 'deadline'> {}
 
 /** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
 export function createContext(
@@ -110,14 +110,12 @@ export function createContext(
 }
 
 function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {
-  const { requestId, cancellation, deadline, caller, record } = operation;
+  const { requestId, signal, deadline, record } = operation;
   const { trace } = record;
   const call: CallContext = {
     requestId,
-    cancellation,
+    signal,
     deadline,
-    // A server has many users. A single player must not use all connections.
-    callerKey: caller.scopes.has('any-player') ? undefined : caller.key,
     trace: record.traceHeaders,
     takeCall: () => budget.take(1),
     beginCall: trace && (() => beginTraced(call, trace)),

@@ -127,8 +127,8 @@ function withinBytes(errors: readonly GraphQLFormattedError[]): readonly GraphQL
   return end < 0 ? errors : errors.slice(0, Math.max(end, 1));
 }
 
-function showCall({ method, template, status, ms, shared, cached }: Context['record']['calls'][number]) {
-  return { method, template, status, ms: Math.round(ms * 10) / 10, shared, cached };
+function showCall({ method, template, status, ms }: Context['record']['calls'][number]) {
+  return { method, template, status, ms: Math.round(ms * 10) / 10 };
 }
 
 /** The codes of the user errors in the payloads of mutations, where they were selected. */

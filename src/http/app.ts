@@ -78,7 +78,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   app.addHook('onClose', () => execution.apollo.stop());
   const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
   await addHooks(app, { config, observation, draining: options.draining });
-  const slots = new Slots(config.overload.concurrentOperations);
+  const slots = new Slots(config.maxConcurrentOperations);
   metrics.showConcurrency(slots);
   const isUnderPressure = await routeGraphQL(app, {
     ...execution,

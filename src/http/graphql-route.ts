@@ -7,7 +7,7 @@ import { ClientError, requestError } from '../graphql/errors.ts';
 import { type PrepareOptions, prepare } from '../graphql/prepare.ts';
 import { searchOf } from '../graphql/request.ts';
 import type { ReportError } from '../graphql/response.ts';
-import { Cancellation } from '../rest/call-context.ts';
+import { abortAt, DISCONNECTED } from '../rest/call-context.ts';
 import type { Observation } from '../telemetry/observe.ts';
 import { checkContentType } from './body.ts';
 import { limitPressure, overloaded } from './pressure.ts';
@@ -78,23 +78,33 @@ function takeSlot(slots: Slots, request: FastifyRequest, reply: FastifyReply): v
 async function answer(route: GraphQLRoute, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   const http = toApolloRequest(request);
   const { caller } = request;
-  const cancellation = new Cancellation();
+  const cancellation = new AbortController();
   onEnd(request, reply, (isSent) => {
-    if (!isSent) cancellation.cancel();
+    if (!isSent) cancellation.abort(DISCONNECTED);
   });
+  let clearTimer = () => {};
   const context = async () => {
     if (!caller) throw new Unauthenticated({ reason: 'missing' });
     try {
       await prepare(route, http, caller);
       const deadline = performance.now() + route.operationTimeoutMs;
+      clearTimer = abortAt(cancellation, deadline);
       const record = route.observation.begin(request, caller);
-      return createContext(route.context, { requestId: request.id, caller, record, cancellation, deadline });
+      return createContext(route.context, {
+        requestId: request.id,
+        caller,
+        record,
+        signal: cancellation.signal,
+        deadline,
+      });
     } catch (error) {
       recordFailure(route, request, error);
       throw error;
     }
   };
-  const response = await route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context });
+  const response = await route.apollo
+    .executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context })
+    .finally(() => clearTimer());
   const text = applyResponse(response, reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
   if (request.slot?.fits(text.length) === false) throw request.record?.type === 'mutation' ? unsent() : overloaded();

@@ -27,7 +27,7 @@ export function createApp(config: Config, log: FastifyBaseLogger): FastifyInstan
     clientErrorHandler: sendParserError,
     bodyLimit: config.limits.bodyBytes,
     requestTimeout: REQUEST_MS,
-    keepAliveTimeout: config.connections.keepAliveTimeoutMs,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
     connectionTimeout: config.operationTimeoutMs + REQUEST_MS,
     // While the gateway drains, it still answers requests that arrive on open connections.

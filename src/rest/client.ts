@@ -1,47 +1,67 @@
 import type { Config } from '../config/config.ts';
-import { type Invalidation, ReadCache } from './cache.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
 import type { CallContext } from './call-context.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import type { Warn } from './decode/members.ts';
-import { decodePlayer } from './decode/player.ts';
+import { decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
-import { getPlayer, listCoupons, listReferrals } from './endpoints.ts';
-import { Languages } from './language.ts';
-import type { Health, Observer } from './observer.ts';
-import { Reads, type ReadsOptions } from './reads.ts';
-import { createRequests } from './request.ts';
-import { Resilience } from './resilience.ts';
+import {
+  deletePlayer,
+  type Endpoint,
+  getPlayer,
+  listCoupons,
+  listReferrals,
+  trackEvents,
+  upsertPlayer,
+} from './endpoints.ts';
+import { UpstreamError } from './errors.ts';
+import type { Observer } from './observer.ts';
+import { createRequests, type RequestContent } from './request.ts';
+import { RetryBudget } from './retry-budget.ts';
+import { type Decode, send } from './send.ts';
 import { createTransport } from './transport.ts';
-import type { Coupon, Player, ReferralPage } from './wire.ts';
-import { createWrites, type Writes } from './writes.ts';
+import type {
+  Coupon,
+  Player,
+  PlayerUpsertRequest,
+  PlayerUpsertResponse,
+  ReferralPage,
+  TrackEventsRequest,
+} from './wire.ts';
 
-const MEGABYTE = 1024 * 1024;
-/** The size of each of the two caches, of players and of referrals. */
-const CACHE_BYTES = 32 * MEGABYTE;
+/** Larger responses would block the event loop while they are parsed and decoded. */
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+const MAX_QUEUED = 10_000;
 
-/**
- * The settings of the REST client, in milliseconds where they are times. A change of a key takes effect with the next
- * request.
- */
+/** The state of the client at this moment. */
+export interface Health {
+  breaker: BreakerState;
+  /** Requests in flight. */
+  active: number;
+  /** Requests that wait for a connection. */
+  queued: number;
+}
+
+/** The settings of the REST client, in milliseconds where they are times. */
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
-  /** Sends writes to other processes; needed when several processes cache reads. */
-  invalidation?: Invalidation | undefined;
   observer?: Observer;
-  /** The largest response body that is accepted, in bytes. Default 8 MB. */
+  /** The largest response body that is accepted, in bytes. Default 2 MB. */
   maxResponseBytes?: number;
-  /** How often an open breaker lets a trial call through, in milliseconds. Default 1,000. */
-  breakerIntervalMs?: number;
+  /** How many requests of one endpoint may wait for a connection. Default 10,000. */
+  maxQueued?: number;
   /** A number from 0 up to 1, for jitter. Default `Math.random`. */
   random?: () => number;
+  /** The clock of breaker and retry budget, in milliseconds. Default `performance.now`. */
+  now?: () => number;
 }
 
 /**
  * The REST service, one method per endpoint. A failure is an `UpstreamError`, or a `RangeError` for an id or a language that
- * cannot be sent. Results may be shared with other operations: they must not be changed.
+ * cannot be sent. The errors of writes have the `outcome` of the write. Nothing is shared between calls or cached.
  */
-export interface RestClient extends Writes {
+export interface RestClient {
   /**
    * Null for a player that does not exist. Where the account does not have `lang`, its primary language is used, and then
    * the default language; `context.takeCall` is called before each of these further reads.
@@ -54,91 +74,94 @@ export interface RestClient extends Writes {
     limit: number,
     context: CallContext,
   ): Promise<ReferralPage | null>;
+  upsertPlayer(body: PlayerUpsertRequest, context: CallContext): Promise<PlayerUpsertResponse>;
+  deletePlayer(playerUniqueId: string, context: CallContext): Promise<'deleted' | 'unknown'>;
+  trackEvents(body: TrackEventsRequest, context: CallContext): Promise<void>;
   health(): Health;
   /** Closes every connection; calls in flight fail. */
   close(): Promise<void>;
 }
 
 export function createRestClient(options: RestClientOptions): RestClient {
-  const { timeoutMs, connections, queueMs, serviceIdField, observer = {}, invalidation } = options;
-  const { maxResponseBytes = 8 * MEGABYTE, breakerIntervalMs = 1_000, random = Math.random } = options;
+  const { timeoutMs, connections, serviceIdField, observer = {}, random = Math.random } = options;
+  const { maxResponseBytes = MAX_RESPONSE_BYTES, maxQueued = MAX_QUEUED, now = () => performance.now() } = options;
   const baseUrl = new URL(options.baseUrl);
-  const { origin } = baseUrl;
   const createRequest = createRequests({ ...options, baseUrl });
-  const transport = createTransport({ origin, connections, connectTimeoutMs: timeoutMs, maxResponseBytes });
-  const resilience = new Resilience({ transport, observer, connections, queueMs, breakerIntervalMs, random });
-  const warn: Warn = (warning, member) => observer.decodeWarning?.(warning, member);
-  const common = { createRequest, resilience, observer, timeoutMs };
-  const reads = createReads(options, common, warn);
-  const languages = new Languages();
-  invalidation?.subscribe({ written: reads.invalidate, connected: reads.enableCache });
+  const transport = createTransport({
+    origin: baseUrl.origin,
+    connections,
+    connectTimeoutMs: timeoutMs,
+    maxResponseBytes,
+  });
+  const breaker = new Breaker(now, (state) => observer.breaker?.(state));
+  const budget = new RetryBudget(now);
+  const client = { transport, breaker, budget, observer, timeoutMs, connections, maxQueued, random };
+  const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);
+
+  async function call<Result>(
+    endpoint: Endpoint,
+    content: RequestContent,
+    operation: CallContext,
+    decode: Decode<Result>,
+  ): Promise<Result> {
+    const context = operation.beginCall ? { ...operation, ...operation.beginCall() } : operation;
+    const request = createRequest(endpoint, content, context);
+    return await send(client, { endpoint, request, playerUniqueId: content.playerUniqueId, context, decode });
+  }
 
   return {
-    getPlayer(playerUniqueId, lang, context) {
-      const read = (tag: string | undefined) => reads.players.read({ playerUniqueId, lang: tag }, context);
-      return lang === undefined ? read(undefined) : languages.read(lang, context, read);
-    },
+    getPlayer: (playerUniqueId, lang, context) =>
+      inLanguage(lang, context, (tag) =>
+        call(
+          getPlayer,
+          { playerUniqueId, lang: tag },
+          context,
+          (body) => body && decodePlayer(body, playerUniqueId, warn),
+        ),
+      ),
     listCoupons: (playerUniqueId, context) =>
-      reads.coupons.read({ playerUniqueId, couponMembers: context.couponMembers }, context),
+      call(listCoupons, { playerUniqueId }, context, (body) => body && decodeCoupons(body, warn)),
     listReferrals: (playerUniqueId, page, limit, context) =>
-      reads.referrals.read({ playerUniqueId, query: `page=${page}&limit=${limit}` }, context),
-    ...createWrites({
-      ...common,
-      warn,
-      serviceIdField,
-      onSend: reads.invalidate,
-      onWritten(playerUniqueId) {
-        reads.invalidate(playerUniqueId);
-        invalidation?.publish(playerUniqueId);
-      },
-    }),
-    health: () => resilience.health(),
-    async close() {
-      await Promise.all([transport.close(), invalidation?.close()]);
-    },
+      call(
+        listReferrals,
+        { playerUniqueId, query: `page=${page}&limit=${limit}` },
+        context,
+        (body) => body && decodeReferrals(body, warn),
+      ),
+    upsertPlayer: (body, context) =>
+      call(upsertPlayer, { playerUniqueId: body.playerUniqueId, body }, context, (response) =>
+        decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
+      ),
+    // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
+    deletePlayer: (playerUniqueId, context) =>
+      call(deletePlayer, { playerUniqueId }, context, (response, maybeDone) =>
+        response === null && !maybeDone ? 'unknown' : 'deleted',
+      ),
+    trackEvents: (body, context) =>
+      call(trackEvents, { playerUniqueId: body.playerUniqueId, body }, context, () => undefined),
+    health: () => ({ breaker: breaker.state, ...transport.load() }),
+    close: () => transport.close(),
   };
 }
 
-/** The three reads with their caches. */
-function createReads(
-  { readCacheTtlMs: ttlMs, invalidation }: RestClientOptions,
-  common: Pick<ReadsOptions<unknown>, 'createRequest' | 'resilience' | 'observer' | 'timeoutMs'>,
-  warn: Warn,
-) {
-  const cache = { ttlMs, maxBytes: CACHE_BYTES };
-  const playerCache = ttlMs > 0 ? new ReadCache<Player>(cache) : undefined;
-  const referralCache = ttlMs > 0 ? new ReadCache<ReferralPage>(cache) : undefined;
-  const players = new Reads<Player>({
-    ...common,
-    endpoint: getPlayer,
-    decode: (body, id) => decodePlayer(body, id, warn),
-    cache: playerCache,
-  });
-  const coupons = new Reads<Coupon[]>({
-    ...common,
-    endpoint: listCoupons,
-    decode: (body, _id, { couponMembers }) => decodeCoupons(body, warn, couponMembers),
-  });
-  const referrals = new Reads<ReferralPage>({
-    ...common,
-    endpoint: listReferrals,
-    decode: (body) => decodeReferrals(body, warn),
-    cache: referralCache,
-  });
-
-  function enableCache(enabled: boolean): void {
-    playerCache?.enable(enabled);
-    referralCache?.enable(enabled);
+/**
+ * Reads in the requested language, else in its primary language (`en` of `en-US`), else in the default language. Only the
+ * service knows which languages the account has; it rejects others with 400.
+ */
+async function inLanguage<Result>(
+  lang: string | undefined,
+  context: CallContext,
+  read: (lang: string | undefined) => Promise<Result>,
+): Promise<Result> {
+  const [primary] = lang?.toLowerCase().split(/[-_]/, 1) ?? [];
+  const tags = lang === undefined ? [] : [...new Set([lang, primary === lang.toLowerCase() ? lang : primary])];
+  for (const tag of tags) {
+    try {
+      return await read(tag);
+    } catch (error) {
+      if (!(error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED' && error.status === 400)) throw error;
+      context.takeCall?.();
+    }
   }
-  // Nothing is cached until writes of other processes are received.
-  enableCache(invalidation === undefined);
-
-  /** A write changes its own player, and coupons and referrals of any player: a friend's order rewards the referrer too. */
-  function invalidate(playerUniqueId: string): void {
-    players.invalidate(playerUniqueId);
-    coupons.invalidateAll();
-    referrals.invalidateAll();
-  }
-
-  return { players, coupons, referrals, enableCache, invalidate };
+  return await read(undefined);
 }

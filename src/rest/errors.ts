@@ -4,10 +4,7 @@ import type { Endpoint } from './endpoints.ts';
 export type UpstreamErrorCode =
   /** No response within the time of the call or its operation. */
   | 'UPSTREAM_TIMEOUT'
-  /**
-   * No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), an open breaker, or a pause after a
-   * 429.
-   */
+  /** No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), or an open breaker. */
   | 'UPSTREAM_UNAVAILABLE'
   /** A response of 4xx: the service refuses the request. */
   | 'UPSTREAM_REJECTED'
@@ -23,12 +20,8 @@ export type UpstreamErrorCode =
 /** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
-/** Why the REST service refused a request, in its own words. Only for the log. */
-export interface Refusal {
-  code: string | undefined;
-  /** At most 200 characters. Values of the request, keys, e-mail addresses and long numbers are replaced by `…`. */
-  message: string | undefined;
-}
+/** How long a client is told to wait when no connection was free, in milliseconds. */
+const OVERLOADED_RETRY_MS = 1_000;
 
 /** A failed call. `code`, `retryable`, `retryAfterMs` and `outcome` are for clients; the rest is for the log. */
 export class UpstreamError extends Error {
@@ -42,14 +35,14 @@ export class UpstreamError extends Error {
   readonly outcome: WriteOutcome | undefined;
   /** The HTTP status of the response, when there was one. */
   readonly status: number | undefined;
-  /** The beginning of the response's body. It can hold personal data. */
-  readonly excerpt: string | undefined;
-  /** Why the service refused the request. */
-  readonly refusal: Refusal | undefined;
+  /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
+  readonly serviceCode: number | undefined;
+  /** Whether the gateway itself decided not to send the call: the breaker is open, or too many calls wait. */
+  readonly notSent: boolean;
 
   /**
-   * @param message Names the call by method and path template; never holds a key, an id or a URL.
-   * @param options `retryable` is false by default, all others undefined.
+   * @param message Names the call by method and path template; never contains a key, an id or a URL.
+   * @param options `retryable` and `notSent` are false by default, all others undefined.
    */
   constructor(code: UpstreamErrorCode, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -58,32 +51,35 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs);
     this.outcome = options.outcome;
     this.status = options.status;
-    this.excerpt = options.excerpt;
-    this.refusal = options.refusal;
+    this.serviceCode = options.serviceCode;
+    this.notSent = options.notSent ?? false;
   }
 
-  /** A copy with some members replaced. A copy of a `NotSent` is a plain `UpstreamError`. */
+  /** A copy with some properties replaced. */
   with(changes: UpstreamErrorOptions): UpstreamError {
     return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, ...changes });
   }
 }
 
 export type UpstreamErrorOptions = Partial<
-  Pick<UpstreamError, 'retryable' | 'retryAfterMs' | 'outcome' | 'status' | 'excerpt' | 'refusal' | 'cause'>
+  Pick<UpstreamError, 'retryable' | 'retryAfterMs' | 'outcome' | 'status' | 'serviceCode' | 'notSent' | 'cause'>
 >;
 
-/** The call was not sent because of the service: the breaker is open, or the service asked for a pause. */
-export class NotSent extends UpstreamError {
-  constructor(reason: string, retryAfterMs?: number) {
-    super('UPSTREAM_UNAVAILABLE', `Not sent: ${reason}`, { retryable: true, retryAfterMs });
-  }
-}
-
-/** Not sent, because it would wait for a connection for too long. */
-export function noConnection({ name }: Endpoint, retryAfterMs: number): UpstreamError {
-  return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, {
+/** Not sent, because the service failed too often. */
+export function breakerOpen(retryAfterMs: number): UpstreamError {
+  return new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', {
     retryable: true,
     retryAfterMs,
+    notSent: true,
+  });
+}
+
+/** Not sent, because all connections of the endpoint were in use. */
+export function noConnection({ name }: Endpoint): UpstreamError {
+  return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, {
+    retryable: true,
+    retryAfterMs: OVERLOADED_RETRY_MS,
+    notSent: true,
   });
 }
 
@@ -92,7 +88,7 @@ export function timedOut({ name }: Endpoint): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true });
 }
 
-/** No operation needs the result any more. */
+/** The client of the operation does not wait for the result any more. */
 export function cancelled({ name }: Endpoint): UpstreamError {
   return new UpstreamError('CANCELLED', `${name}: the client disconnected`);
 }

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
-import type { CouponMembers } from './decode/coupon.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
@@ -16,42 +14,25 @@ interface RequestOptions {
 
 /** The content of one request. */
 export interface RequestContent {
-  /** The player in the path; a POST names its player in the body. */
-  playerUniqueId?: string;
+  /** The player that the call is about: in the path, or in the body of a POST. */
+  playerUniqueId: string;
   query?: string;
   lang?: string | undefined;
   body?: unknown;
-  /** What is decoded of each coupon of the response; undefined: everything. */
-  couponMembers?: CouponMembers | undefined;
 }
 
-export interface IdentifiedRequest extends Request {
-  /**
-   * Everything that determines the result: base URL, a hash of the API key, path, query, language, and what is decoded.
-   * Reads with the same identity have the same result.
-   */
-  identity: string;
-  couponMembers: CouponMembers | undefined;
-  /** Both keys of the account, whether this request has them or not: the log must show neither. */
-  keys(): readonly string[];
-}
+type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => Request;
 
-export type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => IdentifiedRequest;
-
-/** Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. */
+/**
+ * Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. It
+ * throws a `RangeError` for an id or a language that cannot be sent.
+ */
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-  const key = reveal(apiKey);
-  /** Identifies the account without its key. */
-  const account = JSON.stringify([baseUrl.href, createHash('sha256').update(key).digest('base64')]);
-  const keys = () => [key, reveal(secretKey)];
-  /** Throws a `RangeError` for an id that cannot be sent. */
-  const pathOf = ({ template }: Endpoint, id: string | undefined) =>
-    root + (id === undefined ? template : template.replace(ID_PLACEHOLDER, encodeURIComponent(checkId(id))));
 
-  return (endpoint, { playerUniqueId, query, lang, body, couponMembers }, { requestId, trace }) => {
-    const path = pathOf(endpoint, playerUniqueId) + (query === undefined ? '' : `?${query}`);
-    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', key];
+  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, trace }) => {
+    const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(checkId(playerUniqueId)));
+    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
@@ -60,13 +41,9 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): 
     if (trace?.tracestate !== undefined) headers.push('tracestate', trace.tracestate);
     return {
       method: endpoint.method,
-      path,
+      path: query === undefined ? path : `${path}?${query}`,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
-      keys,
-      couponMembers,
-      // Neither a language nor an encoded path contains a space.
-      identity: `${account} ${lang ?? ''} ${path} ${couponMembers?.key ?? ''}`,
     };
   };
 }
@@ -89,25 +66,37 @@ interface IdProblem {
   message: string;
 }
 
+/** A part between slashes that a proxy resolves to another path. */
+const DOT_PART = /(?:^|[/\\])\.{1,2}(?:$|[/\\])/;
+/** The percent-encoded forms of `%`, `.`, `/` and `\`. */
+const ENCODED = /%(?:25|2e|2f|5c)/gi;
+
 /**
- * Why a `playerUniqueId` cannot be sent, or undefined when it can. Percent-encoding does not change `.` and `..`, which would
- * address another resource. Half of a surrogate pair cannot be encoded in UTF-8.
+ * Why a `playerUniqueId` cannot be sent, or undefined when it can. A part `.` or `..` could address another player: some
+ * proxies decode `%2F`, once or twice, before they resolve such parts. Half of a surrogate pair cannot be encoded in UTF-8.
  */
 export function idProblem(playerUniqueId: string): IdProblem | undefined {
   if (playerUniqueId.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (playerUniqueId === '.' || playerUniqueId === '..') {
-    return { code: 'INVALID', message: 'must not be "." or ".."' };
-  }
   if (playerUniqueId.length > MAX_ID_BYTES || Buffer.byteLength(playerUniqueId) > MAX_ID_BYTES) {
     return { code: 'TOO_LONG', message: `must have at most ${MAX_ID_BYTES} bytes of UTF-8` };
   }
+  if (hasDotPart(playerUniqueId)) return { code: 'INVALID', message: 'must not have "." or ".." between slashes' };
   if (CONTROL.test(playerUniqueId)) return { code: 'INVALID', message: 'must not contain control characters' };
   if (!playerUniqueId.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
   return undefined;
 }
 
+function hasDotPart(id: string): boolean {
+  const decoded = id.includes('%') ? decodeOnce(id) : id;
+  return DOT_PART.test(id) || (decoded !== id && (DOT_PART.test(decoded) || DOT_PART.test(decodeOnce(decoded))));
+}
+
+function decodeOnce(text: string): string {
+  return text.replace(ENCODED, decodeURIComponent);
+}
+
 /** The id itself. Throws a `RangeError` for one that cannot be sent. */
-export function checkId(playerUniqueId: string): string {
+function checkId(playerUniqueId: string): string {
   const problem = idProblem(playerUniqueId);
   if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
   return playerUniqueId;

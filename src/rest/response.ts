@@ -1,15 +1,16 @@
 import { isJson, type Json, parseJson } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
-import type { Observer } from './observer.ts';
-import type { NoResponse, Response } from './transport.ts';
+import type { Response } from './transport.ts';
 
-/** How much of a failed call's body is kept for the log. A longer body is cut, and its reason is then not logged. */
-const EXCERPT_BYTES = 16_384;
+/** The longest error body that is parsed for its code, in bytes. */
+const MAX_ERROR_BYTES = 16_384;
 /** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
 const BUSY_PLAYER = 2001;
+/** Replaces a missing `Retry-After` of a 429 or of a busy player, in milliseconds. */
+const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
 const MAX_RETRY_AFTER_MS = 30_000;
 /** The longest header value that is parsed, in characters: a service could send any length. */
@@ -25,19 +26,23 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
  * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
  * `isTransient`.
  */
-export function readResponse(response: Response, endpoint: Endpoint, observer: Observer): Json | null {
+export function readResponse(
+  response: Response,
+  endpoint: Endpoint,
+  onUnexpected404: (endpoint: string) => void,
+): Json | null {
   const { status, body } = response;
   if (status < 200 || (status >= 300 && status < 400)) throw invalid(endpoint, response);
   if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
   if (status === 404 && endpoint.ofPlayer) {
-    if (codeIn(parseJson(body.toString())) !== UNKNOWN_PLAYER) observer.notFoundWithoutCode?.(endpoint.name);
+    if (codeOf(body) !== UNKNOWN_PLAYER) onUnexpected404(endpoint.name);
     return null;
   }
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw invalid(endpoint, response);
   const text = body.toString();
   if (status >= 400) {
-    if (endpoint.ofPlayer && codeIn(parseJson(text)) === UNKNOWN_PLAYER) return null;
+    if (endpoint.ofPlayer && codeOf(body) === UNKNOWN_PLAYER) return null;
     throw failure('UPSTREAM_REJECTED', endpoint, response);
   }
   if (endpoint.acknowledges) {
@@ -55,25 +60,14 @@ export function readResponse(response: Response, endpoint: Endpoint, observer: O
 
 /** Whether the service says that it cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
 export function isTransient({ status, body }: Response): boolean {
-  return status >= 500 || status === 429 || (status === 422 && codeIn(parseJson(body.toString())) === BUSY_PLAYER);
+  return status >= 500 || status === 429 || (status === 422 && codeOf(body) === BUSY_PLAYER);
 }
 
-/** The error of a response that is `isTransient`. `pauseMs` replaces a missing `Retry-After`. */
-export function transientError(endpoint: Endpoint, response: Response, pauseMs?: number): UpstreamError {
-  const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? pauseMs };
+/** The error of a response that is `isTransient`. */
+export function transientError(endpoint: Endpoint, response: Response): UpstreamError {
+  const defaultMs = response.status < 500 ? BUSY_RETRY_MS : undefined;
+  const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? defaultMs };
   return failure('UPSTREAM_UNAVAILABLE', endpoint, response, options);
-}
-
-/** The error of an attempt without a response. */
-export function noResponseError({ name }: Endpoint, { reason, cause }: NoResponse): UpstreamError {
-  switch (reason) {
-    case 'connection':
-      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${name}: the connection failed`, { cause, retryable: true });
-    case 'too-large':
-      return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${name}: the body is too large`, { cause });
-    case 'bad-request':
-      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
-  }
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
@@ -94,12 +88,20 @@ function failure(
   { status, body }: Response,
   options: UpstreamErrorOptions = {},
 ): UpstreamError {
-  const excerpt = body.toString('utf8', 0, EXCERPT_BYTES);
-  return new UpstreamError(code, `${endpoint.name} responded ${status}`, { ...options, status, excerpt });
+  const serviceCode = codeOf(body);
+  return new UpstreamError(code, `${endpoint.name} responded ${status}`, { ...options, status, serviceCode });
 }
 
-function codeIn(body: unknown): unknown {
-  return isJson(body) ? body['code'] : undefined;
+/** The `code` of an error's body; undefined for a body that is too long or has none. */
+function codeOf(body: Buffer): number | undefined {
+  return body.length > MAX_ERROR_BYTES ? undefined : codeIn(parseJson(body.toString()));
+}
+
+/** Some services send the code as text. Codes have at most 5 digits, so that no telephone number gets into the log. */
+function codeIn(body: unknown): number | undefined {
+  const code = isJson(body) ? body['code'] : undefined;
+  const isCode = (typeof code === 'number' || typeof code === 'string') && /^\d{1,5}$/.test(String(code));
+  return isCode ? Number(code) : undefined;
 }
 
 function hasType({ headers }: Response, type: RegExp): boolean {

@@ -1,11 +1,10 @@
 import { type Dispatcher, Pool } from 'undici';
-import { batchPerTick } from './batch-per-tick.ts';
-import type { Method } from './endpoints.ts';
+import type { Endpoint, Method } from './endpoints.ts';
 
 interface TransportOptions {
   /** Scheme, host and port of the REST service. */
   origin: string;
-  /** How many connections are opened at most. */
+  /** How many connections are opened at most for each endpoint. */
   connections: number;
   /** How long opening a connection may take, in milliseconds. */
   connectTimeoutMs: number;
@@ -29,7 +28,7 @@ export interface Response {
   body: Buffer;
 }
 
-/** A request in flight. */
+/** A request that waits for a connection or is in flight. */
 export interface Exchange {
   /** Resolves to the response, to a `NoResponse`, or to the reason of the abort. Never rejects. */
   readonly response: Promise<Response | Error>;
@@ -40,7 +39,13 @@ export interface Exchange {
 }
 
 export interface Transport {
-  send(request: Request): Exchange;
+  /**
+   * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the request
+   * is not written, and the response is what was thrown.
+   */
+  send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange;
+  /** How many requests of an endpoint, or of all endpoints, are in flight, and how many wait for a connection. */
+  load(endpoint?: Endpoint): { active: number; queued: number };
   /** Closes every connection; requests in flight fail. */
   close(): Promise<void>;
 }
@@ -48,23 +53,28 @@ export interface Transport {
 /** The service gave no complete response. */
 export class NoResponse extends Error {
   override readonly name = 'NoResponse';
-  readonly reason: 'connection' | 'too-large' | 'bad-request';
-  /** Whether the service may have received the request; false only when not a byte of it was written. */
-  readonly sent: boolean;
+  readonly reason: 'connection' | 'connect-timeout' | 'too-large' | 'bad-request';
 
-  constructor(reason: NoResponse['reason'], sent: boolean, cause?: unknown) {
+  constructor(reason: NoResponse['reason'], cause?: unknown) {
     super(`No response: ${reason}`, { cause });
     this.reason = reason;
-    this.sent = sent;
   }
+}
+
+/** The connections of one endpoint, and what uses and waits for them. */
+interface Lane {
+  pool: Pool;
+  active: number;
+  queued: number;
 }
 
 /**
  * The only code that speaks HTTP to the REST service.
  *
- * Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects are not
- * followed, because the keys would be sent to the new address. No interceptor caches, retries or merges requests. The caller
- * must set timeouts: undici's own body timeout starts again with every byte.
+ * Each endpoint has connections of its own, so that a slow one does not use those of the others; the Pool has the queue for
+ * them. Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects are
+ * not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body timeout
+ * starts again with every byte.
  */
 export function createTransport({
   origin,
@@ -72,24 +82,38 @@ export function createTransport({
   connectTimeoutMs,
   maxResponseBytes,
 }: TransportOptions): Transport {
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  const sendBatched = batchPerTick((exchange: PoolExchange) => {
-    pool.dispatch(exchange.request, exchange);
-  }, process.nextTick);
+  const lanes = new Map<Endpoint, Lane>();
+  const options = { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  let closed = false;
+
+  function laneOf(endpoint: Endpoint): Lane {
+    let lane = lanes.get(endpoint);
+    if (!lane) {
+      lane = { pool: new Pool(origin, { ...options, connect: { timeout: connectTimeoutMs } }), active: 0, queued: 0 };
+      if (closed) void lane.pool.destroy();
+      lanes.set(endpoint, lane);
+    }
+    return lane;
+  }
+
   return {
-    send(request) {
-      const exchange = new PoolExchange(request, maxResponseBytes);
-      sendBatched(exchange);
+    send(endpoint, request, onStart) {
+      const lane = laneOf(endpoint);
+      const exchange = new PoolExchange(lane, onStart, maxResponseBytes);
+      lane.pool.dispatch(request, exchange);
       return exchange;
     },
-    close: () => pool.destroy(),
+    load(endpoint) {
+      const counted = endpoint ? [laneOf(endpoint)] : [...lanes.values()];
+      return {
+        active: counted.reduce((sum, lane) => sum + lane.active, 0),
+        queued: counted.reduce((sum, lane) => sum + lane.queued, 0),
+      };
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...lanes.values()].map(({ pool }) => pool.destroy()));
+    },
   };
 }
 
@@ -98,8 +122,9 @@ export function createTransport({
  * every call, and it knows when undici begins to write the request.
  */
 class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
-  readonly request: Request;
   readonly response: Promise<Response | Error>;
+  readonly #lane: Lane;
+  readonly #onStart: () => void;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -107,11 +132,14 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   #headers: Response['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #aborted: Error | undefined;
+  #ended = false;
   #resolve: (response: Response | Error) => void = () => {};
 
-  constructor(request: Request, maxBytes: number) {
-    this.request = request;
+  constructor(lane: Lane, onStart: () => void, maxBytes: number) {
+    this.#lane = lane;
+    this.#onStart = onStart;
     this.#maxBytes = maxBytes;
+    lane.queued += 1;
     this.response = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -121,15 +149,25 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
     return this.#controller !== undefined;
   }
 
+  /** A request that still waits stays in the Pool's queue, and counts there, until its turn comes. */
   abort(reason: Error): void {
-    this.#aborted = reason;
+    this.#aborted ??= reason;
     this.#resolve(reason);
     this.#controller?.abort(reason);
   }
 
+  /** An error thrown here fails the request before it is written and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#aborted) throw this.#aborted;
+    try {
+      this.#onStart();
+    } catch (error) {
+      this.#aborted = error instanceof Error ? error : new Error('The request was rejected.', { cause: error });
+      throw this.#aborted;
+    }
     this.#controller = controller;
-    if (this.#aborted) controller.abort(this.#aborted);
+    this.#lane.queued -= 1;
+    this.#lane.active += 1;
   }
 
   onResponseStart(
@@ -139,30 +177,42 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   ): void {
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers['content-length']) > this.#maxBytes) this.abort(new NoResponse('too-large', true));
+    if (Number(headers['content-length']) > this.#maxBytes) this.abort(new NoResponse('too-large'));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) this.abort(new NoResponse('too-large', true));
+    if (this.#bytes > this.#maxBytes) this.abort(new NoResponse('too-large'));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    receiveBatched(this);
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    const isRefused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-    this.#resolve(new NoResponse(isRefused ? 'bad-request' : 'connection', this.sent, error));
-  }
-
-  /** The response is complete. */
-  receive(): void {
+    this.#end();
     const [first, second] = this.#chunks;
     const body = first && !second ? first : Buffer.concat(this.#chunks, this.#bytes);
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end();
+    this.#resolve(this.#aborted ?? new NoResponse(reasonOf(error), error));
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.sent) this.#lane.active -= 1;
+    else this.#lane.queued -= 1;
+  }
 }
 
-const receiveBatched = batchPerTick((exchange: PoolExchange) => exchange.receive(), setImmediate);
+function reasonOf(error: Error): NoResponse['reason'] {
+  switch ('code' in error ? error.code : undefined) {
+    case 'UND_ERR_INVALID_ARG':
+      return 'bad-request';
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return 'connect-timeout';
+    default:
+      return 'connection';
+  }
+}

@@ -1,9 +1,6 @@
 /*
- * The parameters and results of the REST client.
- *
- * Requests have the generated types of the interface document. Results have the types that lenient decoding returns, in the
- * form of GraphQL results: dates in UTC with milliseconds, ids as text, members in camelCase, and undefined for members that
- * are absent, null or could not be decoded. Results can be shared between operations: they must not be changed.
+ * The parameters and results of the REST client. Results have the types that lenient decoding returns, in the form of GraphQL
+ * results: dates in UTC with milliseconds, ids as text, and undefined for what is absent, null or not readable.
  */
 import type { components } from '../generated/rest.ts';
 

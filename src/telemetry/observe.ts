@@ -186,8 +186,7 @@ function rounded(ms: number): number {
 
 /**
  * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
- * without a stack, with the code and the message of its refusal, from which the request's values are cut. Its response body
- * can contain personal data and keys, so it is logged as its structure only, at debug.
+ * without a stack, with the status and the code of its response. The rest of the response can contain personal data.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -196,23 +195,12 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       log.error({ err: cause, requestId }, 'field failed');
       return;
     }
-    const { code, status, message, refusal, excerpt } = cause;
-    // Clients often disconnect, and the operation's own line shows it.
-    const level = code === 'CANCELLED' ? 'debug' : 'warn';
-    log[level]({ requestId, code, upstreamStatus: status, reason: message, refusal }, 'upstream call failed');
-    if (excerpt && DEBUG.has(log.level)) log.debug({ requestId, form: formOf(excerpt) }, 'upstream answer');
+    const { code, status, serviceCode, message, notSent } = cause;
+    // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
+    const level = code === 'CANCELLED' || notSent ? 'debug' : 'warn';
+    log[level](
+      { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message },
+      'upstream call failed',
+    );
   };
-}
-
-/** The levels at which debug lines are written. */
-const DEBUG: ReadonlySet<string> = new Set(['debug', 'trace']);
-
-/** The structure of a JSON text: the names of members, short numbers, and `…` in place of texts. */
-function formOf(json: string): string {
-  if (!/^\s*[{[]/.test(json)) return '[no JSON]';
-  return json
-    .replace(/"(?:[^"\\]|\\.)*(?:"|$)(\s*:)?/g, (text, colon = '') =>
-      colon && !text.includes('@') ? text : `"…"${colon}`,
-    )
-    .replace(/\d{7,}/g, '…');
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { CallRecord } from '../rest/call-context.ts';
-import type { Health, Observer } from '../rest/observer.ts';
+import type { Health } from '../rest/client.ts';
+import type { Observer } from '../rest/observer.ts';
 import { SECONDS, showGauge, Tally } from './metrics.ts';
 
 /** Counts what the REST client does. */
@@ -8,12 +8,8 @@ export function observeRest(registry: Registry): Observer {
   const registers = [registry];
   const calls = new Tally({
     name: 'rest_calls_total',
-    help: 'Calls that operations needed, by the source of the result (sent, shared, cached, stale) and outcome.',
-    labels: (method: string, template: string, source: string, outcome: string) => ({
-      endpoint: `${method} ${template}`,
-      source,
-      outcome,
-    }),
+    help: 'Calls that operations needed, by outcome.',
+    labels: (method: string, template: string, outcome: string) => ({ endpoint: `${method} ${template}`, outcome }),
     registers,
   });
   const requests = new Tally({
@@ -23,13 +19,6 @@ export function observeRest(registry: Registry): Observer {
       endpoint: `${method} ${template}`,
       status: `${status ?? 'none'}`,
     }),
-    buckets: SECONDS,
-    registers,
-  });
-  const queueWaits = new Tally({
-    name: 'rest_queue_wait_seconds',
-    help: 'How long requests waited for a connection to the REST service.',
-    labels: () => ({}),
     buckets: SECONDS,
     registers,
   });
@@ -57,22 +46,15 @@ export function observeRest(registry: Registry): Observer {
     registers,
   });
   return {
-    call: (record) => calls.add(1, record.method, record.template, sourceOf(record), record.error ?? 'OK'),
+    call: (record) => calls.add(1, record.method, record.template, record.error ?? 'OK'),
     attempt: (method, template, status, ms) => requests.add(ms / 1_000, method, template, status),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
     breaker(state) {
       if (state === 'open') openings.inc();
     },
-    queueWait: (ms) => queueWaits.add(ms / 1_000),
     decodeWarning: (kind, member) => decodeWarnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };
-}
-
-function sourceOf({ stale, cached, shared }: CallRecord): string {
-  if (stale) return 'stale';
-  if (cached) return 'cached';
-  return shared ? 'shared' : 'sent';
 }
 
 const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
@@ -91,15 +73,6 @@ export function showHealth(health: () => Health, registry: Registry): void {
     },
   });
   showGauge('rest_requests_active', 'Requests to the REST service in flight.', registry, () => health().active);
-  const queued = 'Calls that wait for a connection to the REST service or for the end of a pause.';
+  const queued = 'Calls that wait for a connection to the REST service.';
   showGauge('rest_requests_queued', queued, registry, () => health().queued);
-  new Gauge({
-    name: 'rest_pause_seconds',
-    help: 'For how long no call is sent because the REST service asked for a pause.',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(health().pausedMs / 1000);
-    },
-  });
 }

@@ -78,13 +78,11 @@ function beginCall(tracer: Tracer, within: Context) {
   return {
     /** The headers of the call, so that the REST service continues this span. */
     headers: headersOf(span),
-    end({ method, template, status, attempts, shared, cached, error }: CallRecord): void {
+    end({ method, template, status, attempts, error }: CallRecord): void {
       span.updateName(`${method} ${template}`).setAttributes({
         'http.request.method': method,
         'url.template': template,
         'http.request.resend_count': Math.max(0, attempts - 1),
-        'gateway.shared': shared,
-        'gateway.cached': cached,
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
         ...(error === undefined ? {} : { 'error.type': error }),
       });

@@ -9,7 +9,6 @@ import { Idempotency } from '../../src/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
 import { Compiler, loadCompiler } from '../../src/graphql/jit.ts';
 import { formatResult } from '../../src/graphql/response.ts';
-import { Cancellation } from '../../src/rest/call-context.ts';
 import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
@@ -101,7 +100,7 @@ async function run(
     known: undefined,
     record: createOperationRecord(),
     requestId: 'r1',
-    cancellation: new Cancellation(),
+    signal: new AbortController().signal,
     deadline: Number.POSITIVE_INFINITY,
   };
   const idempotency = new Idempotency(createMemoryKeys(), rates);

@@ -44,7 +44,7 @@ export function createFixedRest(): FixedRest {
     upsertPlayer: () => Promise.reject(new Error('Nothing is written here.')),
     deletePlayer: () => Promise.reject(new Error('Nothing is written here.')),
     trackEvents: () => Promise.reject(new Error('Nothing is written here.')),
-    health: () => ({ breaker: 'closed', active: 0, queued: 0, pausedMs: 0 }),
+    health: () => ({ breaker: 'closed', active: 0, queued: 0 }),
     close: () => Promise.resolve(),
   };
 }

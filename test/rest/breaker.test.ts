@@ -3,24 +3,22 @@ import type { RestClient } from '../../src/rest/client.ts';
 import type { Answer } from '../kit/upstream.ts';
 import { failure, operation, start, type TestOperation } from './setup.ts';
 
-const track = (rest: RestClient, op: TestOperation = operation()) =>
-  failure(rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op));
+const track = (rest: RestClient, playerUniqueId = 'p1', op: TestOperation = operation()) =>
+  failure(rest.trackEvents({ playerUniqueId, events: {} }, op));
 
-/** Fails as many calls as it takes; no retry makes more of them. */
-async function fail(rest: RestClient): Promise<void> {
-  for (let call = 0; call < 10; call += 1) await track(rest);
+/** Calls of this many players fail; no retry makes more of them. */
+async function fail(rest: RestClient, players = 10): Promise<void> {
+  for (let player = 0; player < players; player += 1) await track(rest, `failing-${player}`);
 }
 
-/** Calls until it works. */
-async function eventually<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await call();
-    } catch {
-      await new Promise(setImmediate);
-    }
-  }
+/** A client with a clock that the test moves. */
+async function startWithClock(options: Parameters<typeof start>[0] = {}) {
+  const clock = { ms: 0 };
+  return { ...(await start({ now: () => clock.ms, ...options })), clock };
 }
+
+const failed = { status: 500 };
+const notSent = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined };
 
 describe('the breaker opens after', () => {
   test.each<[string, Answer]>([
@@ -28,58 +26,79 @@ describe('the breaker opens after', () => {
     ['lost connections', { fault: 'reset' }],
     ['timeouts', { fault: 'hang' }],
   ])('%s; then nothing is sent, and calls fail at once', async (_behaviour, answer) => {
-    const { upstream, rest, seen } = await start({ breakerIntervalMs: 60_000, timeoutMs: 30 });
+    const { upstream, rest, seen } = await startWithClock({ timeoutMs: 30 });
     upstream.on('POST /event', answer);
     await fail(rest);
-    while (rest.health().breaker !== 'open') await new Promise(setImmediate);
     expect(seen.breaker).toEqual(['open']);
-
-    const { retryAfterMs, ...error } = await failure(rest.getPlayer('p1', undefined, operation()));
-    expect(error).toEqual({ code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined, outcome: undefined });
-    expect(retryAfterMs).toBeGreaterThan(50_000);
-    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+    expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject({
+      ...notSent,
+      retryAfterMs: 1_000,
+      outcome: undefined,
+    });
     expect(upstream.calls()).toHaveLength(10);
   });
 
   test('refused connections', async () => {
-    const { upstream, rest } = await start({ breakerIntervalMs: 60_000 });
+    const { upstream, rest } = await startWithClock();
     await upstream.stop();
     await fail(rest);
     expect(rest.health().breaker).toBe('open');
   });
+
+  test('failures of twenty players in a row, though the service was well until then', async () => {
+    const { upstream, rest, seen } = await startWithClock();
+    await Promise.all(
+      Array.from({ length: 100 }, () => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation())),
+    );
+    upstream.on('POST /event', failed);
+    await fail(rest, 30);
+    expect(seen.breaker).toEqual(['open']);
+    expect(upstream.calls()).toHaveLength(120);
+  });
 });
 
-test('a service that fails all of a sudden is noticed though it was well until then', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 60_000 });
-  await Promise.all(
-    Array.from({ length: 100 }, () => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation())),
-  );
-  upstream.on('POST /event', { status: 500 });
-  for (let call = 0; call < 30; call += 1) await track(rest);
-  expect(seen.breaker).toEqual(['open']);
-  expect(upstream.calls()).toHaveLength(120);
+test('one player’s 500s do not open it', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  upstream.on('GET /player', failed);
+  upstream.on('GET /coupon', failed);
+  for (let call = 0; call < 50; call += 1) {
+    await failure(rest.getPlayer('p1', undefined, operation()));
+    await failure(rest.listCoupons('p1', operation()));
+  }
+  expect(seen.breaker).toEqual([]);
+});
+
+test('failures that are ten seconds apart do not open it', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock();
+  upstream.on('POST /event', failed);
+  await fail(rest, 9);
+  clock.ms += 10_001;
+  await track(rest, 'another');
+  expect(seen.breaker).toEqual([]);
 });
 
 test('one endpoint that fails does not close the others down, though it is tried again and again', async () => {
   const { upstream, rest } = await start();
-  upstream.on('GET /coupon', { status: 500 });
+  upstream.on('GET /coupon', failed);
   for (let screen = 0; screen < 20; screen += 1) {
     const op = operation();
-    const coupons = failure(rest.listCoupons('p1', op));
-    await Promise.all([rest.getPlayer('p1', undefined, op), rest.listReferrals('p1', 1, 50, op), coupons]);
+    const id = `p${screen}`;
+    const coupons = failure(rest.listCoupons(id, op));
+    await Promise.all([rest.getPlayer(id, undefined, op), rest.listReferrals(id, 1, 50, op), coupons]);
   }
   expect(rest.health().breaker).toBe('closed');
 });
 
 test.each<[string, Answer]>([
   ['refusals', { status: 400 }],
+  ['429s', { status: 429 }],
   ['refused keys', { status: 403 }],
   ['unreadable answers', { raw: '<' }],
   ['bodies over the limit', { raw: ' '.repeat(5000) }],
 ])('%s do not open it: the service is there', async (_behaviour, answer) => {
   const { upstream, rest } = await start({ maxResponseBytes: 1000 });
   upstream.on('POST /event', answer);
-  for (let round = 0; round < 2; round += 1) await fail(rest);
+  await fail(rest, 20);
   expect(upstream.calls()).toHaveLength(20);
   expect(rest.health().breaker).toBe('closed');
 });
@@ -89,7 +108,7 @@ test('clients that go away do not open it', async () => {
   upstream.on('POST /event', { fault: 'hang' });
   for (let call = 1; call <= 10; call += 1) {
     const op = operation();
-    const result = track(rest, op);
+    const result = track(rest, `p${call}`, op);
     await upstream.received(call);
     op.abort();
     await result;
@@ -97,125 +116,98 @@ test('clients that go away do not open it', async () => {
   expect(rest.health().breaker).toBe('closed');
 });
 
-test('it lets one call through after a while, and closes when that succeeds', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
-  upstream.on('POST /event', { status: 500 });
+test('half-open, it lets one of ten concurrent calls through, and closes when that succeeds', async () => {
+  const { upstream, rest, seen, clock } = await startWithClock();
+  upstream.on('POST /event', failed);
   await fail(rest);
-  await eventually(() => rest.getPlayer('p1', undefined, operation()));
-  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
-  expect(rest.health().breaker).toBe('closed');
-});
-
-test('it is open no longer once a call may be sent, though none comes: who waits for that sees it', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
-  upstream.on('POST /event', { status: 500 });
-  await fail(rest);
-  while (rest.health().breaker !== 'half-open') await new Promise(setImmediate);
-  expect(seen.breaker).toEqual(['open']);
-});
-
-test('while that one call is on its way the others fail at once', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 500 });
-  upstream.on('POST /event', { status: 500 });
-  await fail(rest);
-  const held = upstream.hold('GET /player');
-  const probe = eventually(() => rest.getPlayer('p1', undefined, operation()));
-  await held.arrived;
+  upstream.forget();
+  clock.ms += 1_000;
   expect(rest.health().breaker).toBe('half-open');
-  expect(await failure(rest.listCoupons('p1', operation()))).toMatchObject({
-    code: 'UPSTREAM_UNAVAILABLE',
-    retryable: true,
-  });
+  expect(seen.breaker).toEqual(['open']);
+  const held = upstream.hold('GET /player');
+  const calls = Array.from({ length: 10 }, (_, index) => rest.getPlayer(`p${index}`, undefined, operation()));
+  const others = calls.slice(1).map((call) => failure(call));
+  await held.arrived;
+  expect(await Promise.all(others)).toEqual(Array(9).fill(expect.objectContaining(notSent)));
+  expect(upstream.calls()).toEqual(['GET /integrations/player/p0']);
   held.release();
-  await probe;
-  expect(seen.breaker.at(-1)).toBe('closed');
-  expect(upstream.calls().filter((call) => call.includes('coupon'))).toEqual([]);
+  expect(await calls[0]).toMatchObject({ id: 'p0' });
+  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
+  await rest.listCoupons('p1', operation());
 });
 
 test.each<[string, Answer]>([
-  ['fails', { status: 500 }],
+  ['fails', failed],
   ['is cut', { fault: 'reset' }],
-])('it stays open when that one call %s', async (_behaviour, answer) => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
-  upstream.on('POST /event', answer);
+  ['hangs until its timeout', { fault: 'hang' }],
+])('it opens again when that one call %s: the call is not retried, and the back-off doubles', async (_name, answer) => {
+  const { upstream, rest, seen, clock } = await startWithClock({ timeoutMs: 30 });
+  upstream.on('POST /event', failed);
   await fail(rest);
+  upstream.on('GET /player', answer);
   upstream.forget();
-  await eventually(async () => {
-    await track(rest);
-    if (upstream.calls().length === 0) throw new Error('not sent yet');
-  });
-  expect(seen.breaker).toEqual(['open', 'half-open', 'open']);
+  for (const backOffMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    clock.ms += backOffMs - 1;
+    expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject(notSent);
+    clock.ms += 1;
+    await failure(rest.getPlayer('p1', undefined, operation()));
+  }
+  expect(upstream.calls()).toHaveLength(7);
+  expect(seen.breaker.slice(0, 3)).toEqual(['open', 'half-open', 'open']);
+
+  upstream.on('GET /player', 'usual');
+  clock.ms += 30_000;
+  await rest.getPlayer('p1', undefined, operation());
+  await fail(rest);
+  expect((await failure(rest.getPlayer('p1', undefined, operation())))['retryAfterMs']).toBe(1_000);
 });
 
 test('it stays open when the client of that one call goes away', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
-  upstream.on('POST /event', { status: 500 });
+  const { upstream, rest, seen, clock } = await startWithClock();
+  upstream.on('POST /event', failed);
   await fail(rest);
   upstream.on('POST /event', { fault: 'hang' });
   upstream.forget();
+  clock.ms += 1_000;
   const op = operation();
-  const probe = eventually(async () => {
-    if (op.cancellation.cancelled) return;
-    await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
-  });
+  const trial = track(rest, 'p1', op);
   await upstream.received(1);
   op.abort();
-  await probe;
+  await trial;
   expect(seen.breaker).toEqual(['open', 'half-open', 'open']);
 });
 
-test('one call that hangs does not keep the service out of use: the next one is sent an interval later', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5, timeoutMs: 60_000 });
-  upstream.on('POST /event', { status: 500 });
-  await fail(rest);
-  upstream.on('POST /event', { fault: 'hang' });
-  upstream.forget();
-  const op = operation({ inMs: 60_000 });
-  const hanging = eventually(async () => {
-    if (op.cancellation.cancelled) return;
-    await rest.trackEvents({ playerUniqueId: 'p1', events: {} }, op);
+test('calls that wait for a connection when it opens are not sent', async () => {
+  const { upstream, rest } = await startWithClock({ connections: 1 });
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
   });
+  upstream.on('GET /player', { after, raw: '' });
+  const first = rest.getPlayer('p1', undefined, operation());
   await upstream.received(1);
-  await eventually(() => rest.getPlayer('p1', undefined, operation()));
-  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
-  op.abort();
-  await hanging;
-  expect(rest.health().breaker).toBe('closed');
-});
-
-test('one call that is answered late closes it, though another has been sent since', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
-  upstream.on('POST /event', { status: 500 });
+  const waiting = ['p2', 'p3'].map((id) => failure(rest.getPlayer(id, undefined, operation())));
+  upstream.on('POST /event', failed);
   await fail(rest);
-  const held = upstream.hold('GET /player');
-  const late = eventually(() => rest.getPlayer('p1', undefined, operation()));
-  await held.arrived;
-  upstream.on('GET /coupon', { fault: 'hang' });
-  const op = operation();
-  const hanging = eventually(async () => {
-    if (op.cancellation.cancelled) return;
-    await rest.listCoupons('p1', op);
-  });
-  await upstream.received(12);
-  held.release();
-  await late;
-  op.abort();
-  await hanging;
-  expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
+  release();
+  await first;
+  expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(notSent)));
+  expect(upstream.calls().filter((call) => call.startsWith('GET'))).toHaveLength(1);
 });
 
 test('what was sent before it opened says nothing once it is closed again', async () => {
-  const { upstream, rest, seen } = await start({ breakerIntervalMs: 5 });
+  const { upstream, rest, seen, clock } = await startWithClock();
   let release = () => {};
   const after = new Promise<void>((resolve) => {
     release = resolve;
   });
   upstream.on('POST /event', { after, status: 500 });
-  const before = Array.from({ length: 30 }, () => track(rest));
+  const before = Array.from({ length: 30 }, (_, index) => track(rest, `before-${index}`));
   await upstream.received(30);
-  upstream.on('POST /event', { status: 500 });
+  upstream.on('POST /event', failed);
   await fail(rest);
-  await eventually(() => rest.getPlayer('p1', undefined, operation()));
+  clock.ms += 1_000;
+  await rest.getPlayer('p1', undefined, operation());
   release();
   await Promise.all(before);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);

@@ -24,7 +24,7 @@ const decoders: [string, (value: string) => unknown][] = [
   ['int', (value) => int(value, 'm', ignore)],
   ['boolean', (value) => boolean(value, 'm', ignore)],
   ['url', (value) => url(value, 'm', ignore)],
-  ['oneOf', (value) => oneOf(NAMES, value, 'm', ignore)],
+  ['oneOf', (value) => oneOf(NAMES)(value, 'm', ignore)],
   ['texts', (value) => texts([value], 'm', ignore)],
   ['dateTime', (value) => dateTime(value, 'm', ignore)],
   ['calendarDate', (value) => calendarDate(value, 'm', ignore)],
@@ -48,7 +48,7 @@ const decoders: [string, (value: string) => unknown][] = [
 function readAcknowledgement(value: string): unknown {
   try {
     const headers = { 'content-type': `application/${value}` };
-    return readResponse({ status: 200, headers, body: Buffer.from(value) }, trackEvents, {});
+    return readResponse({ status: 200, headers, body: Buffer.from(value) }, trackEvents, () => undefined);
   } catch {
     return undefined;
   }

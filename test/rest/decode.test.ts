@@ -51,6 +51,19 @@ describe('a player', () => {
     );
   });
 
+  test('has texts of at most 1,024 characters: longer ones are cut, and no pair of surrogates is', () => {
+    const long = { displayName: 'x'.repeat(1_025), city: `${'y'.repeat(1_023)}😀`, zip: 'z'.repeat(1_024) };
+    const custom = { note: 'n'.repeat(5_000) };
+    const [read, ...noticed] = player({ playerAttributes: { ...long, custom } });
+    expect(read.attributes).toMatchObject({
+      displayName: 'x'.repeat(1_024),
+      city: 'y'.repeat(1_023),
+      zip: long.zip,
+      custom,
+    });
+    expect(noticed).toEqual(['too-long playerAttributes.displayName', 'too-long playerAttributes.city']);
+  });
+
   test('that hostile names describe changes no prototype', () => {
     const body = JSON.parse(
       '{"__proto__":{"polluted":1},"playerAttributes":{"__proto__":{"polluted":1},"city":"Rome"}}',
@@ -189,6 +202,12 @@ describe('coupons', () => {
   });
 });
 
+test('a list of 300,000 items is cut, so that decoding does not block the event loop', () => {
+  const body = { coupons: Array.from({ length: 300_000 }, () => ({})) };
+  const [list, ...noticed] = withWarnings((warn) => decodeCoupons(body, warn));
+  expect([list.length, ...noticed]).toEqual([10_000, 'too-long coupons']);
+});
+
 describe('referrals', () => {
   const read = (body: Record<string, unknown>) => withWarnings((warn) => decodeReferrals(body, warn));
 
@@ -206,6 +225,12 @@ describe('referrals', () => {
   ])('of status %j are %j', (status, expected, ...noticed) => {
     const [page, ...seen] = read({ referredFriends: [{ status }] });
     expect([page.referredFriends[0]?.status, ...seen]).toEqual([expected, ...noticed]);
+  });
+
+  test('with long texts of friends are cut', () => {
+    const [page, ...noticed] = read({ referredFriends: [{ email: 'e'.repeat(258_000) }] });
+    expect(page.referredFriends[0]?.email).toHaveLength(1_024);
+    expect(noticed).toEqual(['too-long referredFriend.email']);
   });
 
   test('without anything are an empty page', () => {

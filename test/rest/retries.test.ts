@@ -29,7 +29,6 @@ describe.each(passing)('after %s', (_behaviour, answer) => {
       const op = operation();
       await reads[endpoint]?.(rest, op);
       expect(upstream.calls()).toHaveLength(3);
-      expect(op.own).toBe(1);
       expect(op.records).toMatchObject([{ attempts: 3, status: 200, error: undefined }]);
       expect(seen.retries).toHaveLength(2);
 
@@ -151,10 +150,55 @@ describe('Retry-After', () => {
 });
 
 test('retries are at most a fifth of recent traffic', async () => {
-  const { upstream, rest, seen } = await start();
+  const { upstream, another } = await start();
+  const retries: string[] = [];
+  const rest = another({ now: () => 0, observer: { retry: (method) => retries.push(method) } });
   let request = 0;
   upstream.on('GET /player', () => ({ status: request++ % 3 === 0 ? 500 : 200, raw: '' }));
   for (let call = 0; call < 150; call += 1) await rest.getPlayer('p1', undefined, operation()).catch(() => {});
-  expect(seen.retries.length).toBeGreaterThan(20);
-  expect(seen.retries.length).toBeLessThanOrEqual(10 + 0.2 * 150);
+  expect(retries.length).toBeGreaterThan(20);
+  expect(retries.length).toBeLessThanOrEqual(10 + 0.2 * 150);
+});
+
+test('a quiet gateway retries its first failing read, and one more each second after its budget is used up', async () => {
+  const { upstream, another } = await start();
+  let now = 0;
+  const rest = another({ now: () => now });
+  const retriesOf = async () => {
+    const op = operation();
+    await rest.getPlayer('p1', undefined, op).catch(() => {});
+    return (op.records[0]?.attempts ?? 0) - 1;
+  };
+  upstream.on('GET /player', { status: 500 }, 'usual');
+  expect(await retriesOf()).toBe(1);
+  upstream.on('GET /player', { status: 500 });
+  while ((await retriesOf()) > 0);
+  now += 1_000;
+  expect(await retriesOf()).toBe(1);
+});
+
+describe('429', () => {
+  test('of one player, with Retry-After: 30, fails no reads of others', async () => {
+    const { upstream, rest } = await start();
+    upstream.on('GET /player', ({ playerUniqueId }) =>
+      playerUniqueId === 'throttled' ? { status: 429, headers: { 'retry-after': '30' } } : 'usual',
+    );
+    const throttled = failure(rest.getPlayer('throttled', undefined, operation()));
+    expect(await throttled).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', status: 429, retryAfterMs: 30_000 });
+    const others = Array.from({ length: 150 }, (_, index) => rest.getPlayer(`p${index}`, undefined, operation()));
+    expect(await Promise.all(others)).toHaveLength(150);
+    expect(upstream.calls()).toHaveLength(151);
+    expect(rest.health().breaker).toBe('closed');
+  });
+
+  test.each<[string, Answer]>([
+    ['429', { status: 429 }],
+    ['422 of a busy player', { status: 422, json: { code: '2001' } }],
+  ])('%s: an event was not done and may be sent again', async (_name, answer) => {
+    const { upstream, rest } = await start();
+    upstream.on('POST /event', answer, 'usual');
+    const track = () => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation());
+    expect(await failure(track())).toMatchObject({ retryable: true, outcome: 'NOT_DONE', retryAfterMs: 200 });
+    expect(upstream.calls()).toHaveLength(1);
+  });
 });

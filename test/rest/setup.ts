@@ -1,12 +1,14 @@
 import { afterEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { type CallContext, type CallRecord, Cancellation } from '../../src/rest/call-context.ts';
+import { abortAt, type CallContext, type CallRecord, DISCONNECTED } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
+const clearTimers: (() => void)[] = [];
 afterEach(async () => {
+  for (const clearTimer of clearTimers.splice(0)) clearTimer();
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
@@ -15,7 +17,6 @@ export interface Seen {
   calls: CallRecord[];
   attempts: (number | undefined)[];
   retries: string[];
-  queueWaits: number[];
   breaker: string[];
   decodeWarnings: string[];
 }
@@ -35,7 +36,7 @@ export async function start(
 ): Promise<Started> {
   const upstream = await startUpstream(upstreamOptions);
   cleanUps.push(() => upstream.close());
-  const seen: Seen = { calls: [], attempts: [], retries: [], queueWaits: [], breaker: [], decodeWarnings: [] };
+  const seen: Seen = { calls: [], attempts: [], retries: [], breaker: [], decodeWarnings: [] };
   const another = (more: Partial<RestClientOptions> = {}) => {
     const rest = createRestClient({
       ...loadConfig({}).rest,
@@ -53,7 +54,6 @@ export async function start(
     call: (record: CallRecord) => seen.calls.push(record),
     attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
     retry: (method: string, template: string) => seen.retries.push(`${method} ${template}`),
-    queueWait: (ms: number) => seen.queueWaits.push(ms),
     breaker: (state: string) => seen.breaker.push(state),
     notFoundWithoutCode: (endpoint: string) => seen.decodeWarnings.push(`404 ${endpoint}`),
     decodeWarning: (warning: string, member: string) => seen.decodeWarnings.push(`${warning} ${member}`),
@@ -64,8 +64,6 @@ export async function start(
 export interface TestOperation extends CallContext {
   /** What its calls reported. */
   records: CallRecord[];
-  /** How many calls were begun for it, and not taken over from others or from the cache. */
-  readonly own: number;
   /** Its client goes away. */
   abort(): void;
 }
@@ -73,17 +71,16 @@ export interface TestOperation extends CallContext {
 /** An operation with ten seconds of time and no end of calls. */
 export function operation(overrides: Partial<CallContext> & { inMs?: number } = {}): TestOperation {
   const { inMs = 10_000, ...given } = overrides;
-  const cancellation = new Cancellation();
+  const controller = new AbortController();
+  const deadline = performance.now() + inMs;
+  clearTimers.push(abortAt(controller, deadline));
   const op: TestOperation = {
-    cancellation,
-    deadline: performance.now() + inMs,
+    signal: controller.signal,
+    deadline,
     requestId: 'request-1',
     records: [],
-    get own() {
-      return op.records.filter(({ shared, cached }) => !shared && !cached).length;
-    },
     onCall: (record) => op.records.push(record),
-    abort: () => cancellation.cancel(),
+    abort: () => controller.abort(DISCONNECTED),
     ...given,
   };
   return op;

@@ -14,7 +14,6 @@ import { createContext } from '../../src/graphql/context.ts';
 import { Idempotency } from '../../src/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
 import { formatResult } from '../../src/graphql/response.ts';
-import { Cancellation } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient } from '../../src/rest/client.ts';
 import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { compile, rules, schema } from '../kit/executed.ts';
@@ -133,7 +132,7 @@ async function expected({ source, variables }: GeneratedOperation, caller: Calle
     known: undefined,
     record: createOperationRecord(),
     requestId: 'oracle',
-    cancellation: new Cancellation(),
+    signal: new AbortController().signal,
     deadline: performance.now() + 10_000,
   };
   const rates = {

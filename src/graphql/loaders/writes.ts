@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql';
-import { Cancellation } from '../../rest/call-context.ts';
+import { abortAt } from '../../rest/call-context.ts';
 import { UpstreamError, type WriteOutcome } from '../../rest/errors.ts';
 import type { PlayerUpsertRequest, TrackEventsRequest } from '../../rest/wire.ts';
 import { ClientError } from '../errors.ts';
@@ -32,8 +32,15 @@ export function createOperationWrites({ rest, call, budget }: LoaderDependencies
      * Sends events that have an idempotency key. Not cancelled when the client disconnects, only at the deadline, because
      * the client can ask for the outcome again with the key.
      */
-    trackKeyedEvents: (body: TrackEventsRequest) =>
-      write(() => rest.trackEvents(body, { ...call, cancellation: new Cancellation() })),
+    async trackKeyedEvents(body: TrackEventsRequest) {
+      const controller = new AbortController();
+      const clearTimer = abortAt(controller, call.deadline);
+      try {
+        await write(() => rest.trackEvents(body, { ...call, signal: controller.signal }));
+      } finally {
+        clearTimer();
+      }
+    },
   };
 }
 

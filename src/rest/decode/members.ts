@@ -1,22 +1,30 @@
 /*
- * Decoders of single members. Real services send numbers as text, text as numbers, dates in many forms and null for missing
- * members. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid member must not
- * fail the whole player.
+ * Decoders of single properties. Real services send numbers as text, text as numbers, dates in many forms and null for missing
+ * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
+ * not fail the whole player.
  *
- * They run for every member of every response, so they take parameters instead of being closures, and try the usual form
- * first. A regular expression sees only text of bounded length: its time must not depend on what a service sends.
+ * They run for every property of every response, so they try the usual form first. A regular expression sees only text of
+ * bounded length: its time must not depend on what a service sends.
  */
 
 export type Json = Record<string, unknown>;
 
 /** Why a value was decoded to undefined or `UNKNOWN`. */
-type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'bad-url';
+type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'too-long' | 'bad-url';
 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
+/** Decodes the value of the property `member`. */
+export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => Decoded;
+
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
 const MAX_SHORT_TEXT = 64;
+
+/** The longest text of a player; a longer one is cut. */
+const MAX_PLAYER_TEXT = 1_024;
+/** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
+const MAX_ITEMS = 10_000;
 
 const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
@@ -40,6 +48,15 @@ export function text(value: unknown, member: string, warn: Warn): string | undef
   if (typeof value === 'number') return String(value);
   warn('wrong-type', member);
   return undefined;
+}
+
+/** Text about a player, at most 1,024 characters. Others may see it, so its length is limited for them. */
+export function playerText(value: unknown, member: string, warn: Warn): string | undefined {
+  const decoded = text(value, member, warn);
+  if (decoded === undefined || decoded.length <= MAX_PLAYER_TEXT) return decoded;
+  warn('too-long', member);
+  // Half of a surrogate pair at the end is left out.
+  return decoded.slice(0, MAX_PLAYER_TEXT).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** An identifier: text, or a whole number that JSON carried exactly. */
@@ -101,63 +118,81 @@ export function url(value: unknown, member: string, warn: Warn): string | undefi
 }
 
 /** The enum value of a text in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
-export function oneOf<Name extends string>(
-  names: ReadonlyMap<string, Name>,
-  value: unknown,
-  member: string,
-  warn: Warn,
-): Name | 'UNKNOWN' {
-  if (typeof value === 'string') {
-    const name = names.get(value) ?? names.get(shortText(value)?.toLowerCase() ?? '');
-    if (name !== undefined) return name;
-  }
-  if (value !== undefined && value !== null) warn('unknown-enum-value', member);
-  return 'UNKNOWN';
+export function oneOf<Name extends string>(names: ReadonlyMap<string, Name>): Decoder<Name | 'UNKNOWN'> {
+  return (value, member, warn) => {
+    if (typeof value === 'string') {
+      const name = names.get(value) ?? names.get(shortText(value)?.toLowerCase() ?? '');
+      if (name !== undefined) return name;
+    }
+    if (value !== undefined && value !== null) warn('unknown-enum-value', member);
+    return 'UNKNOWN';
+  };
 }
 
-export function object<Decoded>(
-  value: unknown,
-  decode: (value: Json, warn: Warn) => Decoded,
-  member: string,
-  warn: Warn,
-): Decoded | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (isJson(value)) return decode(value, warn);
-  warn('wrong-type', member);
-  return undefined;
+/** The decoders of an object's properties, by the names that the decoded object has. */
+type Table = Readonly<Record<string, Decoder<unknown>>>;
+type Shaped<Properties extends Table> = { [Name in keyof Properties]: ReturnType<Properties[Name]> };
+
+/**
+ * Decodes an object by a table. Properties of the service that the table does not name are left out.
+ *
+ * @param name The object's name in warnings.
+ * @param wireName The name that the service uses for a property. Default: the same.
+ */
+export function shape<Properties extends Table>(
+  name: string,
+  table: Properties,
+  wireName: (property: string) => string = (property) => property,
+): Decoder<Shaped<Properties> | undefined> {
+  const properties = Object.entries(table).map(([property, decode]) => {
+    const wire = wireName(property);
+    return { property, decode, wire, member: `${name}.${wire}` };
+  });
+  // A copy has all properties from the beginning, which is faster than to add them one by one.
+  const empty: Record<string, unknown> = Object.fromEntries(
+    Object.keys(table).map((property) => [property, undefined]),
+  );
+  return (value, member, warn) => {
+    if (value === undefined || value === null) return undefined;
+    if (!isJson(value)) {
+      warn('wrong-type', member);
+      return undefined;
+    }
+    const decoded = { ...empty };
+    for (const entry of properties) decoded[entry.property] = entry.decode(value[entry.wire], entry.member, warn);
+    // The loop has set each property of the table with its own decoder.
+    return decoded as Shaped<Properties>;
+  };
 }
 
-/** A list of objects; members that are not objects are left out. */
-export function objects<Decoded>(
-  value: unknown,
-  decode: (value: Json, warn: Warn) => Decoded,
-  member: string,
-  warn: Warn,
-): Decoded[] | undefined {
-  if (!Array.isArray(value)) return noList(value, member, warn);
-  // Decoded in place: a new list would be copied three to five times while it grows.
-  let length = 0;
-  for (const item of value) {
-    if (isJson(item)) value[length++] = decode(item, warn);
-    else warn('wrong-type', member);
-  }
-  value.length = length;
-  return value;
+/** A list of objects; items that are not objects are left out. */
+export function objects<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
+  return (value, member, warn) => {
+    const items = listOf(value, member, warn);
+    if (!items) return undefined;
+    const decoded: Decoded[] = [];
+    for (const item of items) {
+      const one = decode(item, member, warn);
+      if (one !== undefined) decoded.push(one);
+      else if (item === undefined || item === null) warn('wrong-type', member);
+    }
+    return decoded;
+  };
 }
 
 /** A list of texts; other members are left out, numbers become text, and a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
   if (typeof value === 'string') return value === '' ? [] : [value];
-  if (!Array.isArray(value)) return noList(value, member, warn);
-  const result: string[] = [];
-  for (const item of value) {
-    const decoded = text(item, member, warn);
-    if (decoded !== undefined) result.push(decoded);
-  }
-  return result;
+  const decoded = listOf(value, member, warn)?.map((item) => text(item, member, warn));
+  return decoded?.filter((item) => item !== undefined);
 }
 
-function noList(value: unknown, member: string, warn: Warn): undefined {
+function listOf(value: unknown, member: string, warn: Warn): readonly unknown[] | undefined {
+  if (Array.isArray(value)) {
+    if (value.length <= MAX_ITEMS) return value;
+    warn('too-long', member);
+    return value.slice(0, MAX_ITEMS);
+  }
   if (value !== undefined && value !== null) warn('wrong-type', member);
   return undefined;
 }

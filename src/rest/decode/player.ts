@@ -1,9 +1,29 @@
 import { UpstreamError } from '../errors.ts';
 import { calendarDate, dateTime } from './dates.ts';
-import { identifier, int, isJson, type Json, number, object, text, texts, url, type Warn } from './members.ts';
+import { identifier, int, isJson, type Json, number, playerText, shape, texts, url, type Warn } from './members.ts';
+
+const attributes = shape('playerAttributes', {
+  displayName: playerText,
+  firstName: playerText,
+  lastName: playerText,
+  mobile: playerText,
+  gender: playerText,
+  email: playerText,
+  dateOfBirth: dateTime,
+  joinDate: dateTime,
+  tags,
+  country: playerText,
+  city: playerText,
+  zip: playerText,
+  totalSpent: number,
+  totalOrders: int,
+  lastOrderDate: calendarDate,
+  avgOrderAmount: number,
+  custom,
+});
 
 export type Player = ReturnType<typeof decodePlayer>;
-export type PlayerAttributes = ReturnType<typeof attributes>;
+export type PlayerAttributes = NonNullable<ReturnType<typeof attributes>>;
 export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
 
 /**
@@ -15,7 +35,7 @@ export function decodePlayer(body: Json, playerUniqueId: string, warn: Warn) {
     // The same as `playerUniqueId`. GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
-    attributes: object(body['playerAttributes'], attributes, 'player.playerAttributes', warn),
+    attributes: attributes(body['playerAttributes'], 'player.playerAttributes', warn),
     referralLink: url(body['referralLink'], 'player.referralLink', warn),
   };
 }
@@ -39,40 +59,17 @@ function checkPlayer(body: Json, playerUniqueId: string): void {
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
-function attributes(from: Json, warn: Warn) {
-  return {
-    displayName: text(from['displayName'], 'playerAttributes.displayName', warn),
-    firstName: text(from['firstName'], 'playerAttributes.firstName', warn),
-    lastName: text(from['lastName'], 'playerAttributes.lastName', warn),
-    mobile: text(from['mobile'], 'playerAttributes.mobile', warn),
-    gender: text(from['gender'], 'playerAttributes.gender', warn),
-    email: text(from['email'], 'playerAttributes.email', warn),
-    dateOfBirth: dateTime(from['dateOfBirth'], 'playerAttributes.dateOfBirth', warn),
-    joinDate: dateTime(from['joinDate'], 'playerAttributes.joinDate', warn),
-    tags: tags(from['tags'], warn),
-    country: text(from['country'], 'playerAttributes.country', warn),
-    city: text(from['city'], 'playerAttributes.city', warn),
-    zip: text(from['zip'], 'playerAttributes.zip', warn),
-    totalSpent: number(from['totalSpent'], 'playerAttributes.totalSpent', warn),
-    totalOrders: int(from['totalOrders'], 'playerAttributes.totalOrders', warn),
-    // A calendar date, `2025-05-01`.
-    lastOrderDate: calendarDate(from['lastOrderDate'], 'playerAttributes.lastOrderDate', warn),
-    avgOrderAmount: number(from['avgOrderAmount'], 'playerAttributes.avgOrderAmount', warn),
-    custom: custom(from['custom'], warn),
-  };
-}
-
 /** Comma-separated text by the interface document; some services send a list. */
-function tags(value: unknown, warn: Warn): string[] | undefined {
-  const parts = typeof value === 'string' ? value.split(',') : texts(value, 'playerAttributes.tags', warn);
+function tags(value: unknown, member: string, warn: Warn): string[] | undefined {
+  const parts = typeof value === 'string' ? playerText(value, member, warn)?.split(',') : texts(value, member, warn);
   return parts?.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
 
 /** The strings and numbers among the free attributes. `Object.fromEntries` treats `__proto__` like any other name. */
-function custom(value: unknown, warn: Warn): Record<string, string | number> | undefined {
+function custom(value: unknown, member: string, warn: Warn): Record<string, string | number> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isJson(value)) {
-    warn('wrong-type', 'playerAttributes.custom');
+    warn('wrong-type', member);
     return undefined;
   }
   // The usual case needs no copy.
@@ -80,7 +77,7 @@ function custom(value: unknown, warn: Warn): Record<string, string | number> | u
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string | number] => {
       const fits = isCustomAttribute(entry[1]);
-      if (!fits && entry[1] !== null) warn('wrong-type', 'playerAttributes.custom');
+      if (!fits && entry[1] !== null) warn('wrong-type', member);
       return fits;
     }),
   );
