@@ -354,9 +354,7 @@ describe('with compose', () => {
     const directive = (name: string) => new RegExp(`^ +${name} (.*?)(?:k|s)?;`, 'm').exec(conf)?.[1];
     const upstream = /upstream gateway {(.*?)\n {2}}/s.exec(conf)?.[1] ?? '';
     expect(upstream).toContain(`server gateway:${imageEnv['PORT']} resolve;`);
-    expect(Number(/keepalive_timeout (\d+)s/.exec(upstream)?.[1]) * 1_000).toBeLessThan(
-      config.keepAliveTimeoutMs,
-    );
+    expect(Number(/keepalive_timeout (\d+)s/.exec(upstream)?.[1]) * 1_000).toBeLessThan(config.keepAliveTimeoutMs);
     expect(Number(directive('client_max_body_size')) * 1_024).toBe(config.limits.bodyBytes);
     expect(Number(directive('proxy_read_timeout')) * 1_000).toBeGreaterThan(config.operationTimeoutMs);
     expect(conf).toContain('proxy_pass http://gateway;');

@@ -111,7 +111,7 @@ describe('_entities', () => {
       data: null,
       errors: [[['_entities'], 'BAD_USER_INPUT']],
     });
-    const { errors } = await entities(everybody, many(101));
+    const { errors } = await entities(everybody, many(101), 'attributes { firstName } referralLink(lang: "fr")');
     expect(errors[0]?.[1]).toBe('OPERATION_TOO_COMPLEX');
     expect(all.upstream.calls()).toEqual([]);
   });

@@ -68,9 +68,15 @@ test('as long as the gateway starts it is healthy, but not ready', async () => {
 test('an open breaker leaves the gateway ready, and body and metrics tell it, until the service works again', async () => {
   const { url, page } = await start();
   upstream.on('GET /player', { status: 500 });
+  // The breaker counts a player once per window, so each request is about another one.
+  let players = 0;
+  const ask = () => {
+    players += 1;
+    return post(url, { query: PLAYER.replace('"p1"', `"p${players}"`) });
+  };
   const until = async (wanted: Page) => {
     for (const deadline = performance.now() + 20_000; performance.now() < deadline; ) {
-      await post(url, { query: PLAYER });
+      await ask();
       const now = await page('/readyz');
       expect(now.status).toBe(200);
       if (now.text === wanted.text) return;
@@ -79,7 +85,7 @@ test('an open breaker leaves the gateway ready, and body and metrics tell it, un
   };
   // The breaker changes with what it sees: without a request it would stay as it is.
   const untilMetric = async (wanted: string) => {
-    do await post(url, { query: PLAYER });
+    do await ask();
     while (!(await page('/metrics')).text.includes(wanted));
   };
   await until(readyBut('breaker-open'));

@@ -107,7 +107,12 @@ test.each<[name: string, args: string[], env: Record<string, string>, message: R
   ['both kinds', ['--sub', 'a', '--client', 'b'], env, /^Give either --sub or --client\.\n/],
   ['an unknown option', ['--admin'], env, /Unknown option '--admin'/],
   ['an unknown scope', ['--sub', 'a', '--scopes', 'admin'], env, /^There is no scope "admin"\.\n/],
-  ['an impossible player', ['--sub', '..', '--recipe', 'support'], env, /^--sub must not be "\." or "\.\."\.\n/],
+  [
+    'an impossible player',
+    ['--sub', '..', '--recipe', 'support'],
+    env,
+    /^--sub must not have "\." or "\.\." between slashes\.\n/,
+  ],
   [
     'no time',
     ['--sub', 'a', '--recipe', 'support', '--minutes', '0'],

@@ -43,7 +43,7 @@ export interface GatewayOptions {
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** How many new documents a caller may send. Default 50 in 5 seconds; servers 20 times that. For tests. */
-  newDocuments?: NewDocumentLimits;
+  newDocuments?: NewDocumentLimits | undefined;
   /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; for tests. */
   maxEventLoopDelayMs?: number;
 }
