@@ -421,7 +421,7 @@ describe('monitoring', () => {
         [...expr.matchAll(/\b(?:gateway|rest|process|nodejs)_\w+/g)].map(([name]) => name),
       );
       expect(asked.length).toBeGreaterThan(20);
-      const has = (name: string) => text.includes(`# TYPE ${name.replace(/_bucket$/, '')} `);
+      const has = (name: string) => text.includes(`# TYPE ${name.replace(/_(?:bucket|count|sum)$/, '')} `);
       expect([...new Set(asked)].filter((name) => !has(name))).toEqual([]);
     } finally {
       await gateway.kill();

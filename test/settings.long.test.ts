@@ -60,6 +60,7 @@ const VALUES: Record<string, () => Env> = {
   JWT_SECRET: () => ({ JWT_SECRET_FILE: file('jwt-secret', SECRET), ...claims }),
   JWT_ISSUER: () => ({ JWT_SECRET: SECRET, ...claims }),
   JWT_AUDIENCE: () => ({ JWT_SECRET: SECRET, ...claims }),
+  JWT_SCOPE_MAP: () => ({ JWT_SCOPE_MAP: '{"reader":["players:read"]}', JWT_SECRET: SECRET, ...claims }),
   JWT_TYP: () => ({ JWT_TYP: 'app+jwt', JWT_SECRET: SECRET, ...claims }),
   CLIENT_TOKENS_FILE: () => ({ CLIENT_TOKENS_FILE: file('clients.json', clients) }),
   CORS_ORIGINS: () => ({ CORS_ORIGINS: 'https://app.example.com' }),
@@ -76,7 +77,7 @@ const VALUES: Record<string, () => Env> = {
 function authorizationFor(env: Env): Record<string, string> {
   if (env['CLIENT_TOKENS_FILE']) return { authorization: `Bearer ${CLIENT}` };
   if (!env['JWT_ISSUER']) return {};
-  return { authorization: `Bearer ${token(env['JWT_PUBLIC_KEY_FILE'] ? keySign : secretSign)}` };
+  return { authorization: `Bearer ${token(env['JWT_PUBLIC_KEY_FILE'] || env['JWT_JWKS_URL'] ? keySign : secretSign)}` };
 }
 
 async function startsWith(env: Env): Promise<void> {
