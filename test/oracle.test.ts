@@ -7,12 +7,13 @@ import { getOperationAST, parse } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { createCaller } from '../src/access/caller.ts';
 import { SCOPES } from '../src/config/scopes.ts';
+import { MAPPED, signer } from './kit/callers.ts';
 import { callerWith, compile, executeBothWays, inOrder, OPEN, type Situation, schema } from './kit/executed.ts';
 import { IDS } from './kit/fixed-rest.ts';
 import { post, startBoth } from './kit/gateway.ts';
 import { type GeneratedOperation, generateOperations } from './kit/generate.ts';
 import { examples } from './kit/schema.ts';
-import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
+import { token, UNLIMITED } from './kit/tokens.ts';
 
 /** How many parts of fifty generated operations: all of them in the long tests. */
 const PARTS = process.env['TEST_TIER'] === 'long' ? 20 : 2;
@@ -282,16 +283,21 @@ test('a variable that must not be null and is left out has its default, also whe
   }
 });
 
-describe('over HTTP', () => {
-  const signer = secretSigner();
+describe.each([
+  ['as they usually are', undefined],
+  ['with mapped claims', MAPPED],
+])('over HTTP, with tokens %s', (_name, identity) => {
   let both: Awaited<ReturnType<typeof startBoth>>;
   beforeAll(async () => {
-    both = await startBoth({ NODE_ENV: 'production', ...signer.env, ...UNLIMITED });
+    both = await startBoth({ NODE_ENV: 'production', ...signer.env, ...UNLIMITED, ...identity?.env });
   });
   afterAll(() => both.close());
 
   const ask = (body: unknown, headers: Record<string, string> = {}) =>
-    post(both.gateway.url, body, { authorization: `Bearer ${token(signer)}`, ...headers });
+    post(both.gateway.url, body, {
+      authorization: `Bearer ${identity ? identity.tokenOf('p1', SCOPES) : token(signer)}`,
+      ...headers,
+    });
 
   test('the attack is one: given to the compiler, it runs', () => {
     const [[, source] = ['', '']] = ATTACKS;

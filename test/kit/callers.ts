@@ -17,7 +17,8 @@ export interface TestCaller {
   authorization: string | undefined;
 }
 
-const signer = secretSigner();
+/** Signs the tokens of the players of this file. */
+export const signer = secretSigner();
 
 /** A player's token. */
 export function player(sub: string, ...scopes: Scope[]): TestCaller {
