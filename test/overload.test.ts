@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
+import { keySigner, token } from './kit/tokens.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>> | undefined;
 beforeEach(() => {
@@ -105,3 +107,39 @@ function open({ url }: TestGateway): Socket {
   const { hostname, port } = new URL(url);
   return connect(Number(port), hostname);
 }
+
+test('clients that go away while their tokens are verified take no slot', async () => {
+  const signer = keySigner('RS256', 'k1');
+  const keys = createServer((_request, response) => {
+    asked();
+    void released.then(() => response.end(JSON.stringify({ keys: [signer.jwk] })));
+  });
+  let asked = () => {};
+  const wasAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await once(keys.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/keys`;
+  const { JWT_PUBLIC_KEY: _, ...env } = signer.env;
+  const { gateway } = await start({ ...env, JWT_JWKS_URL: url, MAX_CONCURRENT_OPERATIONS: '8' });
+  const authorization = `Bearer ${token(signer)}`;
+  const request = `GET /graphql?query={__typename} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`;
+  const clients = Array.from({ length: 5 }, () => open(gateway));
+  for (const client of clients) client.write(request);
+  await wasAsked;
+  await Promise.all(
+    clients.map(async (client) => {
+      client.resetAndDestroy();
+      await once(client, 'close');
+    }),
+  );
+  release();
+  const { status } = await gateway.query('{ __typename }', {}, { authorization });
+  expect(status).toBe(200);
+  expect(await gateway.metrics()).toContain('gateway_operations_active 0');
+  keys.close();
+});

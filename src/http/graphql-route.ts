@@ -69,6 +69,8 @@ async function authenticate({ production, authentication }: GraphQLRoute, reques
 function takeSlot(slots: Slots, request: FastifyRequest, reply: FastifyReply): void {
   const { caller } = request;
   if (!caller) return;
+  // Authentication may have taken time. A connection that is closed emits no `close` any more, which gives the slot back.
+  if (request.raw.socket.destroyed) throw clientGone();
   const slot = slots.take(caller);
   if (!slot) throw overloaded();
   request.slot = slot;
@@ -153,11 +155,13 @@ function withRequestId(body: string, requestId: string): string {
 /** The address of the client. Throws for a connection that was reset: it has none, although the type says string. */
 function addressOf(request: FastifyRequest): string {
   const address: string | undefined = request.ip;
-  if (address === undefined || request.raw.socket.destroyed) {
-    // This error is not sent to anyone; log and metrics count the request under its code.
-    throw requestError('CANCELLED', 499, 'The client disconnected.');
-  }
+  if (address === undefined || request.raw.socket.destroyed) throw clientGone();
   return address;
+}
+
+/** This error is not sent to anyone; log and metrics count the request under its code. */
+function clientGone(): ClientError {
+  return requestError('CANCELLED', 499, 'The client disconnected.');
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { frameworkErrors, sendParserError } from './errors.ts';
@@ -41,7 +42,7 @@ export function createApp(config: Config, log: FastifyBaseLogger): FastifyInstan
  * client has sent nothing are closed too: Node's server would wait for them.
  */
 export function closeWhileDraining(app: FastifyInstance, draining?: AbortSignal): void {
-  const silent = new Set<import('node:net').Socket>();
+  const silent = new Set<Socket>();
   let closing = false;
   app.server.on('connection', (socket) => {
     silent.add(socket);
