@@ -1,6 +1,6 @@
 /*
- * graphql-js says what the answer to an operation is. The compiler must say the same, to the byte, and so must the short
- * way of a request through the gateway.
+ * graphql-js is the reference for the response to an operation. A compiled operation must give the same response, to the
+ * byte, and so must the gateway over HTTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
@@ -338,7 +338,8 @@ describe.each([
     }));
   }
 
-  const authorization = `Bearer ${token(signer, { sub: 'p1', scope: 'players:read coupons:read referrals:read' })}`;
+  const own = ['players:read', 'coupons:read', 'referrals:read'] as const;
+  const authorization = `Bearer ${identity?.tokenOf('p1', own) ?? token(signer, { sub: 'p1', scope: own.join(' ') })}`;
   const cases: [string, { query: string; variables?: unknown }][] = [
     ...queries.map(({ name, document }): [string, { query: string; variables?: unknown }] => [
       name,

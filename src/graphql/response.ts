@@ -79,7 +79,7 @@ export interface CompleteOptions {
   production: boolean;
 }
 
-/** The last step of every response, on the fast path and through Apollo Server: short errors, the record, `extensions`. */
+/** The last step of every response: short errors, the record, `extensions`. */
 export function completeResponse(
   response: FormattedExecutionResult,
   { record, extensions }: Context,
