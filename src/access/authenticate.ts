@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../config/auth.ts';
-import { ClientError, requestError } from '../graphql/errors.ts';
+import { ClientError, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { type Caller, OPEN_CALLER, type Rejection, type TokenReason } from './caller.ts';
 import { createClientTokens } from './client-tokens.ts';

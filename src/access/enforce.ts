@@ -16,7 +16,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { ClientError } from '../graphql/errors.ts';
+import { ClientError } from '../errors.ts';
 import { needsScope, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';

@@ -2,7 +2,7 @@ import { type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { rejectionReason } from '../access/authorize.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
-import { ClientError } from './errors.ts';
+import { ClientError } from '../errors.ts';
 import { type SelectionContext, selectedFields } from './selection.ts';
 
 /** An operation whose document is valid: the part that graphql-js gives to resolvers, or a plugin has. */

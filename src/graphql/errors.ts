@@ -1,20 +1,7 @@
-import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
-import { GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
-import { UpstreamError, type UpstreamErrorCode } from '../rest/errors.ts';
-
-/** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */
-export type GatewayErrorCode =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'RATE_LIMITED'
-  | 'OVERLOADED'
-  | 'OPERATION_NOT_ALLOWED'
-  | 'OPERATION_TOO_COMPLEX'
-  | 'BAD_USER_INPUT'
-  | 'BAD_REQUEST'
-  | 'INTERNAL_SERVER_ERROR'
-  | UpstreamErrorCode;
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { ClientError, type UpstreamErrorCode } from '../errors.ts';
+import { UpstreamError } from '../rest/errors.ts';
 
 /** The longest message that a client gets, in characters: long enough for a sentence, too short to return a long input. */
 const MAX_MESSAGE_LENGTH = 500;
@@ -29,47 +16,6 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
   OVERLOADED: 'The gateway has too much to do at the moment; try again shortly.',
   CANCELLED: 'The client disconnected.',
 };
-
-/** An error that is sent to the client unchanged. Any other error is masked. */
-export class ClientError extends GraphQLError {
-  readonly code: GatewayErrorCode;
-
-  constructor(
-    code: GatewayErrorCode,
-    message: string,
-    { extensions, ...options }: Omit<GraphQLErrorOptions, 'extensions'> & { extensions?: Record<string, unknown> } = {},
-  ) {
-    super(message, { ...options, extensions: { ...extensions, code } });
-    this.code = code;
-  }
-}
-
-/** An error that refuses the whole request, with its HTTP status. `retryAfterMs` is also sent as the header `retry-after`. */
-export function requestError(
-  code: GatewayErrorCode,
-  status: number,
-  message: string,
-  extensions: Record<string, unknown> = {},
-  headers: [string, string][] = [],
-): ClientError {
-  const retryAfterMs = extensions['retryAfterMs'];
-  const sent = new HeaderMap(headers);
-  if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
-  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
-}
-
-/** The HTTP status and headers of an error, if it has them. */
-export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
-  const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
-  if (typeof http !== 'object' || http === null) return { headers: [] };
-  const { status, headers = [] }: { status?: number; headers?: HeaderMap | [] } = http;
-  return { ...(status === undefined ? {} : { status }), headers };
-}
-
-/** An invalid argument of a query; graphql-js adds the path of the field. */
-export function badUserInput(argument: string, message: string): ClientError {
-  return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
-}
 
 /**
  * The error as it is sent to the client. Errors for the client and those of GraphQL keep their message, shortened. Failures

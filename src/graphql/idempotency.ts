@@ -4,9 +4,9 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
+import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import { ClientError } from './errors.ts';
 import type { Found, KeyStore } from './idempotency-store.ts';
 import { InputError } from './input/problems.ts';
 import { outcomeOf } from './loaders/writes.ts';

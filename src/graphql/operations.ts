@@ -18,8 +18,9 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import { ClientError, requestError, withoutSuggestion } from './errors.ts';
+import { withoutSuggestion } from './errors.ts';
 import type { Compiler } from './jit.ts';
 
 /** One operation of a valid document. */

@@ -1,6 +1,6 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
+import { type ClientError, requestError } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
-import { type ClientError, requestError } from './errors.ts';
 import { isExact } from './input/problems.ts';
 
 /**

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { type GraphQLResolveInfo, graphqlSync, Kind, parse, visit } from 'graphql';
+import { badUserInput } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Context } from './context.ts';
-import { badUserInput } from './errors.ts';
 import { checkLength, checkPlayerId } from './input/arguments.ts';
 import { readPlayer } from './resolvers/player.ts';
 import { createSchema, type ExecutableSchema, printSdl } from './schema.ts';

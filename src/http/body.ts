@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { requestError } from '../graphql/errors.ts';
+import { requestError } from '../errors.ts';
 import { parseExactly } from '../graphql/request.ts';
 
 /** The one content type that is accepted. Other parameters could be interpreted differently by a proxy. */

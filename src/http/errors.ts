@@ -3,7 +3,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
-import { ClientError, formatError, type GatewayErrorCode, statusOf } from '../graphql/errors.ts';
+import { ClientError, type GatewayErrorCode, statusOf } from '../errors.ts';
+import { formatError } from '../graphql/errors.ts';
 import { JSON_TYPE } from './headers.ts';
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';

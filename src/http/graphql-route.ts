@@ -2,8 +2,8 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest, type HTTPGraphQL
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, Unauthenticated } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
+import { ClientError, requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { ClientError, requestError } from '../graphql/errors.ts';
 import { type PrepareOptions, prepare } from '../graphql/prepare.ts';
 import { searchOf } from '../graphql/request.ts';
 import type { ReportError } from '../graphql/response.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
 import { LOOPBACK } from '../config/forms.ts';
-import { requestError } from '../graphql/errors.ts';
+import { requestError } from '../errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { Kind } from 'graphql';
 import type { Caller } from '../access/caller.ts';
-import { requestError } from '../graphql/errors.ts';
+import { requestError } from '../errors.ts';
 import { certainCalls, type Measure, measureOperation } from './measure.ts';
 
 /**

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
-import { ClientError, requestError } from '../graphql/errors.ts';
+import { ClientError, requestError } from '../errors.ts';
 import { AddressKeys } from './address.ts';
 
 /** `burst` points in each window of ⌈burst / perSecond⌉ seconds. A window begins with the first point. */

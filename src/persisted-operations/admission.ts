@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
-import { type ClientError, requestError } from '../graphql/errors.ts';
+import { type ClientError, requestError } from '../errors.ts';
 import type { GraphQLRequest } from '../graphql/request.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { UpstreamErrorCode } from '../errors.ts';
 import type { Endpoint, Method } from './endpoints.ts';
-import { cancelled, timedOut, type UpstreamError, type UpstreamErrorCode } from './errors.ts';
+import { cancelled, timedOut, type UpstreamError } from './errors.ts';
 
 /** The headers of W3C Trace Context. */
 export interface TraceHeaders {

@@ -1,24 +1,5 @@
+import type { UpstreamErrorCode, WriteOutcome } from '../errors.ts';
 import type { Endpoint } from './endpoints.ts';
-
-/** Every way in which a call to the REST service can fail. */
-export type UpstreamErrorCode =
-  /** No response within the time of the call or its operation. */
-  | 'UPSTREAM_TIMEOUT'
-  /** No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), or an open breaker. */
-  | 'UPSTREAM_UNAVAILABLE'
-  /** A response of 4xx: the service refuses the request. */
-  | 'UPSTREAM_REJECTED'
-  /** A response that the interface does not describe: no JSON, too large, a redirect, another player. */
-  | 'UPSTREAM_INVALID_RESPONSE'
-  /** A response of 401 or 403: the service refused our keys, which is never the fault of the gateway's client. */
-  | 'UPSTREAM_MISCONFIGURED'
-  /** Not sent: too many calls wait for a connection of ours. Says nothing about the service. */
-  | 'OVERLOADED'
-  /** The operation's client disconnected. Only the log and the metrics see this code. */
-  | 'CANCELLED';
-
-/** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
-export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
 /** How long a client is told to wait when no connection was free, in milliseconds. */
 const OVERLOADED_RETRY_MS = 1_000;

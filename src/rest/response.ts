@@ -1,6 +1,7 @@
+import type { UpstreamErrorCode } from '../errors.ts';
 import { isJson, type Json, parseJson } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
-import { UpstreamError, type UpstreamErrorCode, type UpstreamErrorOptions } from './errors.ts';
+import { UpstreamError, type UpstreamErrorOptions } from './errors.ts';
 import type { Response } from './transport.ts';
 
 /** The longest error body that is parsed for its code, in bytes. */

@@ -1,7 +1,7 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/caller.ts';
-import type { GatewayErrorCode } from '../graphql/errors.ts';
+import type { GatewayErrorCode } from '../errors.ts';
 import type { ReportError } from '../graphql/response.ts';
 import { newTraceParent, readTraceParent, writeTraceParent } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/errors.ts';

@@ -3,8 +3,8 @@
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
 import { type Caller, createCaller } from '../../src/access/caller.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
+import { ClientError } from '../../src/errors.ts';
 import { type Context, createContext } from '../../src/graphql/context.ts';
-import { ClientError } from '../../src/graphql/errors.ts';
 import { Idempotency } from '../../src/graphql/idempotency.ts';
 import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
 import { Compiler, loadCompiler } from '../../src/graphql/jit.ts';

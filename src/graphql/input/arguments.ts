@@ -1,5 +1,5 @@
+import { badUserInput } from '../../errors.ts';
 import { idProblem } from '../../rest/request.ts';
-import { badUserInput } from '../errors.ts';
 
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;

@@ -1,4 +1,4 @@
-import { badUserInput } from '../errors.ts';
+import { badUserInput } from '../../errors.ts';
 
 /** A place in a list of referred friends. Cursors are opaque to clients. */
 export interface Cursor {

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
+import { ClientError } from '../../errors.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import type { Coupon, Player } from '../../rest/wire.ts';
-import { ClientError } from '../errors.ts';
 
 /** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
 export interface LoaderDependencies {

@@ -1,8 +1,9 @@
 import type { GraphQLFormattedError } from 'graphql';
+import type { WriteOutcome } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { abortAt } from '../../rest/call-context.ts';
-import { UpstreamError, type WriteOutcome } from '../../rest/errors.ts';
+import { UpstreamError } from '../../rest/errors.ts';
 import type { PlayerUpsertRequest, TrackEventsRequest } from '../../rest/wire.ts';
-import { ClientError } from '../errors.ts';
 import type { LoaderDependencies } from './call.ts';
 
 export type OperationWrites = ReturnType<typeof createOperationWrites>;

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { ClientError } from '../../errors.ts';
 import { UpstreamError } from '../../rest/errors.ts';
-import { ClientError } from '../errors.ts';
 import { InputError, type UserError } from '../input/problems.ts';
 import { type OperationWrites, outcomeOf } from '../loaders/writes.ts';
 

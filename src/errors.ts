@@ -1,0 +1,77 @@
+/* The closed set of error codes, and the error that a client gets as it is. docs/errors.md describes each code. */
+import { HeaderMap } from '@apollo/server';
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
+
+/** Every way in which a call to the REST service can fail. */
+export type UpstreamErrorCode =
+  /** No response within the time of the call or its operation. */
+  | 'UPSTREAM_TIMEOUT'
+  /** No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), or an open breaker. */
+  | 'UPSTREAM_UNAVAILABLE'
+  /** A response of 4xx: the service refuses the request. */
+  | 'UPSTREAM_REJECTED'
+  /** A response that the interface does not describe: no JSON, too large, a redirect, another player. */
+  | 'UPSTREAM_INVALID_RESPONSE'
+  /** A response of 401 or 403: the service refused our keys, which is never the fault of the gateway's client. */
+  | 'UPSTREAM_MISCONFIGURED'
+  /** Not sent: too many calls wait for a connection of ours. Says nothing about the service. */
+  | 'OVERLOADED'
+  /** The operation's client disconnected. Only the log and the metrics see this code. */
+  | 'CANCELLED';
+
+/** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
+export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
+
+/** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */
+export type GatewayErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'RATE_LIMITED'
+  | 'OVERLOADED'
+  | 'OPERATION_NOT_ALLOWED'
+  | 'OPERATION_TOO_COMPLEX'
+  | 'BAD_USER_INPUT'
+  | 'BAD_REQUEST'
+  | 'INTERNAL_SERVER_ERROR'
+  | UpstreamErrorCode;
+
+/** An error that is sent to the client unchanged. Any other error is masked. */
+export class ClientError extends GraphQLError {
+  readonly code: GatewayErrorCode;
+
+  constructor(
+    code: GatewayErrorCode,
+    message: string,
+    { extensions, ...options }: Omit<GraphQLErrorOptions, 'extensions'> & { extensions?: Record<string, unknown> } = {},
+  ) {
+    super(message, { ...options, extensions: { ...extensions, code } });
+    this.code = code;
+  }
+}
+
+/** An error that refuses the whole request, with its HTTP status. `retryAfterMs` is also sent as the header `retry-after`. */
+export function requestError(
+  code: GatewayErrorCode,
+  status: number,
+  message: string,
+  extensions: Record<string, unknown> = {},
+  headers: [string, string][] = [],
+): ClientError {
+  const retryAfterMs = extensions['retryAfterMs'];
+  const sent = new HeaderMap(headers);
+  if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
+  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
+}
+
+/** The HTTP status and headers of an error, if it has them. */
+export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
+  const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
+  if (typeof http !== 'object' || http === null) return { headers: [] };
+  const { status, headers = [] }: { status?: number; headers?: HeaderMap | [] } = http;
+  return { ...(status === undefined ? {} : { status }), headers };
+}
+
+/** An invalid argument of a query; graphql-js adds the path of the field. */
+export function badUserInput(argument: string, message: string): ClientError {
+  return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
+}
