@@ -20,13 +20,11 @@ import { createObservation, reportTo } from '../telemetry/observe.ts';
 import { createPseudonyms } from '../telemetry/pseudonym.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
-import { addHooks } from './hooks.ts';
-import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
-import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
-import { serveSdl, serveStartPage } from './ide/start-page.ts';
+import { type Page, readExamples, serveSdl, serveStartPage } from './ide/pages.ts';
+import { sandboxPage } from './ide/sandbox.ts';
+import { Slots } from './overload.ts';
 import { createApp } from './server.ts';
-import { Slots } from './slots.ts';
 
 export interface GatewayOptions {
   config: Config;
@@ -59,10 +57,9 @@ export interface Gateway {
 
 /** The gateway as an application: it does not listen and reads no environment. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, rest, log, redis, metrics, tracing } = options;
+  const { config, rest, log, redis, metrics, tracing, draining, maxEventLoopDelayMs } = options;
   const { production, limits, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
-  const examples = production ? [] : readExamples(options.schemaDirectory);
   const rates = new RateLimits({ rates: config.rates, redis, newDocuments: options.newDocuments });
   const nameOf = createPseudonyms(config.rest.apiKey);
   const authentication = createAuthentication(config.auth, {
@@ -72,35 +69,31 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     development: !production,
     onFailure: metrics.authenticationFailed,
   });
-  const execution = await createExecution(options, schema, examples, rates);
-
-  const app = createApp(config, log);
-  app.addHook('onClose', () => execution.apollo.stop());
+  const execution = await createExecution(options, schema, rates);
   const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
-  await addHooks(app, { config, observation, draining: options.draining });
+  const app = await createApp({ config, log, observation, draining });
+  app.addHook('onClose', () => execution.apollo.stop());
   const slots = new Slots(config.maxConcurrentOperations);
   metrics.showConcurrency(slots);
+  const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
+  const context = { rest, rules, rates, idempotency, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch };
+  const page = production ? undefined : servePages(app, options, schema);
   const isUnderPressure = await routeGraphQL(app, {
     ...execution,
-    production,
-    authentication,
-    rates,
-    slots,
-    maxEventLoopDelayMs: options.maxEventLoopDelayMs,
-    observation,
-    operationTimeoutMs: config.operationTimeoutMs,
-    context: {
-      rest,
-      rules,
-      rates,
-      idempotency: new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates),
-      maxUpstreamCalls: limits.upstreamCalls,
-      onBatch: metrics.batch,
-    },
+    ...{ config, authentication, rates, slots, observation, context, maxEventLoopDelayMs, page },
   });
-  if (!production) servePages(app, config, schema, examples);
   app.addHook('onReady', async () => void compileListed(execution));
   return { app, hasKeys: authentication.isReady, isUnderPressure };
+}
+
+/** Serves the pages for developers. Returns the page at the path of GraphQL. */
+function servePages(app: FastifyInstance, { config, schemaDirectory }: GatewayOptions, schema: GraphQLSchema): Page {
+  const examples = readExamples(schemaDirectory);
+  const hint = tokenHint(config.auth);
+  serveStartPage(app, hint);
+  serveGraphiQL(app, examples, hint);
+  serveSdl(app, schema);
+  return sandboxPage(examples);
 }
 
 type Execution = Pick<GraphQLRoute, 'operations' | 'admission' | 'report' | 'apollo'>;
@@ -109,7 +102,6 @@ type Execution = Pick<GraphQLRoute, 'operations' | 'admission' | 'report' | 'apo
 async function createExecution(
   { config, log, redis, metrics, compileAfter = 50 }: GatewayOptions,
   schema: GraphQLSchema,
-  examples: Example[],
   rates: RateLimits,
 ): Promise<Execution> {
   const { production, limits } = config;
@@ -123,30 +115,10 @@ async function createExecution(
   const check = { schema, maxTokens };
   const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
   const report = reportTo(log);
-  const landingPage = production ? undefined : sandbox(examples);
   const apollo = await startApollo({
-    schema,
-    operations,
-    compiler,
-    limiter,
-    rates,
-    persistedQueries,
-    parseOptions,
-    production,
-    landingPage,
-    report,
-    log,
+    ...{ schema, operations, compiler, limiter, rates, persistedQueries, parseOptions, production, report, log },
   });
   return { operations, admission, report, apollo };
-}
-
-/** The pages for developers. */
-function servePages(app: FastifyInstance, config: Config, schema: GraphQLSchema, examples: Example[]): void {
-  admitHostedSandbox(app);
-  const hint = tokenHint(config.auth);
-  serveStartPage(app, hint);
-  serveGraphiQL(app, examples, hint);
-  serveSdl(app, schema);
 }
 
 /** The packages of federation are loaded only where they are needed. */

@@ -1,8 +1,13 @@
 import type { Socket } from 'node:net';
+import fastifyCompress from '@fastify/compress';
+import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { frameworkErrors, sendParserError } from './errors.ts';
-import { requestIdOf } from './headers.ts';
+import type { Observation } from '../telemetry/observe.ts';
+import { hasBody } from './body.ts';
+import { answerError, answerErrors, sendParserError } from './errors.ts';
+import { GRAPHQL_PATH } from './graphql-route.ts';
+import { headerProblem, requestIdOf } from './headers.ts';
 
 /** How often the server checks for timeouts, in milliseconds. */
 const CHECK_MS = 500;
@@ -11,53 +16,99 @@ const HEAD_MS = 5_000;
 const REQUEST_MS = 15_000;
 /** The largest head of a request, in bytes: more than any browser or balancer sends. */
 const MAX_HEADER_BYTES = 16_384;
+/** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
+const COMPRESS_FROM_BYTES = 2_048;
+
+interface AppOptions {
+  config: Config;
+  log: FastifyBaseLogger;
+  observation: Observation;
+  /** Aborts when the process drains. */
+  draining: AbortSignal | undefined;
+}
 
 /**
- * The application of the gateway, without hooks and routes. Slow senders, connection counts and tiny chunks are the work of
- * the ingress; Node's own timeouts bound what a direct client can hold.
+ * The application without routes, with the hooks that every request passes, in their order: record, request id, headers,
+ * CORS. graphql-route.ts has the next ones. Slow senders, connection counts and tiny chunks are the work of the ingress;
+ * Node's own timeouts bound what a direct client can hold.
  */
-export function createApp(config: Config, log: FastifyBaseLogger): FastifyInstance {
-  return fastify({
+export async function createApp({ config, log, observation, draining }: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
     loggerInstance: log,
     // A logger for each request costs more than the one line that it writes. The lines contain the request id.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
-    frameworkErrors,
+    frameworkErrors: answerError,
     clientErrorHandler: sendParserError,
-    bodyLimit: config.limits.bodyBytes,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.keepAliveTimeoutMs,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
     connectionTimeout: config.operationTimeoutMs + REQUEST_MS,
     // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
-    http: { headersTimeout: HEAD_MS, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: CHECK_MS },
+    http: {
+      headersTimeout: HEAD_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: CHECK_MS,
+      joinDuplicateHeaders: true,
+    },
   });
+  app.removeAllContentTypeParsers();
+  // Before the plugins, whose routes would otherwise send errors in another format.
+  answerErrors(app);
+  observation.observe(app, GRAPHQL_PATH);
+  const open = config.auth.kind === 'open';
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    // A response must not be cached, and browsers must not guess its type.
+    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    done(headerProblem(request, open));
+  });
+  closeConnections(app, draining);
+  await allowOrigins(app, config);
+  await app.register(fastifyCompress, {
+    threshold: COMPRESS_FROM_BYTES,
+    encodings: ['gzip', 'identity'],
+    globalDecompression: false,
+  });
+  return app;
+}
+
+/** CORS. Registered only if websites may call: its hook runs on every request. */
+async function allowOrigins(app: FastifyInstance, { production, corsOrigins }: Config): Promise<void> {
+  // In development also Apollo's hosted Sandbox and every website on this machine.
+  const others = ['https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
+  const origin = corsOrigins.includes('*') || (production ? [...corsOrigins] : [...corsOrigins, ...others]);
+  if (origin !== true && origin.length === 0) return;
+  const exposedHeaders = ['x-request-id', 'retry-after'];
+  // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
+  await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
 }
 
 /**
- * Responses close their connection after the gateway began to close, or after `draining` aborted. Connections on which the
- * client has sent nothing are closed too: Node's server would wait for them.
+ * A response closes its connection while the gateway drains or closes, and when the body of its request was not read: the
+ * rest of the body must not be taken for the next request. Node's server would wait for connections on which the client has
+ * sent nothing, so they are closed too.
  */
-export function closeWhileDraining(app: FastifyInstance, draining?: AbortSignal): void {
-  const silent = new Set<Socket>();
+function closeConnections(app: FastifyInstance, draining?: AbortSignal): void {
+  const sockets = new Set<Socket>();
   let closing = false;
   app.server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('data', () => silent.delete(socket)).once('close', () => silent.delete(socket));
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   app.addHook('preClose', (done) => {
     closing = true;
     // First read what has arrived.
     setImmediate(() => {
-      for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     });
     done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing || draining?.aborted) void reply.header('connection', 'close');
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (closing || draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
   });
 }
