@@ -79,7 +79,8 @@ const STYLE = `
   body { display: flex; flex-direction: column; height: 100vh }
   #notice { margin: 0; padding: 8px 16px; background: #fff3cd; color: #3d2f00; font: 15px/1.5 sans-serif }
   #root { flex: 1; min-height: 0 } #root .graphiql-container { height: 100% }
-  .graphiql-tabs { flex-wrap: wrap } .graphiql-tab { transform: none !important }`;
+  .graphiql-container .graphiql-session-header { height: auto } .graphiql-tabs { flex-wrap: wrap }
+  .graphiql-tab { transform: none !important }`;
 
 const MISSING_TOKEN =
   'This gateway needs a token to show the schema and data. Write it after "Bearer" in the Headers pane of any tab; all tabs then use it. Then press "Re-fetch GraphQL schema" at the bottom left.';
@@ -89,8 +90,11 @@ const MISSING_TOKEN =
  * headers of its own; one whose token is empty uses the last token that was accepted. The token is not stored.
  */
 const BEFORE = `
-  const tabs = JSON.parse(localStorage.getItem('graphiql:tabState'));
-  if (tabs) localStorage.setItem('graphiql:tabState', JSON.stringify({ ...tabs, activeTabIndex: 0 }));
+  const state = JSON.parse(localStorage.getItem('graphiql:tabState'));
+  if (state?.tabs?.[0]) {
+    localStorage.setItem('graphiql:tabState', JSON.stringify({ ...state, activeTabIndex: 0 }));
+    for (const name of ['query', 'variables']) localStorage.setItem('graphiql:' + name, state.tabs[0][name] ?? '');
+  }
   const send = window.fetch;
   let accepted = 'Bearer';
   window.fetch = async (url, options) => {
