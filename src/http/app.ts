@@ -21,7 +21,7 @@ import { createPseudonyms } from '../telemetry/pseudonym.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
-import { type Page, readExamples, serveSdl, serveStartPage } from './ide/pages.ts';
+import { type Page, readExamples, servePages } from './ide/pages.ts';
 import { sandboxPage } from './ide/sandbox.ts';
 import { Slots } from './overload.ts';
 import { createApp } from './server.ts';
@@ -77,7 +77,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.showConcurrency(slots);
   const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
   const context = { rest, rules, rates, idempotency, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch };
-  const page = production ? undefined : servePages(app, options, schema);
+  const page = production ? undefined : serveIde(app, options, schema);
   const isUnderPressure = await routeGraphQL(app, {
     ...execution,
     ...{ config, authentication, rates, slots, observation, context, maxEventLoopDelayMs, page },
@@ -86,13 +86,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return { app, hasKeys: authentication.isReady, isUnderPressure };
 }
 
-/** Serves the pages for developers. Returns the page at the path of GraphQL. */
-function servePages(app: FastifyInstance, { config, schemaDirectory }: GatewayOptions, schema: GraphQLSchema): Page {
+/** Serves what developers open in a browser. Returns the page at the path of GraphQL. */
+function serveIde(app: FastifyInstance, { config, schemaDirectory }: GatewayOptions, schema: GraphQLSchema): Page {
   const examples = readExamples(schemaDirectory);
-  const hint = tokenHint(config.auth);
-  serveStartPage(app, hint);
+  const hint = tokenHint(config.auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  servePages(app, schema, hint);
   serveGraphiQL(app, examples, hint);
-  serveSdl(app, schema);
   return sandboxPage(examples);
 }
 

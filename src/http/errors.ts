@@ -1,6 +1,8 @@
-/* Errors as HTTP responses. Every failure that Apollo Server does not answer is answered here, as a GraphQL response. */
+/*
+ * Errors as HTTP responses. Every failed request that Apollo Server does not answer is answered here, as a GraphQL response.
+ * What is not HTTP, or too slow, is answered by Fastify.
+ */
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
 import { ClientError, requestError, statusOf } from '../errors.ts';
@@ -36,30 +38,6 @@ export function answerError(error: FastifyError | ClientError, request: FastifyR
     .send({ errors: [describe(sent)], extensions: { requestId: request.id } });
 }
 
-/** The same for bytes that are not HTTP, and for requests that are too slow. */
-export function sendParserError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = PARSER_ERRORS[error.code ?? ''] ?? 400;
-  const body = JSON.stringify({ errors: [describe(refusal(status))] });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Content-Type: ${JSON_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-/** Errors of Node's HTTP parser that have a status other than 400. */
-const PARSER_ERRORS: Partial<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-};
-
 /** This error is not sent to anyone; log and metrics count the request under its code. */
 export function clientGone(): ClientError {
   return requestError('CANCELLED', 499, 'The client disconnected.');
@@ -75,9 +53,7 @@ const MESSAGES: Partial<Record<number, string>> = {
   400: 'The request is not well-formed HTTP.',
   404: 'There is nothing here; GraphQL is at /graphql.',
   405: 'GraphQL accepts GET and POST.',
-  408: 'The request took too long to arrive.',
   413: 'The body is larger than this gateway accepts.',
-  431: 'The headers are larger, or more, than this gateway accepts.',
 };
 
 function describe(error: ClientError): object {

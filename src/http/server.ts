@@ -5,17 +5,21 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
-import { answerError, answerErrors, sendParserError } from './errors.ts';
+import { answerError, answerErrors } from './errors.ts';
 import { GRAPHQL_PATH } from './graphql-route.ts';
 import { headerProblem, requestIdOf } from './headers.ts';
 
-/** How often the server checks for timeouts, in milliseconds. */
-const CHECK_MS = 500;
-/** How long the head of a request may take, and the whole request, in milliseconds. */
-const HEAD_MS = 5_000;
+/** How long a request may take to arrive, in milliseconds. */
 const REQUEST_MS = 15_000;
-/** The largest head of a request, in bytes: more than any browser or balancer sends. */
-const MAX_HEADER_BYTES = 16_384;
+const HTTP_OPTIONS = {
+  /** How long the head of a request may take, and how often both times are checked, in milliseconds. */
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 500,
+  /** The largest head of a request, in bytes: more than any browser or balancer sends. */
+  maxHeaderSize: 16_384,
+  /** As in RFC 9110; otherwise Node silently keeps the first. */
+  joinDuplicateHeaders: true,
+};
 /** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
 const COMPRESS_FROM_BYTES = 2_048;
 
@@ -41,19 +45,13 @@ export async function createApp({ config, log, observation, draining }: AppOptio
     trustProxy: config.trustProxy,
     genReqId: requestIdOf,
     frameworkErrors: answerError,
-    clientErrorHandler: sendParserError,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.keepAliveTimeoutMs,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
     connectionTimeout: config.operationTimeoutMs + REQUEST_MS,
     // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
-    http: {
-      headersTimeout: HEAD_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: CHECK_MS,
-      joinDuplicateHeaders: true,
-    },
+    http: HTTP_OPTIONS,
   });
   app.removeAllContentTypeParsers();
   // Before the plugins, whose routes would otherwise send errors in another format.

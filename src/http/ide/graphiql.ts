@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { GRAPHQL_PATH } from '../graphql-route.ts';
-import { type Example, sendPage, toHtml } from './pages.ts';
+import { type Example, sendPage } from './pages.ts';
 
 /**
- * Serves a GraphiQL that works offline: a small page, and its script and style sheet, whose addresses contain a hash of them,
- * so browsers keep them. They have 9 MB and are made at the first request.
- * @param hint How to get a token; undefined for an open gateway.
+ * Serves a GraphiQL that works offline: a small page, and its script and style sheet, 9 MB. Their addresses contain a hash of
+ * them, so browsers keep them.
+ * @param hint How to get a token, as HTML; undefined for an open gateway.
  */
 export function serveGraphiQL(app: FastifyInstance, examples: readonly Example[], hint: string | undefined): void {
   let loading: Promise<Assets> | undefined;
@@ -16,55 +16,48 @@ export function serveGraphiQL(app: FastifyInstance, examples: readonly Example[]
   };
   app.get('/graphiql', async (_request, reply) => {
     const { version } = await load();
-    const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${MISSING_TOKEN} ${toHtml(hint)}</p>`;
-    const html = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>GraphiQL</title>
+    const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${MISSING_TOKEN} ${hint}</p>`;
+    const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>GraphiQL</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/graphiql/style.css?${version}">
 <body>${notice}<div id="root"></div><script src="/graphiql/script.js?${version}"></script></body></html>
 `;
     return sendPage(reply, { html, policy: POLICY });
   });
-  for (const [file, type] of [
-    ['script.js', 'text/javascript'],
-    ['style.css', 'text/css'],
-  ] as const) {
+  const serveAsset = (name: 'script' | 'style', file: string, type: string) =>
     app.get(`/graphiql/${file}`, async (_request, reply) => {
       void reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable');
-      return reply.send((await load())[file]);
+      return (await load())[name];
     });
-  }
+  serveAsset('script', 'script.js', 'text/javascript');
+  serveAsset('style', 'style.css', 'text/css');
 }
 
-interface Assets {
-  'script.js': string;
-  'style.css': string;
-  /** A hash of both. */
-  version: string;
-}
+/** The assets, and a hash of them. */
+type Assets = Record<'script' | 'style' | 'version', string>;
 
 async function createAssets(examples: readonly Example[], needsToken: boolean): Promise<Assets> {
-  const { css, editorWorkerService, graphqlWorker, js, jsonWorker } = await import(
-    '@graphql-yoga/render-graphiql/graphiql'
-  );
+  const parts = await import('@graphql-yoga/render-graphiql/graphiql');
+  const workers = {
+    editorWorkerService: parts.editorWorkerService,
+    json: parts.jsonWorker,
+    graphql: parts.graphqlWorker,
+  };
   const options = {
     endpoint: GRAPHQL_PATH,
     defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
-    // What the Headers pane of each tab begins with.
+    // What the Headers pane of each tab begins with. Tokens must not be in the browser's storage.
     headers: JSON.stringify({ authorization: 'Bearer ' }, undefined, 2),
-    // Headers contain tokens, which must not be in the browser's storage.
     shouldPersistHeaders: false,
-    // Where a token is needed, the pane for it is open.
     defaultEditorToolsVisibility: needsToken ? 'headers' : 'variables',
   };
   const script = `${BEFORE}
-  const workers = ${JSON.stringify({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};
+  const workers = ${JSON.stringify(workers)};
   const open = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   self.MonacoEnvironment = { getWorkerUrl: (_id, label) => open(workers[label]) };
-  ${js};
+  ${parts.js};
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});`;
-  const style = css + STYLE;
-  const version = createHash('sha256').update(script).update(style).digest('hex').slice(0, 16);
-  return { 'script.js': script, 'style.css': style, version };
+  const style = parts.css + STYLE;
+  return { script, style, version: hash('sha256', script + style).slice(0, 16) };
 }
 
 /** The editor runs its language services in blob workers, and adds inline styles. */

@@ -25,11 +25,6 @@ export function readExamples(schemaDirectory: URL): Example[] {
   });
 }
 
-/** Serves the schema as SDL. */
-export function serveSdl(app: FastifyInstance, schema: GraphQLSchema): void {
-  app.get('/schema.graphql', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
-}
-
 /** A page for browsers. */
 export interface Page {
   html: string;
@@ -41,24 +36,18 @@ export function sendPage(reply: FastifyReply, { html, policy }: Page): FastifyRe
   return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
 }
 
-/** A text as HTML. */
-export function toHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-}
-
 /**
- * Serves at `/` the list of these paths.
- * @param hint How to get a token; undefined for an open gateway.
+ * Serves the schema as SDL, and at `/` the list of the paths for developers.
+ * @param hint How to get a token, as HTML; undefined for an open gateway.
  */
-export function serveStartPage(app: FastifyInstance, hint = ''): void {
-  const html = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Referral gateway</title>
+export function servePages(app: FastifyInstance, schema: GraphQLSchema, hint = ''): void {
+  app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Referral gateway</title>
 <h1>Referral gateway</h1>
 <p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with a token; in a browser the Apollo Sandbox
 <p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
-<p>${toHtml(hint)}
-</html>
+<p>${hint}</html>
 `;
-  app.get('/', async (_request, reply) => sendPage(reply, { html, policy: "default-src 'none'" }));
+  app.get('/', (_request, reply) => sendPage(reply, { html, policy: "default-src 'none'" }));
 }
