@@ -4,6 +4,7 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { requestError } from '../errors.ts';
 import { parseExactly } from '../graphql/request.ts';
 import { clientGone } from './errors.ts';
+import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. Other parameters could be interpreted differently by a proxy. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
@@ -17,33 +18,35 @@ const FIRST_BYTES = 16_384;
  */
 export function parseBodies(scope: FastifyInstance, limit: number): void {
   scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, Number(request.headers['content-length'] ?? 0), limit).then(parseBody),
+    readBody(request, payload, limit).then(parseBody),
   );
 }
 
 /**
  * Collects a body in one growing buffer. Fastify's own reader keeps a Buffer for each chunk: one-byte chunks then take a
  * hundred times their length.
- * @param announced The header `content-length`; 0 without one.
  */
-function readBody(payload: IncomingMessage, announced: number, limit: number): Promise<Buffer> {
+function readBody({ headers, admitted }: FastifyRequest, payload: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const announced = Number(headers['content-length'] ?? 0);
     if (announced > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
     let body = Buffer.allocUnsafe(Math.min(announced, FIRST_BYTES));
     let used = 0;
+    const end = (error?: Error) => {
+      payload.off('data', add);
+      if (error) reject(error);
+      else resolve(body.subarray(0, used));
+    };
     const add = (chunk: Buffer) => {
       const needed = used + chunk.length;
-      if (needed > limit) {
-        payload.off('data', add);
-        return reject(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
-      }
+      if (needed > limit) return end(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+      if (admitted?.slot.hold(chunk.length) === false) return end(OVERLOADED);
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
       chunk.copy(body, used);
       used = needed;
     };
-    payload.on('data', add);
-    payload.on('end', () => resolve(body.subarray(0, used)));
-    payload.on('error', () => reject(clientGone()));
+    payload.on('data', add).on('end', () => end());
+    payload.on('error', () => end(clientGone()));
   });
 }
 

@@ -13,7 +13,7 @@ import type { Observation } from '../telemetry/observe.ts';
 import { checkBody, parseBodies } from './body.ts';
 import { clientGone } from './errors.ts';
 import { type Page, sendPage } from './ide/pages.ts';
-import { limitPressure, OVERLOADED, type Slot, type Slots } from './overload.ts';
+import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -21,12 +21,12 @@ export const GRAPHQL_PATH = '/graphql';
 export interface GraphQLRoute extends PrepareOptions {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
+  isUnderPressure(): boolean;
   slots: Slots;
   observation: Observation;
   context: ContextOptions;
   report: ReportError;
   apollo: ApolloServer<Context>;
-  maxEventLoopDelayMs: number | undefined;
   /** For browsers that open the address; undefined in production. */
   page: Page | undefined;
 }
@@ -41,39 +41,27 @@ interface Admitted {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller | null;
-    /** Null before the request has a slot, and for a browser that opens the page. */
+    /** Null before it is admitted, and for a browser that opens the page. */
     admitted: Admitted | null;
   }
 }
 
-/**
- * The route of GraphQL, and the hooks before it, in order: authentication, pressure, a slot in flight, then the body is read.
- * Returns whether the process is under pressure.
- */
-export async function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): Promise<() => boolean> {
-  let isUnderPressure = () => false;
-  app.decorateRequest('caller', null);
+/** The route of GraphQL. A request is admitted before its body is read. */
+export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.decorateRequest('admitted', null);
-  await app.register(async (scope) => {
-    scope.addHook('onRequest', (request, _reply, done) => {
-      if (route.page && isForPage(request)) return done();
-      authenticate(route, request).then(() => done(), done);
-    });
-    await limitPressure(scope, route.maxEventLoopDelayMs);
-    isUnderPressure = () => scope.isUnderPressure();
-    scope.addHook('onRequest', (request, reply, done) => done(admit(route.slots, request, reply)));
+  app.register(async (scope) => {
     parseBodies(scope, route.config.limits.bodyBytes);
+    scope.addHook('onRequest', (request, reply, done) => {
+      if (route.page && isForPage(request)) return done();
+      admit(route, request, reply).then(() => done(), done);
+    });
     scope.route({
       method: ['GET', 'POST'],
       url: GRAPHQL_PATH,
-      handler(request, reply) {
-        const { admitted } = request;
-        return admitted ? execute(route, admitted, request, reply) : route.page && sendPage(reply, route.page);
-      },
+      handler: ({ admitted }, reply) =>
+        admitted ? execute(route, admitted, reply) : route.page && sendPage(reply, route.page),
     });
   });
-  return () => isUnderPressure();
 }
 
 /** Whether a browser opened the address. */
@@ -81,23 +69,19 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
   return method === 'GET' && accept.includes('text/html') && !accept.includes('json');
 }
 
-async function authenticate({ authentication }: GraphQLRoute, request: FastifyRequest): Promise<void> {
+/** In order: authentication, pressure, and a slot in flight until the response is sent or the client disconnects. */
+async function admit(route: GraphQLRoute, request: FastifyRequest, { raw: response }: FastifyReply): Promise<void> {
+  const { socket } = request.raw;
   // A connection that was reset has no address, although the type says string.
-  if (request.raw.socket.destroyed) throw clientGone();
-  request.caller = await authentication.authenticate(request.headers.authorization, request.ip);
-  if (request.record) request.record.caller = request.caller;
+  if (socket.destroyed) throw clientGone();
+  const caller = await route.authentication.authenticate(request.headers.authorization, request.ip);
+  if (request.record) request.record.caller = caller;
   checkBody(request);
-}
-
-/** Takes a slot for a request until its response is sent or its client disconnects. Returns the error of a refusal. */
-function admit(slots: Slots, request: FastifyRequest, { raw: response }: FastifyReply): ClientError | undefined {
-  const { caller, raw } = request;
-  const { socket } = raw;
-  if (!caller) return undefined;
+  if (route.isUnderPressure()) throw OVERLOADED;
   // Authentication may have taken time, and a connection that is closed emits no `close` any more.
-  if (socket.destroyed) return clientGone();
-  const slot = slots.take(caller);
-  if (!slot) return OVERLOADED;
+  if (socket.destroyed) throw clientGone();
+  const slot = route.slots.take(caller);
+  if (!slot) throw OVERLOADED;
   const cancellation = new AbortController();
   request.admitted = { caller, slot, cancellation };
   // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too.
@@ -109,16 +93,15 @@ function admit(slots: Slots, request: FastifyRequest, { raw: response }: Fastify
   };
   socket.setMaxListeners(0).once('close', end);
   response.once('close', end);
-  return undefined;
 }
 
 async function execute(
   route: GraphQLRoute,
   { caller, slot, cancellation }: Admitted,
-  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
   const { config, observation, report, apollo } = route;
+  const { request } = reply;
   const http = toApolloRequest(request);
   const record = observation.begin(request, caller);
   const deadline = performance.now() + config.operationTimeoutMs;
@@ -144,7 +127,7 @@ async function execute(
   const response = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context }).finally(clearTimer);
   const text = applyResponse(response, reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
-  if (!slot.fits(text.length)) throw record.type === 'mutation' ? unsent() : OVERLOADED;
+  if (!slot.hold(text.length)) throw record.type === 'mutation' ? unsent() : OVERLOADED;
   return text;
 }
 
