@@ -26,26 +26,6 @@ export async function withGateway(upstream, env, act) {
 const countOf = (results, fits) => results.filter(fits).length;
 const all = (number, act) => Promise.all(Array.from({ length: number }, (_, index) => act(index)));
 
-export async function inventedNames(upstream) {
-  return await withGateway(upstream, {}, async (gateway) => {
-    const attacker = asking(gateway, `Bearer ${token('attacker')}`);
-    for (let index = 0; index < 110; index += 1) {
-      // At the pace that the budget for new operations allows.
-      if (index >= 45) await sleep(100);
-      await attacker({ query: `query Invented${index} { me { id } }` });
-    }
-    for (const sub of ['p1', 'p2', 'p3', 'p4'])
-      await asking(gateway, `Bearer ${token(sub)}`)({ query: 'query RealName { me { id } }' });
-    const metrics = await gateway.metrics();
-    const own = metrics.includes('operation="RealName"');
-    const invented = metrics.includes('operation="Invented');
-    return {
-      ok: own && !invented,
-      seen: `a name of 3 players counted as ${own ? 'itself' : 'other'}; invented names ${invented ? 'counted' : 'other'}`,
-    };
-  });
-}
-
 export async function badTokensBesideGoodOnes(upstream) {
   return await withGateway(upstream, {}, async (gateway) => {
     const remembered = asking(gateway, `Bearer ${token('p1')}`);
@@ -143,25 +123,6 @@ export async function keyServerLostLater(upstream) {
   }
 }
 
-export async function digitsInCoupon(upstream) {
-  upstream.become({ delayMs: 0, digits: 30_000 });
-  try {
-    return await withGateway(upstream, {}, async (gateway) => {
-      const ask = asking(gateway, tokens.server);
-      const time = async () => {
-        const began = performance.now();
-        const { status } = await ask({ query: READ, variables: { id: 'p1' } });
-        return status === 200 ? performance.now() - began : Number.NaN;
-      };
-      await time();
-      const ms = Math.min(await time(), await time(), await time());
-      return { ok: ms < 100, seen: `${ms.toFixed(0)} ms for an answer with a value of 30,000 digits` };
-    });
-  } finally {
-    upstream.become({ digits: 0 });
-  }
-}
-
 /** A 429 is an error of that call alone. */
 export async function longPause(upstream) {
   upstream.become({ delayMs: 5, pauses: 1, retryAfter: 3_600 });
@@ -171,30 +132,6 @@ export async function longPause(upstream) {
     const others = await all(100, (n) => ask({ query: READ, variables: { id: `q${n}` } }));
     const good = countOf(others, ({ text }) => text.includes('"player":{') && !text.includes('"errors"'));
     return { ok: good === 100, seen: `${first.status}, then ${good} of 100 other players answered` };
-  });
-}
-
-/** Names of `Object.prototype` as variables, by an operation that was asked often enough to be compiled. */
-export async function prototypeNames(upstream) {
-  return await withGateway(upstream, {}, async (gateway) => {
-    const ask = asking(gateway, tokens.server);
-    const bodies = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'].flatMap((name) => [
-      {
-        query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }`,
-        variables: { [name]: null },
-      },
-      { query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }` },
-    ]);
-    let wrong = 0;
-    for (const body of bodies) {
-      const results = [];
-      for (let times = 0; times < 55; times += 1) results.push(await ask(body));
-      wrong += countOf(results, ({ status, text }) => status !== 400 || text.includes('"data"'));
-    }
-    return {
-      ok: wrong === 0,
-      seen: `${bodies.length * 55 - wrong} of ${bodies.length * 55} are 400, as graphql-js says`,
-    };
   });
 }
 

@@ -1,13 +1,12 @@
 /*
  * The REST service of the siege, a program of its own. It answers from memory; a message over IPC changes how:
- * `delayMs` for every answer, `digits` for the length of one coupon's value, `pauses` for how many answers are
- * 429 with `Retry-After: retryAfter`; `events` is answered with how many events of the player `keyed` came.
+ * `delayMs` for every answer, `pauses` for how many answers are 429 with `Retry-After: retryAfter`. The message `events` is answered with how many events of the player `keyed` came.
  */
 import { createServer } from 'node:http';
 
 const PREFIX = '/api/v3.0/integrations';
 
-const state = { delayMs: 5, digits: 0, pauses: 0, retryAfter: 0 };
+const state = { delayMs: 5, pauses: 0, retryAfter: 0 };
 let events = 0;
 process.on('message', (message) => (message === 'events' ? process.send({ events }) : Object.assign(state, message)));
 process.on('disconnect', () => process.exit());
@@ -26,7 +25,7 @@ const friend = (_, n) => ({
 const coupon = (_, n) => ({
   code: n === 0 ? null : `SAVE-${n}`,
   isUsed: n % 3 === 0,
-  value: n === 0 && state.digits > 0 ? `${'9'.repeat(state.digits)}x` : 10 + n,
+  value: 10 + n,
   currency: 'USD',
   couponType: ['free_shipping', 'percentage_discount', 'unheard_of'][n % 3],
   isExpired: n % 2 === 0,

@@ -4,44 +4,34 @@ import { GRAPHQL_PATH } from '../graphql-route.ts';
 import { type Example, sendPage } from './pages.ts';
 
 /**
- * Serves a GraphiQL that works offline: a small page, and its script and style sheet, 9 MB. Their addresses contain a hash of
- * them, so browsers keep them.
+ * Serves a GraphiQL that works offline: a small page, and a script of 9 MB. Its address contains a hash of it, so browsers keep
+ * it.
  * @param hint How to get a token, as HTML; undefined for an open gateway.
  */
 export function serveGraphiQL(app: FastifyInstance, examples: readonly Example[], hint: string | undefined): void {
-  let loading: Promise<Assets> | undefined;
+  let script: Promise<string> | undefined;
   const load = () => {
-    loading ??= createAssets(examples, hint !== undefined);
-    return loading;
+    script ??= createScript(examples, hint !== undefined);
+    return script;
   };
   app.get('/graphiql', async (_request, reply) => {
-    const { version } = await load();
+    const version = hash('sha256', await load()).slice(0, 16);
     const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${MISSING_TOKEN} ${hint}</p>`;
-    const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>GraphiQL</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="/graphiql/style.css?${version}">
+    const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>GraphiQL</title><link rel="icon" href="data:,">
 <body>${notice}<div id="root"></div><script src="/graphiql/script.js?${version}"></script></body></html>
 `;
     return sendPage(reply, { html, policy: POLICY });
   });
-  const serveAsset = (name: 'script' | 'style', file: string, type: string) =>
-    app.get(`/graphiql/${file}`, async (_request, reply) => {
-      void reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable');
-      return (await load())[name];
-    });
-  serveAsset('script', 'script.js', 'text/javascript');
-  serveAsset('style', 'style.css', 'text/css');
+  app.get('/graphiql/script.js', async (_request, reply) => {
+    void reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable');
+    return await load();
+  });
 }
 
-/** The assets, and a hash of them. */
-type Assets = Record<'script' | 'style' | 'version', string>;
-
-async function createAssets(examples: readonly Example[], needsToken: boolean): Promise<Assets> {
-  const parts = await import('@graphql-yoga/render-graphiql/graphiql');
-  const workers = {
-    editorWorkerService: parts.editorWorkerService,
-    json: parts.jsonWorker,
-    graphql: parts.graphqlWorker,
-  };
+async function createScript(examples: readonly Example[], needsToken: boolean): Promise<string> {
+  const { css, editorWorkerService, graphqlWorker, js, jsonWorker } = await import(
+    '@graphql-yoga/render-graphiql/graphiql'
+  );
   const options = {
     endpoint: GRAPHQL_PATH,
     defaultTabs: examples.map(({ document, variables = null }) => ({ query: document, variables })),
@@ -50,19 +40,18 @@ async function createAssets(examples: readonly Example[], needsToken: boolean): 
     shouldPersistHeaders: false,
     defaultEditorToolsVisibility: needsToken ? 'headers' : 'variables',
   };
-  const script = `${BEFORE}
-  const workers = ${JSON.stringify(workers)};
+  return `${BEFORE}
+  document.head.append(Object.assign(document.createElement('style'), { textContent: ${JSON.stringify(css + STYLE)} }));
+  const workers = ${JSON.stringify({ editorWorkerService, json: jsonWorker, graphql: graphqlWorker })};
   const open = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   self.MonacoEnvironment = { getWorkerUrl: (_id, label) => open(workers[label]) };
-  ${parts.js};
+  ${js};
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify(options)});`;
-  const style = parts.css + STYLE;
-  return { script, style, version: hash('sha256', script + style).slice(0, 16) };
 }
 
 /** The editor runs its language services in blob workers, and adds inline styles. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'self' 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * Tabs wrap, so that all of them can be seen. GraphiQL 5.24 stores how far a tab moved while fonts loaded as a `transform`

@@ -10,13 +10,8 @@ const LOADING_MS = 3_000;
  * the page after a change of the schema. When the script does not load, the page shows a link to GraphiQL.
  */
 export function sandboxPage([first]: readonly Example[]): Page {
-  const options = {
-    target: '#sandbox',
-    initialState: { document: first?.document, includeCookies: false, pollForSchemaUpdates: false },
-    endpointIsEditable: false,
-    hideCookieToggle: false,
-    runTelemetry: false,
-  };
+  const initialState = { document: first?.document, includeCookies: false, pollForSchemaUpdates: false };
+  const options = { target: '#sandbox', initialState, endpointIsEditable: false, runTelemetry: false };
   const html = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Apollo Sandbox</title>
 <style>
