@@ -24,7 +24,11 @@ const GROUPS = [
   { name: 'browser', tests: /test\/(?:web\/|browser)|Chromium/, has: () => CHROMIUM.some((path) => existsSync(path)) },
   { name: 'nginx', tests: /nginx/, has: () => installed('nginx') },
   { name: 'promtool', tests: /promtool/, has: () => installed('promtool') },
-  { name: 'image', tests: /the image of the \w+ is built/, has: () => runs('buildah', 'version') || runs('docker', 'info') },
+  {
+    name: 'image',
+    tests: /the image of the \w+ is built/,
+    has: () => runs('buildah', 'version') || runs('docker', 'info'),
+  },
   { name: 'client libraries', tests: /test\/clients\//, has: () => existsSync('test/clients/node_modules') },
   { name: 'federation gateway', tests: /test\/federation\//, has: () => existsSync('test/federation/node_modules') },
 ];
