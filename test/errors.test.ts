@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 import { API_KEY, type EndpointName, type Script, SECRET_KEY } from './kit/upstream.ts';
 
@@ -53,10 +53,7 @@ describe('a failing call', () => {
   });
 });
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
+const both = await startBoth();
 afterAll(() => both.close());
 
 describe('what is no error', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 import { API_KEY, SECRET_KEY } from './kit/upstream.ts';
 import { attributes, coupons, friend } from './kit/upstream-data.ts';
@@ -7,10 +7,7 @@ import { attributes, coupons, friend } from './kit/upstream-data.ts';
  * Every property of the interface document, and where it arrives in GraphQL: what is read, compared with the JSON of the
  * scripted service; what is written, by the body that the service received.
  */
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
+const both = await startBoth();
 beforeEach(() => both.upstream.forget());
 afterAll(() => both.close());
 
