@@ -499,7 +499,7 @@ describe('a key set', () => {
     );
     const gateway = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
     await bearer(gateway, token(first));
-    expect(gateway.logged()).toContain(`from ${keys.url}: this is a discovery document; use its jwks_uri`);
+    expect(gateway.logged()).toContain(`from ${keys.url}: if it is a discovery document, use its jwks_uri`);
     keys.close();
     const closed = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
     await bearer(closed, token(first));
