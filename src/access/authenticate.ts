@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { HeaderMap } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../config/auth.ts';
 import type { ClientToken } from '../config/credentials.ts';
-import { ClientError, requestError } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { type Caller, createCaller, OPEN_CALLER, type Rejection, type TokenReason } from './caller.ts';
 import { createJwtVerifier, type JwtOptions, type Verified } from './jwt.ts';
@@ -18,10 +19,7 @@ export interface Authentication {
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /**
-   * Limits requests without a valid token, by address. Client tokens and JWTs that were verified before are not limited: many
-   * users can share an address.
-   */
+  /** Of the requests of an address without a valid token. Known tokens are not limited: many users can share an address. */
   limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
@@ -61,7 +59,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   return {
     isReady: () => findClient !== undefined || jwt?.keys.generation !== undefined,
     authenticate(authorization, address) {
-      const token = authorization === undefined ? undefined : tokenOf(authorization);
+      const token = tokenOf(authorization);
       const known = token && (remembered.find(token, jwt?.keys.generation) ?? findClient?.(token));
       return known || verify(authorization, token, address);
     },
@@ -93,7 +91,7 @@ export const MAX_TOKEN_LENGTH = 8_192;
 const TOKEN = /^[\w.~+/-]+=*$/;
 
 /** What follows `Bearer` and one space; undefined for another scheme, or a token that is too long. */
-function tokenOf(authorization: string): string | undefined {
+function tokenOf(authorization = ''): string | undefined {
   const isBearer = authorization.startsWith('Bearer ') && authorization.length <= 'Bearer '.length + MAX_TOKEN_LENGTH;
   return isBearer ? authorization.slice('Bearer '.length) : undefined;
 }
@@ -104,7 +102,8 @@ function isCanonical(token: string): boolean {
   return parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-const MAX_TOKENS = 10_000;
+/** At most 10,000 entries. By `maxSize` with entries of size 1, because `max` allocates all slots at once. */
+const BOUNDED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const MAX_TOKENS_PER_CALLER = 4;
 const MAX_REMEMBERED_MS = 300_000;
 
@@ -113,13 +112,9 @@ const MAX_REMEMBERED_MS = 300_000;
  * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
  */
 class VerifiedTokens {
-  // `maxSize` with entries of size 1, because `max` allocates all slots at once.
-  readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>({
-    maxSize: MAX_TOKENS,
-    sizeCalculation: () => 1,
-  });
+  readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>(BOUNDED);
   /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, string[]>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
+  readonly #ofCaller = new LRUCache<string, string[]>(BOUNDED);
 
   find(token: string, generation: unknown): Caller | undefined {
     const known = this.#tokens.get(token);
@@ -143,14 +138,9 @@ export class Unauthenticated extends ClientError {
   /** @param development Whether the client is told the reason too. */
   constructor(rejection: Rejection, development = false) {
     const challenge = rejection.reason === 'missing' ? 'Bearer' : 'Bearer error="invalid_token"';
-    const { extensions, message } = requestError(
-      'UNAUTHENTICATED',
-      401,
-      'A valid bearer token is needed in the Authorization header.',
-      development ? { ...rejection } : {},
-      [['www-authenticate', challenge]],
-    );
-    super('UNAUTHENTICATED', message, { extensions });
+    const http = { status: 401, headers: new HeaderMap([['www-authenticate', challenge]]) };
+    const message = 'A valid bearer token is needed in the Authorization header.';
+    super('UNAUTHENTICATED', message, { extensions: { ...(development && rejection), http } });
     this.rejection = rejection;
   }
 }

@@ -17,7 +17,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { ClientError } from '../errors.ts';
-import { needsScope, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
+import { isObject, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';
 
@@ -33,16 +33,16 @@ const PERSONAL: ReadonlySet<string> = new Set(['Player']);
  */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
-  const own: Own = new WeakMap();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);
       const inputs = field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
       if (!rule) checkOpen(schema, `${type.name}.${field.name}`, field, inputs);
-      const returned = rules.get(getNamedType(field.type).name)?.values() ?? [];
-      if ([...returned].some(({ exceptOwn }) => exceptOwn)) field.resolve = rememberOwn(field, own);
-      if (rule) field.resolve = protect(field, rule, inputs, own);
+      const returned = [...(rules.get(getNamedType(field.type).name)?.values() ?? [])];
+      const own = returned.find(({ exceptOwn }) => exceptOwn)?.exceptOwn;
+      if (own) field.resolve = rememberOwn(field, own);
+      if (rule) field.resolve = protect(field, rule, inputs);
     }
   }
   return rules;
@@ -58,9 +58,8 @@ function checkOpen(schema: GraphQLSchema, name: string, field: Field, inputs: re
   }
 }
 
-function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput[], own: Own): Resolve {
+function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput[]): Resolve {
   const resolve = field.resolve ?? defaultFieldResolver;
-  if (rule.exceptOwn || !(rule.whom || rule.names || inputs.length > 0)) return protectByScope(resolve, rule, own);
   const argument = itemsArgument(field, rule);
   if (argument !== undefined) return protectItems(resolve, rule, argument);
   return (parent, args, context, info) => {
@@ -70,22 +69,8 @@ function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput
   };
 }
 
-/** Usually a leaf, resolved once for each item of a long list. So the scope is checked first, and the error exists already. */
-function protectByScope(resolve: Resolve, { scope, exceptOwn }: AccessRule, own: Own): Resolve {
-  const error = new ClientError('FORBIDDEN', needsScope(scope));
-  return (parent, args, context, info) => {
-    const { caller } = context;
-    if (caller.scopes.has(scope) || (exceptOwn && isObject(parent) && own.get(parent) === caller)) {
-      return resolve(parent, args, context, info);
-    }
-    throw caller.hint ? new ClientError('FORBIDDEN', needsScope(scope, caller)) : error;
-  };
-}
-
-/** Objects about a caller's own player. An object such as a player's attributes does not tell whose it is: its parent does. */
-type Own = WeakMap<object, Caller>;
-
-function rememberOwn(field: Field, own: Own): Resolve {
+/** An object such as a player's attributes does not tell whose it is: its parent does. */
+function rememberOwn(field: Field, own: WeakMap<object, Caller>): Resolve {
   const resolve = field.resolve ?? defaultFieldResolver;
   return (parent, args, context, info) => {
     const value: unknown = resolve(parent, args, context, info);
@@ -94,10 +79,6 @@ function rememberOwn(field: Field, own: Own): Resolve {
     if (isOwn && isObject(value)) own.set(value, context.caller);
     return value;
   };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The list argument whose items determine the items of a returned list that must not be null, such as `_entities`. */

@@ -84,28 +84,23 @@ const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
 
-/** One check of a token, whether it holds, and the rejection if it does not. */
-export interface Check {
-  ok: boolean;
-  rejection: Rejection;
-}
-
 /**
- * Every check of a token whose signature is valid, in their order. jose could make some of them, but the log and
+ * Every check of a token whose signature is valid, in their order, and the rejection if it does not hold. jose could make some of them, but the log and
  * `npm run token -- --check` name what was expected and found.
  */
-export function checksOf(claims: Claims, header: Claims, config: JwtConfig): Check[] {
-  const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string): Check => ({
-    ok,
-    rejection: { reason, claim, expected, found: shown(value, claim, claims, config) },
-  });
+export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
+  const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string) => {
+    const rejection: Rejection = { reason, claim, expected, found: shown(value, claim, claims, config) };
+    return { ok, rejection };
+  };
   const { JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_MAX_LIFETIME_S: longest, JWT_TYP: type } = config;
   const { iss, exp, nbf, iat } = claims;
   const { typ } = header;
+  const lower = typeof typ === 'string' ? typ.toLowerCase() : typ;
   const types = type === undefined ? TYPES : [...TYPES, type.toLowerCase()];
   const member = REJECTED_MEMBERS.find((name) => name in header);
   const audience = claimValue(claims, config.JWT_AUDIENCE_CLAIM);
-  const hasAudience = [audience].flat().some((one) => audiences.some((allowed) => one === allowed));
+  const isForUs = [audience].flat().some((one) => hasOne(one, audiences));
   const now = Math.floor(Date.now() / 1_000);
   const begins = (time: unknown) => time === undefined || (isTime(time) && time <= now + LEEWAY_SECONDS);
   const lifetime = isTime(exp) ? exp - (isTime(iat) ? iat : now) : Number.POSITIVE_INFINITY;
@@ -114,15 +109,9 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig): Che
   const scopes = scopeClaim(claims, config) ?? { name: 'scope', path: ['scope'] };
   return [
     check('malformed', member ?? 'crit', member && typeof header[member], member === undefined, 'no such header'),
-    check(
-      'issuer',
-      'iss',
-      iss,
-      issuers.some((one) => one === iss),
-      issuers.join(', '),
-    ),
-    check('audience', config.JWT_AUDIENCE_CLAIM.name, audience, hasAudience, audiences.join(', ')),
-    check('type', 'typ', typ, typ === undefined || types.some((one) => one === lower(typ)), types.join(', ')),
+    check('issuer', 'iss', iss, hasOne(iss, issuers), issuers.join(', ')),
+    check('audience', config.JWT_AUDIENCE_CLAIM.name, audience, isForUs, audiences.join(', ')),
+    check('type', 'typ', typ, typ === undefined || hasOne(lower, types), types.join(', ')),
     check('expired', 'exp', exp, !isTime(exp) || exp > now - LEEWAY_SECONDS, `after ${now}`),
     check('lifetime', 'exp', exp, isShort, longest === 0 ? 'a time' : `at most ${longest} seconds after iat`),
     check('lifetime', 'nbf', nbf, begins(nbf), `at most ${now}`),
@@ -144,8 +133,8 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function lower(value: unknown): unknown {
-  return typeof value === 'string' ? value.toLowerCase() : value;
+function hasOne(found: unknown, allowed: readonly string[]): boolean {
+  return allowed.some((one) => one === found);
 }
 
 /** The longest text of a claim in the log, in characters. */

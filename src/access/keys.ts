@@ -105,9 +105,10 @@ class RemoteKeys implements Keys {
       try {
         const text = await fetchText(this.#url, headers);
         if (text !== this.#text) {
-          const { keys, left } = readKeySet(text);
+          const { keys, usable } = readKeySet(text);
+          const left = keys.length - usable.length;
           if (left > 0) this.#warn(`${left} keys of ${from} cannot be imported and are left out`);
-          this.#usable = JSON.stringify({ keys });
+          this.#usable = JSON.stringify({ keys: usable });
         }
         this.#text = text;
         this.#fetchedAt = Date.now();
@@ -137,18 +138,18 @@ async function verifyWithAny(token: string, candidates: errors.JWKSMultipleMatch
 
 const KEY_SET = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** The keys of a set that can be imported, and how many are left out. */
+/** The keys of a set, and those of them that can be imported. */
 function readKeySet(text: string) {
   const { data } = KEY_SET.safeParse(JSON.parse(text));
   if (!data) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
-  const keys = data.keys.filter((key) => {
+  const usable = data.keys.filter((key) => {
     try {
       return createPublicKey({ key, format: 'jwk' });
     } catch {
       return false;
     }
   });
-  return { keys, left: data.keys.length - keys.length };
+  return { ...data, usable };
 }
 
 async function fetchText(url: URL, headers: Headers): Promise<string> {

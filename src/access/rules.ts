@@ -10,12 +10,13 @@ import {
 } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { INTROSPECTION } from '../limits/measure.ts';
+import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
-  /** Whether the caller's own player needs no scope. */
-  exceptOwn: boolean;
+  /** Objects of callers' own players, where these need no scope; each with its caller. */
+  exceptOwn: WeakMap<object, Caller> | undefined;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
   whom: ReadValue | undefined;
   /** The names that a limited scope such as `events:write:<name>` must allow; undefined for a scope without such names. */
@@ -38,12 +39,13 @@ const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscrip
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const rules = new Map<string, Map<string, AccessRule>>();
+  const own = new WeakMap<object, Caller>();
   for (const type of types) {
     if (!(isObjectType(type) || isInputObjectType(type))) continue;
     const ofType = new Map<string, AccessRule>();
     rules.set(type.name, ofType);
     for (const field of Object.values(type.getFields())) {
-      const rule = readRule(schema, `${type.name}.${field.name}`, field);
+      const rule = readRule(schema, `${type.name}.${field.name}`, field, own);
       if (rule) {
         ofType.set(field.name, rule);
         field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
@@ -69,7 +71,8 @@ function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules
   const implementing = schema.getPossibleTypes(type);
   for (const field of Object.values(type.getFields())) {
     const name = `${type.name}.${field.name}`;
-    if (readRule(schema, name, field)) throw new Error(`${name}: put @access on the fields of the implementing types.`);
+    if (readRule(schema, name, field, undefined))
+      throw new Error(`${name}: put @access on the fields of the implementing types.`);
     const open = implementing.filter((object) => !rules.get(object.name)?.has(field.name));
     if (open.length > 0 && open.length < implementing.length) {
       throw new Error(`${name} has an @access rule in some types and none in ${open.join(', ')}.`);
@@ -79,7 +82,12 @@ function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules
 
 type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
 
-function readRule(schema: GraphQLSchema, name: string, field: Ruled): AccessRule | undefined {
+function readRule(
+  schema: GraphQLSchema,
+  name: string,
+  field: Ruled,
+  own: AccessRule['exceptOwn'],
+): AccessRule | undefined {
   const directive = schema.getDirective('access');
   const values = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
   if (!values) return undefined;
@@ -88,7 +96,7 @@ function readRule(schema: GraphQLSchema, name: string, field: Ruled): AccessRule
     throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
   }
   const read = (path: unknown) => (typeof path === 'string' ? readPath(name, path, field) : undefined);
-  return { scope, exceptOwn: exceptOwn === true, whom: read(whom), names: read(names) };
+  return { scope, exceptOwn: exceptOwn === true ? own : undefined, whom: read(whom), names: read(names) };
 }
 
 /** Reads `parent.x`, `argument` or `argument.x`; the first word is checked against the schema. */
