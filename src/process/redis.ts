@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
-import { reasonOf } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
+import { reasonOf } from '../errors.ts';
 
 /** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
 const ANSWER_WITHIN_MS = 40;
