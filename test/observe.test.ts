@@ -198,14 +198,15 @@ describe('failures of the REST service', () => {
     const gateway = await startGateway(both.upstream.url);
     both.upstream.on('GET /player', { status: 500 });
     const read = (id: number) => gateway.query(`{ player(playerUniqueId: "failing-${id}") { referralLink } }`);
+    const warnings = () => linesOf(gateway).filter(({ msg, level }) => msg === 'upstream call failed' && level > INFO);
     for (let id = 0; id < 10; id += 1) await read(id);
+    const before = warnings().length;
     both.upstream.forget();
     for (let id = 10; id < 15; id += 1) await read(id);
     await gateway.close();
     expect(both.upstream.calls()).toEqual([]);
-    expect(linesOf(gateway).filter(({ msg, level }) => msg === 'upstream call failed' && level > INFO)).toHaveLength(
-      10,
-    );
+    expect(before).toBeGreaterThan(0);
+    expect(warnings()).toHaveLength(before);
   });
 
   test('a client that goes away is not one: the line of its operation says so, and nothing warns', async () => {

@@ -120,7 +120,7 @@ describe('operations', () => {
 
   test('that were not seen before are limited for each caller; known ones are not', async () => {
     const upstream = await startUpstream();
-    const gateway = await startGateway(upstream.url, signer.env, { newDocuments: undefined });
+    const gateway = await startGateway(upstream.url, signer.env);
     const send = async (name: string, who: string) =>
       (await gateway.query(`query ${name} { me { id } }`, {}, player(who))).status;
     const statuses: number[] = [];

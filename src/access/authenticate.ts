@@ -22,7 +22,7 @@ interface AuthenticationOptions extends JwtOptions {
    * Limits requests without a valid token, by address. Client tokens and JWTs that were verified before are not limited: many
    * users can share an address.
    */
-  limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure' | 'forgiveFailure'>;
+  limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
@@ -32,7 +32,6 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const { limit, onFailure, development } = options;
   async function reject(address: string, rejection: Rejection): Promise<never> {
     onFailure(rejection.reason);
-    limit.refuseAfterFailures(address);
     await limit.countFailure(address);
     throw new Unauthenticated(rejection, development);
   }
@@ -44,7 +43,6 @@ export function createAuthentication(config: AuthConfig, options: Authentication
 
   /** The verification is charged before it is done, and the charge is returned for a valid token. */
   async function verify({ verify: verifyToken, keys }: JwtVerifier, token: string, address: string): Promise<Caller> {
-    limit.refuseAfterFailures(address);
     await limit.countFailure(address);
     const { generation } = keys;
     const verified = await verifyToken(token).catch((error: unknown) => {
