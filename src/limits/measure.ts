@@ -183,9 +183,14 @@ function sizeOf(list: FieldRule['list'], node: FieldNode, { variables }: Measuri
   return {
     items: Math.min(Math.max(requested, 1), MAX_LIST_SIZE),
     // A list of ids has a result for each different id.
-    certain: Array.isArray(value) ? new Set(value.map(String)).size : 0,
+    certain: Array.isArray(value) ? new Set(value.map(textOf)).size : 0,
     varies: given?.kind === Kind.VARIABLE,
   };
+}
+
+/** An id that is written as a number is the same as a text. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A player is read when one of its own fields is selected. */
