@@ -113,7 +113,11 @@ test.each(['__proto__', 'constructor'])('the name %s arrives as a name', async (
   const variables = JSON.parse(
     `{"input":{"playerUniqueId":"p1","events":[{"name":"${name}","metadata":{"${name}":["x",1]}}]}}`,
   );
-  await all.as(callers.server, 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }', variables);
+  await all.as(
+    callers.server,
+    'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }',
+    variables,
+  );
   expect(all.upstream.requests.map(({ body }) => JSON.stringify(body))).toEqual([
     `{"playerUniqueId":"p1","events":{"${name}":{"${name}":["x",1]}}}`,
   ]);

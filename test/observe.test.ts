@@ -301,6 +301,23 @@ describe('metrics', () => {
     expect(valueIn(page, 'gateway_operation_duration_seconds_count{operation="other",type="query"}')).toBe(5);
   });
 
+  test('durations are in seconds, in the sum and in the buckets', async () => {
+    const { gateway, upstream } = both;
+    const answer = new Promise((resolve) => setTimeout(resolve, 300));
+    upstream.on('GET /player', { after: answer, json: { playerUniqueId: 'p1' } });
+    await gateway.query(`query Slow { ${PLAYER} }`);
+    const page = await gateway.metrics();
+    for (const [name, labels] of [
+      ['gateway_operation_duration_seconds', 'operation="Slow",type="query"'],
+      ['rest_request_duration_seconds', `${PLAYERS},status="200"`],
+    ]) {
+      expect(valueIn(page, `${name}_sum{${labels}}`)).toBeGreaterThan(0.2);
+      expect(valueIn(page, `${name}_sum{${labels}}`)).toBeLessThan(10);
+      expect(valueIn(page, `${name}_bucket{le="0.1",${labels}}`)).toBe(0);
+      expect(valueIn(page, `${name}_bucket{le="10",${labels}}`)).toBe(1);
+    }
+  });
+
   test('callers who were not let in and long names get no name of their own', async () => {
     const signer = secretSigner();
     const gateway = await startGateway(both.upstream.url, signer.env);

@@ -124,7 +124,41 @@ test('an operation and each of its REST calls become spans of the client’s tra
     expect(headers['traceparent']).toBe(`00-${traceId}-${call?.spanId}-01`);
     expect(headers['tracestate']).toBe('congo=t61rcWkgMzE,rojo=1');
   }
-  expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"/);
+  expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"|\/p1/);
+});
+
+test('each attempt has a span, which ends; a call that waited for a connection belongs to its own operation', async () => {
+  upstream.on('GET /player', { fault: 'reset' }, { status: 503, json: {} }, 'usual');
+  const operation = (name: string) => ({
+    query: `query ${name} { player(playerUniqueId: "${name}") { referralLink } }`,
+  });
+  await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, REST_CONNECTIONS: '1' }, async (url) => {
+    expect((await post(url, operation('Retried'))).errors).toEqual([]);
+    const held = upstream.hold('GET /player');
+    const first = post(url, operation('First'));
+    await held.arrived;
+    const others = ['Second', 'Third'].map((name) => post(url, operation(name)));
+    held.release();
+    await Promise.all([first, ...others]);
+  });
+  const spans = collector.spans();
+  const callsOf = (name: string) => {
+    const [operation] = spans.filter((span) => span.name === `query ${name}`);
+    return spans.filter(
+      ({ parentSpanId, traceId }) => parentSpanId === operation?.spanId && traceId === operation?.traceId,
+    );
+  };
+  expect(callsOf('Retried').map((span) => attribute(span, 'http.response.status_code')?.['intValue'])).toEqual([
+    undefined,
+    503,
+    200,
+  ]);
+  for (const name of ['First', 'Second', 'Third']) expect(callsOf(name)).toHaveLength(1);
+  for (const { path, headers } of upstream.requests.slice(3)) {
+    const [, traceId, spanId] = String(headers['traceparent']).split('-');
+    const name = path.split('/').at(-1) ?? '';
+    expect(callsOf(name).map((call) => [call.traceId, call.spanId])).toEqual([[traceId, spanId]]);
+  }
 });
 
 test('events with an idempotency key are not cancelled when the client disconnects, and are in the trace', async () => {
