@@ -129,36 +129,29 @@ test('an operation and each of its REST calls become spans of the client’s tra
 
 test('each attempt has a span, which ends; a call that waited for a connection belongs to its own operation', async () => {
   upstream.on('GET /player', { fault: 'reset' }, { status: 503, json: {} }, 'usual');
-  const operation = (name: string) => ({
-    query: `query ${name} { player(playerUniqueId: "${name}") { referralLink } }`,
-  });
+  const read = (url: string, id: string) =>
+    post(url, { query: `query Read_${id} { player(playerUniqueId: "${id}") { referralLink } }` });
   await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, REST_CONNECTIONS: '1' }, async (url) => {
-    expect((await post(url, operation('Retried'))).errors).toEqual([]);
+    expect((await read(url, 'p1')).errors).toEqual([]);
     const held = upstream.hold('GET /player');
-    const first = post(url, operation('First'));
+    const first = read(url, 'p2');
     await held.arrived;
-    const others = ['Second', 'Third'].map((name) => post(url, operation(name)));
+    const others = ['p3', 'p4'].map((id) => read(url, id));
     held.release();
     await Promise.all([first, ...others]);
   });
   const spans = collector.spans();
-  const callsOf = (name: string) => {
-    const [operation] = spans.filter((span) => span.name === `query ${name}`);
-    return spans.filter(
-      ({ parentSpanId, traceId }) => parentSpanId === operation?.spanId && traceId === operation?.traceId,
-    );
+  const callsOf = (id: string) => {
+    const operation = spans.find(({ name }) => name === `query Read_${id}`);
+    return spans.filter(({ parentSpanId }) => parentSpanId === operation?.spanId);
   };
-  expect(callsOf('Retried').map((span) => attribute(span, 'http.response.status_code')?.['intValue'])).toEqual([
-    undefined,
-    503,
-    200,
-  ]);
-  for (const name of ['First', 'Second', 'Third']) expect(callsOf(name)).toHaveLength(1);
-  for (const { path, headers } of upstream.requests.slice(3)) {
-    const [, traceId, spanId] = String(headers['traceparent']).split('-');
-    const name = path.split('/').at(-1) ?? '';
-    expect(callsOf(name).map((call) => [call.traceId, call.spanId])).toEqual([[traceId, spanId]]);
+  const statuses = callsOf('p1').map((span) => attribute(span, 'http.response.status_code')?.['intValue']);
+  expect(statuses).toEqual([undefined, 503, 200]);
+  for (const { headers, playerUniqueId = '' } of upstream.requests.slice(3)) {
+    const calls = callsOf(playerUniqueId).map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`);
+    expect(calls).toEqual([headers['traceparent']]);
   }
+  expect(upstream.requests).toHaveLength(6);
 });
 
 test('events with an idempotency key are not cancelled when the client disconnects, and are in the trace', async () => {
