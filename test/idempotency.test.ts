@@ -200,16 +200,18 @@ describe('one gateway', () => {
     const victim = { ...PURCHASE, playerUniqueId: 'victim', idempotencyKey: 'k' };
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
     // Twenty keys in one operation; the first of these callers goes over its bound of 1,000.
-    const fields = (first: number) =>
-      Array.from(
-        { length: 20 },
-        (_, i) =>
-          `a${i}: trackEvents(input: { playerUniqueId: "$id", events: [{ name: "e" }], idempotencyKey: "${first + i}" }) { eventNames }`,
-      ).join(' ');
+    const inputs = Array.from({ length: 20 }, (_, i) => `i${i}`);
+    const query = `mutation (${inputs.map((name) => `$${name}: TrackEventsInput!`)}) {
+      ${inputs.map((name) => `${name}: trackEvents(input: $${name}) { eventNames }`)} }`;
     const codes: unknown[] = [];
     const flood = async (caller: string, first: number) => {
-      const query = `mutation { ${fields(first).replaceAll('$id', caller)} }`;
-      const { errors } = await gateway.query(query, {}, as(caller));
+      const inputOf = (i: number) => ({
+        playerUniqueId: caller,
+        events: [{ name: 'e' }],
+        idempotencyKey: `${first + i}`,
+      });
+      const variables = Object.fromEntries(inputs.map((name, i) => [name, inputOf(i)]));
+      const { errors } = await gateway.query(query, variables, as(caller));
       codes.push(...errors.map(({ extensions }) => `${caller} ${extensions['code']} ${extensions['outcome']}`));
     };
     for (let first = 0; first <= 1_000; first += 100) {

@@ -122,14 +122,16 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
   });
 
   test('gateways of two accounts share nothing: each event is sent, each has its own limit', async () => {
-    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '2' };
+    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' };
     const both = [await start(env), await start(env, upstream.url.replace('127.0.0.1', 'localhost'))];
     const headers = { authorization: `Bearer ${token(signer, { sub: 'two', scope: 'events:write' })}` };
     const event =
       'mutation { trackEvents(input: { playerUniqueId: "two", events: [{ name: "a" }], idempotencyKey: "k" }) { eventNames } }';
     for (const { query } of both) expect((await query(event, {}, headers)).errors).toEqual([]);
     expect(upstream.calls()).toEqual(['POST /integrations/event', 'POST /integrations/event']);
-    for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(200);
+    for (let i = 1; i < 10; i += 1) {
+      for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(200);
+    }
     for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(429);
   });
 

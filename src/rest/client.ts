@@ -102,10 +102,9 @@ export function createRestClient(options: RestClientOptions): RestClient {
   async function call<Result>(
     endpoint: Endpoint,
     content: RequestContent,
-    operation: CallContext,
+    context: CallContext,
     decode: Decode<Result>,
   ): Promise<Result> {
-    const context = operation.beginCall ? { ...operation, ...operation.beginCall() } : operation;
     const request = createRequest(endpoint, content, context);
     return await send(client, { endpoint, request, playerUniqueId: content.playerUniqueId, context, decode });
   }
