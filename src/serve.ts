@@ -18,15 +18,13 @@ import { type Page, readExamples, servePages } from './http/ide/pages.ts';
 import { sandboxPage } from './http/ide/sandbox.ts';
 import { Slots, watchPressure } from './http/overload.ts';
 import { OperationLimiter } from './limits/operation-limits.ts';
-import { type NewDocumentLimits, RateLimits } from './limits/rate-limits.ts';
+import { RateLimits } from './limits/rate-limits.ts';
 import { createAdmission } from './persisted-operations/admission.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
-import type { Stoppable } from './process/lifecycle.ts';
-import type { StatusSource } from './process/management.ts';
-import { registerProcessMetrics } from './process/metrics.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { createObservation, reportTo } from './telemetry/observe.ts';
+import { reportTo } from './telemetry/observe.ts';
+import { showProcess } from './telemetry/process-metrics.ts';
 import { createPseudonyms } from './telemetry/pseudonym.ts';
 import { observeRest, showHealth } from './telemetry/rest-metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
@@ -34,88 +32,72 @@ import type { Tracing } from './telemetry/tracing.ts';
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
-/** A gateway that listens. */
-interface Serving extends Stoppable, StatusSource {
-  url: string;
-}
-
 export interface ServeOptions {
   /** Aborts when the process drains; responses then close their connections. */
   draining?: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** How many new documents a caller may send. Default 50 in 5 seconds; servers 20 times that. For tests. */
-  newDocuments?: NewDocumentLimits | undefined;
   /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; 0 for no limit. For tests. */
   maxEventLoopDelayMs?: number;
+  /** The state that replicas share; absent without Redis. The caller closes it. */
+  shared?: { redis: Redis; isUp(): boolean } | undefined;
 }
 
-/** What the parts of a gateway share. */
-interface Shared extends ServeOptions {
+/** What the parts of a gateway use. */
+interface Parts extends ServeOptions {
   config: Config;
   log: FastifyBaseLogger;
   rest: RestClient;
   metrics: Metrics;
   tracing: Tracing | undefined;
-  /** The state that replicas share; undefined without Redis. */
-  redis: Redis | undefined;
 }
 
-/** One gateway in this process, in front of the REST service at `baseUrl`. */
-export async function serve(
-  config: Config,
-  baseUrl: string,
-  log: FastifyBaseLogger,
-  options: ServeOptions = {},
-): Promise<Serving> {
+/** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
+export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
   const metrics = createMetrics();
-  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
-  const account = { baseUrl, apiKey: config.rest.apiKey };
-  const shared =
-    config.redisUrl && (await (await import('./process/redis.ts')).connectRedis(config.redisUrl, account, log));
+  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing(baseUrl);
   const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry) });
-  registerProcessMetrics(metrics.registry, shared);
+  showProcess(metrics.registry, options.shared);
   showHealth(() => rest.health(), metrics.registry);
-  const gateway = await createGateway({ config, log, rest, metrics, tracing, redis: shared?.redis, ...options });
+  const gateway = await createGateway({ config, log, rest, metrics, tracing, ...options });
   const { app } = gateway;
-  const url = await app.listen({
-    host: config.host,
-    port: config.port,
-    listenTextResolver: (address) => `GraphQL listens at ${address}`,
-  });
+  const listenTextResolver = (address: string) => `GraphQL listens at ${address}`;
+  const url = await app.listen({ host: config.host, port: config.port, listenTextResolver });
   loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
   return {
     url,
+    /** The metrics in Prometheus' text format. */
     metrics: () => metrics.registry.metrics(),
     status: () => ({
       reasons: gateway.hasKeys() ? [] : ['no-keys'],
       conditions: [
-        ...(rest.health().breaker === 'open' ? (['breaker-open'] as const) : []),
-        ...(gateway.isUnderPressure() ? (['overloaded'] as const) : []),
+        ...(rest.health().breaker === 'open' ? ['breaker-open'] : []),
+        ...(gateway.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),
-    async stop(forced) {
+    /** Finishes the operations in flight. When `forced` aborts, it closes their connections at once. */
+    async stop(forced: AbortSignal): Promise<void> {
       const closeNow = () => app.server.closeAllConnections();
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) closeNow();
       await app.close();
       await rest.close();
-      shared?.close();
       await tracing?.stop(forced);
     },
   };
 }
 
 /** The application, with its route. It does not listen yet. */
-async function createGateway(shared: Shared) {
-  const { config, log, rest, metrics, tracing, redis } = shared;
+async function createGateway(parts: Parts) {
+  const { config, log, rest, metrics, tracing, shared, draining, maxEventLoopDelayMs } = parts;
   const { production, limits, slowOperationMs } = config;
   // The packages of federation are loaded only where they are needed.
   const { schema, rules } = config.federation
     ? await (await import('./graphql/subgraph.ts')).createSubgraph(SCHEMA_DIRECTORY)
     : createSchema(SCHEMA_DIRECTORY);
-  const rates = new RateLimits({ rates: config.rates, redis, newDocuments: shared.newDocuments });
+  const redis = shared?.redis;
+  const rates = new RateLimits(config.rates, redis);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const authentication = createAuthentication(config.auth, {
     limit: rates,
@@ -124,11 +106,10 @@ async function createGateway(shared: Shared) {
     development: !production,
     onFailure: metrics.authenticationFailed,
   });
-  const execution = await createExecution(shared, schema, rates);
-  const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
-  const app = await createApp({ config, log, observation, draining: shared.draining });
+  const execution = await createExecution(parts, schema, rates);
+  const app = await createApp(config, { metrics, log, tracing, nameOf, slowOperationMs }, draining);
   app.addHook('onClose', () => execution.apollo.stop());
-  const isUnderPressure = await watchPressure(app, shared.maxEventLoopDelayMs);
+  const isUnderPressure = await watchPressure(app, maxEventLoopDelayMs);
   const slots = new Slots(config.maxConcurrentOperations);
   metrics.showConcurrency(slots);
   const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
@@ -136,22 +117,22 @@ async function createGateway(shared: Shared) {
   const page = production ? undefined : serveIde(app, config, schema);
   routeGraphQL(app, {
     ...execution,
-    ...{ config, authentication, rates, isUnderPressure, slots, observation, context, page },
+    ...{ config, authentication, rates, isUnderPressure, slots, context, page },
   });
   return { app, hasKeys: authentication.isReady, isUnderPressure };
 }
 
 /** What finds, measures and executes operations. */
-async function createExecution(shared: Shared, schema: GraphQLSchema, rates: RateLimits) {
-  const { config, log, redis, metrics, compileAfter = 50 } = shared;
+async function createExecution(parts: Parts, schema: GraphQLSchema, rates: RateLimits) {
+  const { config, log, shared, metrics, compileAfter = 50 } = parts;
   const { production, limits } = config;
   const { tokens: maxTokens } = limits;
-  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
+  const limiter = new OperationLimiter(schema, limits);
   const compiler = new Compiler(schema);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(redis);
+  const persistedQueries = createPersistedQueryStore(shared?.redis);
   const check = { schema, maxTokens };
   const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
   const report = reportTo(log);

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import type { Observation } from '../telemetry/observe.ts';
+import { type ObservationOptions, observeOperations } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
 import { answerError, answerErrors } from './errors.ts';
 import { GRAPHQL_PATH } from './graphql-route.ts';
@@ -23,22 +23,19 @@ const HTTP_OPTIONS = {
 /** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
 const COMPRESS_FROM_BYTES = 2_048;
 
-interface AppOptions {
-  config: Config;
-  log: FastifyBaseLogger;
-  observation: Observation;
-  /** Aborts when the process drains. */
-  draining: AbortSignal | undefined;
-}
-
 /**
  * The application without routes, with the hooks that every request passes, in their order: record, request id, headers,
  * CORS. graphql-route.ts has the next ones. Slow senders, connection counts and tiny chunks are the work of the ingress;
  * Node's own timeouts bound what a direct client can hold.
+ * @param draining Aborts when the process drains.
  */
-export async function createApp({ config, log, observation, draining }: AppOptions): Promise<FastifyInstance> {
+export async function createApp(
+  config: Config,
+  observation: ObservationOptions,
+  draining?: AbortSignal,
+): Promise<FastifyInstance> {
   const app = fastify({
-    loggerInstance: log,
+    loggerInstance: observation.log,
     // A logger for each request costs more than the one line that it writes. The lines contain the request id.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
@@ -56,7 +53,7 @@ export async function createApp({ config, log, observation, draining }: AppOptio
   app.removeAllContentTypeParsers();
   // Before the plugins, whose routes would otherwise send errors in another format.
   answerErrors(app);
-  observation.observe(app, GRAPHQL_PATH);
+  observeOperations(app, GRAPHQL_PATH, observation);
   const open = config.auth.kind === 'open';
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);

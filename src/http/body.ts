@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
-import { requestError } from '../errors.ts';
+import { type ClientError, requestError } from '../errors.ts';
 import { parseExactly } from '../graphql/request.ts';
 import { clientGone } from './errors.ts';
 import { OVERLOADED } from './overload.ts';
@@ -58,19 +58,15 @@ function parseBody(body: Buffer): unknown {
   return value;
 }
 
-/** Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed; 400 for a GET with a body. */
-export function checkBody({ method, headers, raw }: FastifyRequest): void {
-  if (method !== 'POST') {
-    if (hasBody(raw)) throw requestError('BAD_REQUEST', 400, 'A GET request must not have a body.');
-    return;
-  }
+/** BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed; 400 for a GET with a body. */
+export function bodyProblem({ method, headers, raw }: FastifyRequest): ClientError | undefined {
+  const refuse = (status: number, message: string) => requestError('BAD_REQUEST', status, message);
+  if (method !== 'POST') return hasBody(raw) ? refuse(400, 'A GET request must not have a body.') : undefined;
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (type.length > MAX_CONTENT_TYPE_LENGTH || !JSON_IN_UTF8.test(type)) {
-    throw requestError('BAD_REQUEST', 415, 'The body must be JSON in UTF-8, with the content type application/json.');
+    return refuse(415, 'The body must be JSON in UTF-8, with the content type application/json.');
   }
-  if (encoding.trim().toLowerCase() !== 'identity') {
-    throw requestError('BAD_REQUEST', 415, 'The body must not be compressed.');
-  }
+  return /^ *identity *$/i.test(encoding) ? undefined : refuse(415, 'The body must not be compressed.');
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

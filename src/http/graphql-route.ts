@@ -7,10 +7,9 @@ import { ClientError, requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { type PrepareOptions, prepare } from '../graphql/prepare.ts';
 import { searchOf } from '../graphql/request.ts';
-import type { ReportError } from '../graphql/response.ts';
 import { abortAt, DISCONNECTED } from '../rest/call-context.ts';
-import type { Observation } from '../telemetry/observe.ts';
-import { checkBody, parseBodies } from './body.ts';
+import { createOperationRecord, type ReportError } from '../telemetry/observe.ts';
+import { bodyProblem, parseBodies } from './body.ts';
 import { clientGone } from './errors.ts';
 import { type Page, sendPage } from './ide/pages.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
@@ -23,7 +22,6 @@ export interface GraphQLRoute extends PrepareOptions {
   authentication: Pick<Authentication, 'authenticate'>;
   isUnderPressure(): boolean;
   slots: Slots;
-  observation: Observation;
   context: ContextOptions;
   report: ReportError;
   apollo: ApolloServer<Context>;
@@ -53,7 +51,11 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     parseBodies(scope, route.config.limits.bodyBytes);
     scope.addHook('onRequest', (request, reply, done) => {
       if (route.page && isForPage(request)) return done();
-      admit(route, request, reply).then(() => done(), done);
+      // A connection that was reset has no address, although the type says string.
+      if (request.raw.socket.destroyed) return done(clientGone());
+      const caller = route.authentication.authenticate(request.headers.authorization, request.ip);
+      if (caller instanceof Promise) caller.then((verified) => done(admit(route, verified, request, reply)), done);
+      else done(admit(route, caller, request, reply));
     });
     scope.route({
       method: ['GET', 'POST'],
@@ -69,19 +71,24 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
   return method === 'GET' && accept.includes('text/html') && !accept.includes('json');
 }
 
-/** In order: authentication, pressure, and a slot in flight until the response is sent or the client disconnects. */
-async function admit(route: GraphQLRoute, request: FastifyRequest, { raw: response }: FastifyReply): Promise<void> {
+/**
+ * Takes a slot until the response is sent or the client disconnects, unless the process is under pressure. Returns the error of
+ * a refusal.
+ */
+function admit(
+  { isUnderPressure, slots }: GraphQLRoute,
+  caller: Caller,
+  request: FastifyRequest,
+  { raw: response }: FastifyReply,
+): ClientError | undefined {
   const { socket } = request.raw;
-  // A connection that was reset has no address, although the type says string.
-  if (socket.destroyed) throw clientGone();
-  const caller = await route.authentication.authenticate(request.headers.authorization, request.ip);
   if (request.record) request.record.caller = caller;
-  checkBody(request);
-  if (route.isUnderPressure()) throw OVERLOADED;
   // Authentication may have taken time, and a connection that is closed emits no `close` any more.
-  if (socket.destroyed) throw clientGone();
-  const slot = route.slots.take(caller);
-  if (!slot) throw OVERLOADED;
+  if (socket.destroyed) return clientGone();
+  const problem = bodyProblem(request);
+  if (problem) return problem;
+  const slot = isUnderPressure() ? undefined : slots.take(caller);
+  if (!slot) return OVERLOADED;
   const cancellation = new AbortController();
   request.admitted = { caller, slot, cancellation };
   // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too.
@@ -93,6 +100,7 @@ async function admit(route: GraphQLRoute, request: FastifyRequest, { raw: respon
   };
   socket.setMaxListeners(0).once('close', end);
   response.once('close', end);
+  return undefined;
 }
 
 async function execute(
@@ -100,10 +108,10 @@ async function execute(
   { caller, slot, cancellation }: Admitted,
   reply: FastifyReply,
 ): Promise<string> {
-  const { config, observation, report, apollo } = route;
+  const { config, report, apollo } = route;
   const { request } = reply;
   const http = toApolloRequest(request);
-  const record = observation.begin(request, caller);
+  const record = request.record ?? createOperationRecord();
   const deadline = performance.now() + config.operationTimeoutMs;
   const clearTimer = abortAt(cancellation, deadline);
   const context = async () => {
