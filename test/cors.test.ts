@@ -67,9 +67,10 @@ describe.each(['with websites in production', 'with websites in development'])('
       },
       vary: expect.arrayContaining(['origin']),
     });
-    const { status, told, vary } = await operation(name, OURS);
-    expect({ status, told }).toEqual({
+    const { status, told, vary, text } = await operation(name, OURS);
+    expect({ status, told, text }).toEqual({
       status: 200,
+      text: expect.stringContaining('"__typename"'),
       told: { 'allow-origin': OURS, 'expose-headers': 'x-request-id, retry-after' },
     });
     expect(vary).toContain('origin');

@@ -205,19 +205,12 @@ export const attacks = {
       always(JSON.stringify({ query, variables })),
     )({ ...target, authorization: target.tokens.oneEvent });
   },
-  /** Seven texts of 258 KB, which an older store holds, 30 times in one response: 160 requests at once. */
+  /** Seven texts of 2,000 characters, which an older store holds, 30 times in one response: 160 requests at once. */
   async longTexts(target) {
     const texts = 'displayName firstName lastName email mobile city country';
     const query = `query Texts { me { ${range(30, (n) => `a${n}: attributes { ${texts} }`).join(' ')} } }`;
     const send = client({ ...target, authorization: target.tokens.longTexts }, 160);
     for (;;) await Promise.all(range(160, () => send({ query })));
-  },
-  /** 208 documents of 900 characters, each often enough to be compiled. */
-  compiledDocuments(target) {
-    const query = (number) =>
-      `query C${number} { ${range(20, (n) => `c${number}x${n}: me { id attributes { displayName } }`).join(' ')} }`;
-    const send = client({ ...target, authorization: target.tokens.server }, 20);
-    return pace(500, (number) => send({ query: query(Math.floor(number / 50) % 208) }));
   },
   /** New idempotency keys. */
   idempotencyKeys: paced(50, (number) => ({

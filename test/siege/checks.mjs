@@ -198,3 +198,32 @@ export async function keysOfOthers(upstream) {
     return { ok: sent === 1 && status === 200, seen: `the order was sent ${sent} times; its repetition got ${status}` };
   });
 }
+
+/** 208 documents of 900 characters, each often enough to be compiled. */
+export async function compiledDocuments(upstream) {
+  upstream.become({ delayMs: 0 });
+  return await withGateway(upstream, {}, async (gateway) => {
+    const victim = asking(gateway, tokens.server);
+    const send = asking(gateway, tokens.servers[0]);
+    const reads = async () => {
+      for (let left = 300; left > 0; left -= 1) await victim({ query: READ, variables: { id: 'p1' } });
+    };
+    const cpuOfReads = async () => {
+      await reads();
+      const cpu = gateway.cpuMs();
+      await reads();
+      return gateway.cpuMs() - cpu;
+    };
+    const before = { cpu: await cpuOfReads(), mb: gateway.rssMb() };
+    for (let document = 0; document < 208; document += 1) {
+      const fields = Array.from({ length: 20 }, (_, n) => `c${document}x${n}: me { id attributes { displayName } }`);
+      await all(55, () => send({ query: `query C${document} { ${fields.join(' ')} }` }));
+    }
+    const grown = gateway.rssMb() - before.mb;
+    const share = before.cpu / (await cpuOfReads());
+    return {
+      ok: gateway.isAlive() && !(grown > 150) && share >= 0.7,
+      seen: `${gateway.isAlive() ? 'alive' : 'DEAD'}, RSS + ${grown.toFixed(0)} MB, ${(100 * share).toFixed(0)} % of the rate by CPU time`,
+    };
+  });
+}

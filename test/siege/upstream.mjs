@@ -13,7 +13,7 @@ process.on('disconnect', () => process.exit());
 
 const attributes = { displayName: 'Grace "Hopper"', firstName: 'Grace', email: 'grace@shop.example', totalOrders: 12 };
 /** Longer than the gateway accepts: what an older store holds. */
-const LONG = 'x'.repeat(258_000);
+const LONG = 'x'.repeat(2_000);
 const longTexts = { ...attributes, displayName: LONG, firstName: LONG, lastName: LONG, email: LONG };
 const friend = (_, n) => ({
   playerUniqueId: `friend-${n}`,

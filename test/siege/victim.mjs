@@ -19,7 +19,8 @@ export function startVictim(url, authorization) {
       const { status, text } = await send({ query: QUERY, variables: { id: `player-${asked % 1_000}` } });
       if (status === 200 && !text.startsWith('{"errors"')) into.good += 1;
       else {
-        into.failed[status] = (into.failed[status] ?? 0) + 1;
+        const what = `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`;
+        into.failed[what] = (into.failed[what] ?? 0) + 1;
         await sleep(20);
       }
     }
