@@ -5,18 +5,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
 
-/** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
-const ANSWER_WITHIN_MS = 40;
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
-/** How long ioredis waits for a connection to close, in milliseconds; it also waits when the connection is closed already. */
-const DISCONNECT_WITHIN_MS = 100;
-/** The longest wait before the next attempt to connect, in milliseconds. */
-const MAX_RETRY_MS = 2_000;
-/** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
-const GIVE_UP_MS = 10_000;
 
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
@@ -28,11 +20,14 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
   const redis = new PausingRedis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: ANSWER_WITHIN_MS,
+    // An operation waits for an answer at most once, see PAUSE_MS.
+    commandTimeout: 40,
     connectTimeout: CONNECT_WITHIN_MS,
-    socketTimeout: GIVE_UP_MS,
-    disconnectTimeout: DISCONNECT_WITHIN_MS,
-    retryStrategy: (attempt) => Math.min(100 * attempt, MAX_RETRY_MS),
+    // After this time without an answer, the connection is replaced: its server may never come back.
+    socketTimeout: 10_000,
+    // ioredis also waits when the connection is closed already.
+    disconnectTimeout: 100,
+    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
