@@ -65,7 +65,7 @@ function format(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, path, extensions } = error;
   const formatted = {
     message,
-    ...(locations ? { locations } : {}),
+    ...(locations?.length ? { locations } : {}),
     ...(path ? { path } : {}),
     extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR, ...extensions },
   };

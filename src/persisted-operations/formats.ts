@@ -10,7 +10,7 @@
  */
 import { visit } from 'jsonc-parser';
 import * as z from 'zod';
-import { reasonOf } from '../config/environment.ts';
+import { reasonOf } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 
 /** The longest id, in characters. */

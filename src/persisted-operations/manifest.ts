@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
-import { ConfigError, reasonOf } from '../config/environment.ts';
+import { ConfigError } from '../config/environment.ts';
+import { reasonOf } from '../errors.ts';
 import { readOperations } from './formats.ts';
 
 /** The listed operations of all files together. */

@@ -92,10 +92,11 @@ export function createRestClient(options: RestClientOptions): RestClient {
     connections,
     connectTimeoutMs: timeoutMs,
     maxResponseBytes,
+    maxQueued,
   });
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
   const budget = new RetryBudget(now);
-  const client = { transport, breaker, budget, observer, timeoutMs, connections, maxQueued, random };
+  const client = { transport, breaker, budget, observer, timeoutMs, connections, random };
   const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);
 
   async function call<Result>(

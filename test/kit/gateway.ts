@@ -29,8 +29,11 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+/** An operation is compiled when it has come so often. */
+export const COMPILED_AFTER = 3;
+
 const DEFAULTS: ServeOptions = {
-  compileAfter: 3,
+  compileAfter: COMPILED_AFTER,
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   maxEventLoopDelayMs: 600_000,
 };
