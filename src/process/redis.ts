@@ -5,6 +5,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
 
+/** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
+const ANSWER_WITHIN_MS = 40;
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
@@ -20,8 +22,6 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
   const redis = new PausingRedis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // An operation waits for an answer at most once, see PAUSE_MS.
-    commandTimeout: 40,
     connectTimeout: CONNECT_WITHIN_MS,
     // After this time without an answer, the connection is replaced: its server may never come back.
     socketTimeout: 10_000,
@@ -77,10 +77,17 @@ class PausingRedis extends Redis {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
     }
+    const error = new Error('Redis did not answer in time.');
+    // When the event loop is late, the answer may have arrived: it is read before the immediate.
+    const timer = setTimeout(() => setImmediate(() => command.reject(error)), ANSWER_WITHIN_MS);
     command.promise.then(
-      () => this.note(true),
-      (error: Error) => {
-        if (error.message !== 'Command timed out') return;
+      () => {
+        clearTimeout(timer);
+        this.note(true);
+      },
+      (reason: unknown) => {
+        clearTimeout(timer);
+        if (reason !== error) return;
         // Not before the caller handled the rejection: it may send a second command that takes the first one back.
         setImmediate(() => {
           this.#pausedUntil = performance.now() + PAUSE_MS;
