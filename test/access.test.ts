@@ -237,16 +237,16 @@ async function start(identity?: Identity): Promise<Gateway> {
   started.upstream.on('DELETE /player', { raw: '' });
   // A known document is not limited as a new one, whoever sends it.
   const server = client(...WHAT, 'any-player');
-  for (const way of ways) for (const id of ['p1', 'p2']) await started.as(server, operationOf(way, id));
+  const operations = ways.flatMap((way) => ['p1', 'p2'].map((id) => operationOf(way, id)));
+  while (operations.length > 0) await Promise.all(operations.splice(0, 20).map((one) => started.as(server, one)));
   return started;
 }
 
 let all: Gateway;
 let mapped: Gateway;
 beforeAll(async () => {
-  all = await start();
-  mapped = await start(MAPPED);
-});
+  [all, mapped] = await Promise.all([start(), start(MAPPED)]);
+}, 60_000);
 beforeEach(() => all.upstream.forget());
 afterAll(async () => {
   await all.close();
