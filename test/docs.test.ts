@@ -56,12 +56,6 @@ describe.each(books)('$path', ({ path, text }) => {
   });
 });
 
-test('the README is read in one go: at most 130 lines of at most 300 characters', () => {
-  const lines = book('README.md').trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(130);
-  expect(lines.filter((line) => line.length > 300)).toEqual([]);
-});
-
 const variables = Object.keys(VARIABLES.shape);
 
 test('docs/configuration.md has every setting as it is declared', () => {

@@ -20,7 +20,7 @@ export interface Authentication {
 
 interface AuthenticationOptions extends JwtOptions {
   /** Of the requests of an address without a valid token. Known tokens are not limited: many users can share an address. */
-  limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure' | 'forgiveFailure'>;
+  limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
@@ -38,7 +38,6 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     const isJwt = jwt !== undefined && token !== undefined && isCanonical(token);
     const rejection: Rejection = { reason: authorization === undefined ? 'missing' : 'malformed' };
     if (!isJwt) onFailure(rejection.reason);
-    limit.refuseAfterFailures(address);
     await limit.countFailure(address);
     if (!isJwt) throw new Unauthenticated(rejection, development);
     const { generation } = jwt.keys;
