@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isObjectType, parse, validate } from 'graphql';
-import type { Example } from '../src/http/ide/examples.ts';
+import type { Example } from '../src/http/ide/pages.ts';
 import { coordinatesIn, coordinatesOf, fieldsWithValues, selectionsWithoutId } from './kit/coordinates.ts';
 import { startDemo } from './kit/demo.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';

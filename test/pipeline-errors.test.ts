@@ -38,7 +38,6 @@ async function start() {
     rates: { consume: async () => undefined },
     parseOptions,
     production: true,
-    landingPage: undefined,
     report: ({ message, stack }, requestId) => reported.push({ message, requestId, hasStack: Boolean(stack) }),
     log: pino({ level: 'silent' }),
   });
