@@ -18,7 +18,12 @@ import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
-const COMMANDS = ['src/process/token.ts', 'src/config/docs.ts', 'src/graphql/write-sdl.ts'];
+const COMMANDS = ['src/process/token.ts', 'src/graphql/write-sdl.ts'];
+/** Built by `--tools` alone: `npm start` does not wait for them. */
+const TOOLS = [
+  { in: 'tools/explain/main.ts', out: 'explain' },
+  { in: 'tools/docs/main.ts', out: 'docs' },
+];
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -45,6 +50,12 @@ const common = {
 };
 
 const watch = process.argv.includes('--watch');
+if (process.argv.includes('--tools')) {
+  const tools = await context({ ...common, outdir: OUT, entryPoints: TOOLS });
+  await tools.rebuild();
+  await tools.dispose();
+  process.exit();
+}
 // The image of the gateway is built without the other workspaces.
 if (existsSync('packages/reference')) {
   const { buildReference } = await import('./packages/reference/build.mjs');

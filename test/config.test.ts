@@ -1,11 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../src/config/config.ts';
-import { withSettings } from '../src/config/documentation.ts';
 import { ConfigError } from '../src/config/environment.ts';
 import { reveal } from '../src/config/secret.ts';
 
@@ -359,11 +358,6 @@ test.each(numbers)('%s lies between %d and %d', (name, min, max) => {
   for (const unfit of [String(min - 1), String(max + 1), '1.5', '0x10', '1e3', ' 5', 'NaN']) {
     expect(report({ [name]: unfit })).toEqual([`${name}: ${between(min, max, unfit)}`]);
   }
-});
-
-test('docs/configuration.md has every setting as it is declared', () => {
-  const document = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
-  expect(withSettings(document)).toBe(document);
 });
 
 test('a REST call takes at most as long as its operation', () => {

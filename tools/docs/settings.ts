@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { ALSO_IN_FILES, VARIABLES } from './variables.ts';
+import { ALSO_IN_FILES, VARIABLES } from '../../src/config/variables.ts';
 
 /** The markers around the table in docs/configuration.md. */
 const BEGIN = '<!-- settings: written by `npm run docs` -->';
