@@ -19,11 +19,6 @@ import { context } from 'esbuild';
 
 const OUT = 'dist';
 const COMMANDS = ['src/process/token.ts', 'src/graphql/write-sdl.ts'];
-/** Built by `--tools` alone: `npm start` does not wait for them. */
-const TOOLS = [
-  { in: 'tools/explain/main.ts', out: 'explain' },
-  { in: 'tools/docs/main.ts', out: 'docs' },
-];
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -50,10 +45,12 @@ const common = {
 };
 
 const watch = process.argv.includes('--watch');
-if (process.argv.includes('--tools')) {
-  const tools = await context({ ...common, outdir: OUT, entryPoints: TOOLS });
-  await tools.rebuild();
-  await tools.dispose();
+// The commands in tools/ are built when they are run: `npm start` does not wait for them.
+if (process.argv[2] === '--tool') {
+  const name = process.argv[3];
+  const tool = await context({ ...common, outdir: OUT, entryPoints: [{ in: `tools/${name}/main.ts`, out: name }] });
+  await tool.rebuild();
+  await tool.dispose();
   process.exit();
 }
 // The image of the gateway is built without the other workspaces.
