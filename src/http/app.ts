@@ -121,7 +121,13 @@ async function createExecution(
   const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
   const persistedQueries = createPersistedQueryStore(redis);
   const check = { schema, maxTokens };
-  const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
+  const admission = createAdmission(
+    { ...config.persistedOperations, production },
+    check,
+    persistedQueries,
+    log,
+    metrics,
+  );
   const report = reportTo(log);
   const landingPage = production ? undefined : sandbox(examples);
   const apollo = await startApollo({
