@@ -89,7 +89,17 @@ function checkSbom() {
 
 function packClient() {
   const [packed] = JSON.parse(
-    run('npm', 'pack', '--workspace', '@referral-gateway/client', '--pack-destination', folder, '--json', '--silent'),
+    run(
+      'npm',
+      'pack',
+      '--ignore-scripts',
+      '--workspace',
+      '@referral-gateway/client',
+      '--pack-destination',
+      folder,
+      '--json',
+      '--silent',
+    ),
   );
   const files = packed.files.map(({ path }) => path);
   const missing = ['dist/index.js', 'dist/index.d.ts', 'dist/schema.graphql', 'LICENSE', 'README.md'].filter(

@@ -48,7 +48,8 @@ function describe(
 ): string[] {
   const range = (from: number, to: number) => (from === to ? `${from}` : `${from} to ${to}`);
   const { least: low, most: high } = cost;
-  const list = (names: readonly string[]) => names.join(' ') || 'none';
+  const list = (names: readonly string[]) =>
+    names.map((name) => (name === 'events:write' ? `${name}(:<name>)` : name)).join(' ') || 'none';
   return [
     `  REST calls   ${range(least, most)} (limit ${limits.upstreamCalls})`,
     ...Object.entries(calls).map(([name, count]) => `                 ${range(count.least, count.most)} × ${name}`),
