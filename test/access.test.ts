@@ -235,6 +235,9 @@ async function start(identity?: Identity): Promise<Gateway> {
     json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
   }));
   started.upstream.on('DELETE /player', { raw: '' });
+  // A known document is not limited as a new one, whoever sends it.
+  const server = client(...WHAT, 'any-player');
+  for (const way of ways) for (const id of ['p1', 'p2']) await started.as(server, operationOf(way, id));
   return started;
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { serverAudits } from 'graphql-http';
 import { client, startWithCallers, WHAT } from './kit/callers.ts';
 
@@ -12,10 +12,7 @@ const REFUSED_AS_400 =
   'Nothing was executed, and a 400 says so to caches and monitors too; Apollo Server answers like this for application/json.';
 const EXCUSED: Record<string, string> = { '572B': REFUSED_AS_400, FDE2: REFUSED_AS_400, '7B9B': REFUSED_AS_400 };
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({ NODE_ENV: 'production' });
-});
+const all = await startWithCallers({ NODE_ENV: 'production' });
 afterAll(() => all.close());
 
 const { authorization = '' } = client(...WHAT, 'any-player');

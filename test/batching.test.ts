@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 
 /*
@@ -104,10 +104,7 @@ const rows: [name: string, operation: string, requests: string[]][] = [
   ],
 ];
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
+const both = await startBoth();
 beforeEach(() => both.upstream.forget());
 afterAll(() => both.close());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { startBoth } from './kit/gateway.ts';
 import { schema } from './kit/schema.ts';
@@ -6,10 +6,7 @@ import { UNLIMITED } from './kit/tokens.ts';
 
 /* Members of coupons are decoded only for operations that select them. */
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth(UNLIMITED);
-});
+const both = await startBoth(UNLIMITED);
 afterAll(() => both.close());
 
 const couponsOf = (selection: string, args = '') =>

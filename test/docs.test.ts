@@ -57,12 +57,6 @@ describe.each(books)('$path', ({ path, text }) => {
   });
 });
 
-test('the README is read in one go: at most 130 lines of at most 300 characters', () => {
-  const lines = book('README.md').trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(130);
-  expect(lines.filter((line) => line.length > 300)).toEqual([]);
-});
-
 const variables = Object.keys(VARIABLES.shape);
 
 test.each(Object.entries(await writtenFiles()))('%s is what npm run docs writes', (path, text) => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 import { API_KEY, type EndpointName, type Script, SECRET_KEY } from './kit/upstream.ts';
 
@@ -10,60 +10,33 @@ const LEAK = 'SELECT * FROM players -- internal-host-7 stack trace';
 const SCREEN =
   '{ player(playerUniqueId: "p1") { id attributes { firstName } coupons { code } referredFriends { total } } }';
 
-const rows: [name: string, EndpointName, Script, code: string, path: string[], retryable: boolean][] = [
-  ['player 500', 'GET /player', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', ['player'], true],
+type Failure = [what: string, EndpointName, Script, code: string, retryable?: boolean];
+const rows: Failure[] = [
+  ['500', 'GET /player', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', true],
+  ['400', 'GET /player', { status: 400, json: { code: 4, message: LEAK } }, 'UPSTREAM_REJECTED'],
+  ['401', 'GET /player', { status: 401, json: { code: 2, message: LEAK } }, 'UPSTREAM_MISCONFIGURED'],
+  ['no JSON', 'GET /player', { raw: `<html>${LEAK}` }, 'UPSTREAM_INVALID_RESPONSE'],
   [
-    'player 400',
-    'GET /player',
-    { status: 400, json: { code: 4, message: LEAK } },
-    'UPSTREAM_REJECTED',
-    ['player'],
-    false,
-  ],
-  [
-    'player 401',
-    'GET /player',
-    { status: 401, json: { code: 2, message: LEAK } },
-    'UPSTREAM_MISCONFIGURED',
-    ['player'],
-    false,
-  ],
-  ['player not JSON', 'GET /player', { raw: `<html>${LEAK}` }, 'UPSTREAM_INVALID_RESPONSE', ['player'], false],
-  [
-    'player a redirect',
+    'a redirect',
     'GET /player',
     { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
     'UPSTREAM_INVALID_RESPONSE',
-    ['player'],
-    false,
   ],
-  [
-    'player of another id',
-    'GET /player',
-    { json: { playerUniqueId: 'p2' } },
-    'UPSTREAM_INVALID_RESPONSE',
-    ['player'],
-    false,
-  ],
-  ['player cut off', 'GET /player', { fault: 'reset' }, 'UPSTREAM_UNAVAILABLE', ['player'], true],
-  ['coupons 500', 'GET /coupon', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', ['player', 'coupons'], true],
-  ['coupons 403', 'GET /coupon', { status: 403, raw: LEAK }, 'UPSTREAM_MISCONFIGURED', ['player', 'coupons'], false],
-  ['coupons never', 'GET /coupon', { fault: 'hang' }, 'UPSTREAM_TIMEOUT', ['player', 'coupons'], true],
-  [
-    'referrals not a list',
-    'GET /referrals',
-    { json: [LEAK] },
-    'UPSTREAM_INVALID_RESPONSE',
-    ['player', 'referredFriends'],
-    false,
-  ],
+  ['another id', 'GET /player', { json: { playerUniqueId: 'p2' } }, 'UPSTREAM_INVALID_RESPONSE'],
+  ['a reset connection', 'GET /player', { fault: 'reset' }, 'UPSTREAM_UNAVAILABLE', true],
+  ['500', 'GET /coupon', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE', true],
+  ['403', 'GET /coupon', { status: 403, raw: LEAK }, 'UPSTREAM_MISCONFIGURED'],
+  ['no response', 'GET /coupon', { fault: 'hang' }, 'UPSTREAM_TIMEOUT', true],
+  ['no object', 'GET /referrals', { json: [LEAK] }, 'UPSTREAM_INVALID_RESPONSE'],
 ];
+const PATHS = { 'GET /player': ['player'], 'GET /coupon': ['player', 'coupons'] };
 
 describe('a failing call', () => {
   let both: Awaited<ReturnType<typeof startBoth>>;
   afterEach(() => both.close());
 
-  test.each(rows)('%s', async (_name, endpoint, script, code, path, retryable) => {
+  test.each(rows)('%s from %s', async (_what, endpoint, script, code, ...[retryable = false]) => {
+    const path = Reflect.get(PATHS, endpoint) ?? ['player', 'referredFriends'];
     both = await startBoth(code === 'UPSTREAM_TIMEOUT' ? { REST_TIMEOUT_MS: '300' } : {});
     both.upstream.on(endpoint, script);
     const { status, data, errors, text, extensions, headers } = await both.gateway.query(SCREEN);
@@ -80,13 +53,10 @@ describe('a failing call', () => {
   });
 });
 
-describe('what is no error', () => {
-  let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeAll(async () => {
-    both = await startBoth();
-  });
-  afterAll(() => both.close());
+const both = await startBoth();
+afterAll(() => both.close());
 
+describe('what is no error', () => {
   test.each([
     ['404', { status: 404, raw: '' }],
     ['code 101', { status: 400, json: { code: 101, message: 'unknown' } }],
@@ -117,59 +87,38 @@ describe('what is no error', () => {
 });
 
 describe('bad arguments of queries', () => {
-  let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeAll(async () => {
-    both = await startBoth();
-  });
-  afterAll(() => both.close());
-
   const ids = (count: number) => JSON.stringify(Array.from({ length: count }, (_, i) => `p${i}`));
-  test.each([
-    ['an empty id', '{ player(playerUniqueId: "") { id } }', ['player'], 'playerUniqueId'],
-    ['an id of 1,025 bytes', `{ player(playerUniqueId: "${'é'.repeat(512)}x") { id } }`, ['player'], 'playerUniqueId'],
-    ['the id ..', '{ player(playerUniqueId: "..") { id } }', ['player'], 'playerUniqueId'],
-    ['a control character', '{ player(playerUniqueId: "a\\u0007b") { id } }', ['player'], 'playerUniqueId'],
-    [
-      '101 kinds of coupons',
-      `{ player(playerUniqueId: "p1") { id coupons(filter: { couponTypes: [${Array(101).fill('CUSTOM')}] }) { code } } }`,
-      ['player', 'coupons'],
-      'filter.couponTypes',
-    ],
-    ['51 ids', `{ players(playerUniqueIds: ${ids(51)}) { id } }`, ['players'], 'playerUniqueIds'],
-    ['a bad id among good ones', '{ players(playerUniqueIds: ["p1", "."]) { id } }', ['players'], 'playerUniqueIds[1]'],
-    [
-      'limit 0',
-      '{ player(playerUniqueId: "p1") { referredFriends(limit: 0) { total } } }',
-      ['player', 'referredFriends'],
-      'limit',
-    ],
-    [
-      'limit 201',
-      '{ player(playerUniqueId: "p1") { referredFriends(limit: 201) { total } } }',
-      ['player', 'referredFriends'],
-      'limit',
-    ],
-    [
-      'page 0',
-      '{ player(playerUniqueId: "p1") { referredFriends(page: 0) { total } } }',
-      ['player', 'referredFriends'],
-      'page',
-    ],
+  const player = (id: string) => `player(playerUniqueId: "${id}") { id }`;
+  const of = (field: string, selection: string) => `player(playerUniqueId: "p1") { ${field} { ${selection} } }`;
+  const types = `couponTypes: [${Array(101).fill('CUSTOM')}]`;
+  test.each<[string, query: string, argument: string, ...path: string[]]>([
+    ['an empty id', player(''), 'playerUniqueId', 'player'],
+    ['an id of 1,025 bytes', player(`${'é'.repeat(512)}x`), 'playerUniqueId', 'player'],
+    ['the id ..', player('..'), 'playerUniqueId', 'player'],
+    ['a control character', player('a\\u0007b'), 'playerUniqueId', 'player'],
+    ['101 types', of(`coupons(filter: { ${types} })`, 'code'), 'filter.couponTypes', 'player', 'coupons'],
+    ['51 ids', `players(playerUniqueIds: ${ids(51)}) { id }`, 'playerUniqueIds', 'players'],
+    ['a bad id among good ones', 'players(playerUniqueIds: ["p1", "."]) { id }', 'playerUniqueIds[1]', 'players'],
+    ['limit 0', of('referredFriends(limit: 0)', 'total'), 'limit', 'player', 'referredFriends'],
+    ['limit 201', of('referredFriends(limit: 201)', 'total'), 'limit', 'player', 'referredFriends'],
+    ['page 0', of('referredFriends(page: 0)', 'total'), 'page', 'player', 'referredFriends'],
     [
       'first -1',
-      '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: -1) { totalCount } } }',
-      ['player', 'referredFriendsConnection'],
+      of('referredFriendsConnection(first: -1)', 'totalCount'),
       'first',
+      'player',
+      'referredFriendsConnection',
     ],
     [
-      'a cursor of somebody else',
-      '{ player(playerUniqueId: "p1") { referredFriendsConnection(after: "x") { totalCount } } }',
-      ['player', 'referredFriendsConnection'],
+      'no cursor',
+      of('referredFriendsConnection(after: "x")', 'totalCount'),
       'after',
+      'player',
+      'referredFriendsConnection',
     ],
-  ])('%s', async (_name, operation, path, argument) => {
+  ])('%s is BAD_USER_INPUT', async (_name, query, argument, ...path) => {
     both.upstream.forget();
-    const { errors, status } = await both.gateway.query(operation);
+    const { errors, status } = await both.gateway.query(`{ ${query} }`);
     expect(status).toBe(200);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ path, extensions: { code: 'BAD_USER_INPUT', argument } });
@@ -179,52 +128,41 @@ describe('bad arguments of queries', () => {
 });
 
 describe('mistakes in the input of mutations', () => {
-  let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeAll(async () => {
-    both = await startBoth();
-  });
-  afterAll(() => both.close());
-
-  const upsert = (input: object) => ['upsertPlayer', 'UpsertPlayerInput', { playerUniqueId: 'p1', ...input }] as const;
-  const track = (input: object) =>
-    ['trackEvents', 'TrackEventsInput', { playerUniqueId: 'p1', events: [{ name: 'a' }], ...input }] as const;
-  const remove = (input: object) => ['deletePlayer', 'DeletePlayerInput', input] as const;
+  const upsert = (input: object) => ['upsertPlayer', { playerUniqueId: 'p1', ...input }] as const;
+  const track = (...events: object[]) => ['trackEvents', { playerUniqueId: 'p1', events }] as const;
+  const remove = (playerUniqueId: string) => ['deletePlayer', { playerUniqueId }] as const;
+  const long = 'x'.repeat(1_025);
+  const longCustom = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 'x'.repeat(1_000)]));
 
   test.each([
-    ['an empty id', upsert({ playerUniqueId: '' }), 'REQUIRED', ['input', 'playerUniqueId']],
-    ['an id too long', remove({ playerUniqueId: 'x'.repeat(1_025) }), 'TOO_LONG', ['input', 'playerUniqueId']],
-    ['the id .', track({ playerUniqueId: '.' }), 'INVALID', ['input', 'playerUniqueId']],
-    ['half a surrogate pair', upsert({ attributes: { city: '\ud800' } }), 'INVALID', ['input', 'attributes', 'city']],
+    ['an empty id', upsert({ playerUniqueId: '' }), 'REQUIRED', 'playerUniqueId'],
+    ['an id too long', remove(long), 'TOO_LONG', 'playerUniqueId'],
+    ['the id .', remove('.'), 'INVALID', 'playerUniqueId'],
+    ['half a surrogate pair', upsert({ attributes: { city: '\ud800' } }), 'INVALID', 'attributes.city'],
+    ['a tag with a comma', upsert({ attributes: { tags: ['vip', 'a,b'] } }), 'INVALID', 'attributes.tags.1'],
+    ['a device without its type', upsert({ device: { token: 't', osType: '' } }), 'REQUIRED', 'device.osType'],
+    ['a text too long', upsert({ attributes: { city: long } }), 'TOO_LONG', 'attributes.city'],
+    ['a tag too long', upsert({ attributes: { tags: [long] } }), 'TOO_LONG', 'attributes.tags'],
+    ['too many tags', upsert({ attributes: { tags: Array(300).fill('tags') } }), 'TOO_LONG', 'attributes.tags'],
     [
-      'a tag with a comma',
-      upsert({ attributes: { tags: ['vip', 'a,b'] } }),
-      'INVALID',
-      ['input', 'attributes', 'tags', '1'],
+      'a custom text too long',
+      upsert({ attributes: { custom: { note: long } } }),
+      'TOO_LONG',
+      'attributes.custom.note',
     ],
-    [
-      'a device without its type',
-      upsert({ device: { token: 't', osType: '' } }),
-      'REQUIRED',
-      ['input', 'device', 'osType'],
-    ],
-    ['no event', track({ events: [] }), 'REQUIRED', ['input', 'events']],
-    [
-      'an event name twice',
-      track({ events: [{ name: 'a' }, { name: 'a' }] }),
-      'DUPLICATE',
-      ['input', 'events', '1', 'name'],
-    ],
-    ['an event without a name', track({ events: [{ name: ' ' }] }), 'REQUIRED', ['input', 'events', '0', 'name']],
-  ])('%s is a user error, and nothing is sent', async (_name, [field, type, input], code, path) => {
+    ['custom too long', upsert({ attributes: { custom: longCustom } }), 'TOO_LONG', 'attributes.custom'],
+    ['no event', track(), 'REQUIRED', 'events'],
+    ['an event name twice', track({ name: 'a' }, { name: 'a' }), 'DUPLICATE', 'events.1.name'],
+    ['an event without a name', track({ name: ' ' }), 'REQUIRED', 'events.0.name'],
+  ])('%s is a user error, and nothing is sent', async (_name, [field, input], code, path) => {
     both.upstream.forget();
     const { data, errors, status } = await both.gateway.query(
-      `mutation ($input: ${type}!) { ${field}(input: $input) { userErrors { code field message } } }`,
+      `mutation ($input: ${field.replace(/^./, (first) => first.toUpperCase())}Input!) { ${field}(input: $input) { userErrors { code field message } } }`,
       { input },
     );
     expect({ status, errors }).toEqual({ status: 200, errors: [] });
-    expect(data[field].userErrors).toEqual([
-      { code, field: path, message: expect.stringContaining(path.slice(1).join('.')) },
-    ]);
+    const message = expect.stringContaining(path);
+    expect(data[field].userErrors).toEqual([{ code, field: ['input', ...path.split('.')], message }]);
     expect(both.upstream.calls()).toEqual([]);
   });
 
@@ -287,53 +225,34 @@ describe('mistakes in the input of mutations', () => {
   });
 
   test.each([
-    ['a boolean', 'metadata: { vip: true }', ['metadata', 'vip']],
-    ['an object', 'metadata: { nested: { a: 1 } }', ['metadata', 'nested']],
-    ['a list in a list', 'metadata: { list: [["a"]] }', ['metadata', 'list']],
-    ['null', 'metadata: { nothing: null }', ['metadata', 'nothing']],
-    ['a number that JSON cannot carry', 'metadata: { large: 1e400 }', ['metadata', 'large']],
-    ['a variable', 'metadata: { a: $t }', ['metadata', 'a']],
-  ])('%s in metadata is a user error that names the member', async (_what, metadata, path) => {
+    ['{ vip: true }', 'vip'],
+    ['{ nested: { a: 1 } }', 'nested'],
+    ['{ list: [["a"]] }', 'list'],
+    ['{ nothing: null }', 'nothing'],
+    ['{ large: 1e400 }', 'large'],
+    ['{ a: $t }', 'a'],
+  ])('the metadata %s is a user error that names the property', async (metadata, property) => {
     both.upstream.forget();
+    const event = `{ name: "v", metadata: ${metadata} }`;
     const { data, errors } = await both.gateway.query(
-      `mutation ($t: Boolean = true) { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "v", ${metadata} }] }) { userErrors { code field } a: __typename @include(if: $t) } }`,
+      `mutation ($t: Boolean = true) { trackEvents(input: { playerUniqueId: "p1", events: [${event}] }) { userErrors { code field } a: __typename @include(if: $t) } }`,
     );
     expect(errors).toEqual([]);
-    expect(data.trackEvents.userErrors).toEqual([{ code: 'INVALID', field: ['input', 'events', '0', ...path] }]);
+    const field = ['input', 'events', '0', 'metadata', property];
+    expect(data.trackEvents.userErrors).toEqual([{ code: 'INVALID', field }]);
     expect(both.upstream.calls()).toEqual([]);
   });
 
   test.each([
-    ['custom: { big: 9007199254740993 }', ['custom', 'big']],
-    ['custom: { flag: true }', ['custom', 'flag']],
-    ['totalSpent: 1e400', ['totalSpent']],
-  ])('{ %s } is a user error that names the member', async (attributes, path) => {
+    ['custom: { big: 9007199254740993 }', 'custom', 'big'],
+    ['custom: { flag: true }', 'custom', 'flag'],
+    ['totalSpent: 1e400', 'totalSpent'],
+  ])('{ %s } is a user error that names the property', async (attributes, ...path) => {
     both.upstream.forget();
     const { data } = await both.gateway.query(
       `mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: { ${attributes} } }) { userErrors { code field } } }`,
     );
     expect(data.upsertPlayer.userErrors).toEqual([{ code: 'INVALID', field: ['input', 'attributes', ...path] }]);
-    expect(both.upstream.calls()).toEqual([]);
-  });
-
-  test.each<[string, Record<string, unknown>, string[]]>([
-    ['a text', { city: 'x'.repeat(1_025) }, ['attributes', 'city']],
-    ['a tag', { tags: ['x'.repeat(1_025)] }, ['attributes', 'tags']],
-    ['all tags together', { tags: Array(300).fill('tags') }, ['attributes', 'tags']],
-    ['a text in custom', { custom: { note: 'x'.repeat(1_025) } }, ['attributes', 'custom', 'note']],
-    [
-      'custom as a whole',
-      { custom: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 'x'.repeat(1_000)])) },
-      ['attributes', 'custom'],
-    ],
-  ])('%s that is too long is a user error', async (_what, attributes, path) => {
-    both.upstream.forget();
-    const { data, errors } = await both.gateway.query(
-      'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code field } } }',
-      { input: { playerUniqueId: 'p1', attributes } },
-    );
-    expect(errors).toEqual([]);
-    expect(data.upsertPlayer.userErrors).toEqual([{ code: 'TOO_LONG', field: ['input', ...path] }]);
     expect(both.upstream.calls()).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { client, player, startWithCallers, type TestCaller } from './kit/callers.ts';
 import { startBoth } from './kit/gateway.ts';
 import { secretSigner, token } from './kit/tokens.ts';
@@ -8,10 +8,7 @@ const ENTITIES = (selection: string) =>
 const SERVICE = '{ _service { sdl } }';
 const one = (id: unknown) => ({ __typename: 'Player', id });
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({ FEDERATION: 'true' });
-});
+const all = await startWithCallers({ FEDERATION: 'true' });
 beforeEach(() => all.upstream.forget());
 afterAll(() => all.close());
 

@@ -19,7 +19,7 @@ const limits = { depth: 9, complexity: 9_999, upstreamCalls: 200 };
 const parseOptions = { maxTokens: 1_000 };
 
 async function start() {
-  const limiter = new OperationLimiter({ schema, limits, openIntrospection: true });
+  const limiter = new OperationLimiter(schema, limits);
   const compiler = new Compiler(schema);
   const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter: 50 });
   const reported: unknown[] = [];
@@ -35,18 +35,14 @@ async function start() {
     },
     compiler,
     limiter,
-    rates: { consumeOperation: async () => undefined },
+    rates: { consume: async () => undefined },
     parseOptions,
     production: true,
     landingPage: undefined,
     report: ({ message, stack }, requestId) => reported.push({ message, requestId, hasStack: Boolean(stack) }),
     log: pino({ level: 'silent' }),
   });
-  const rates = {
-    consumeCouponReads: async () => undefined,
-    consumeIdempotencyKey: async () => undefined,
-    returnIdempotencyKey: async () => undefined,
-  };
+  const rates = { consume: async () => undefined, giveBack: async () => undefined };
   const contextOptions = {
     rest: createFixedRest(),
     rules,

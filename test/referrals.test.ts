@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
+const both = await startBoth();
 beforeEach(() => both.upstream.forget());
 afterAll(() => both.close());
 

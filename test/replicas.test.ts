@@ -1,68 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Answer, post, startGateway, type TestGateway } from './kit/gateway.ts';
+import { redisIsInstalled, startRedis, type TestRedis } from './kit/redis.ts';
+import { startProxy } from './kit/tcp-proxy.ts';
 import { secretSigner, token } from './kit/tokens.ts';
 import { startUpstream, type Upstream } from './kit/upstream.ts';
 
-/*
- * Two gateways on one Redis behave as one. Needs a Redis on this machine; keys stand under a prefix of this run's own.
- */
-const REDIS = { host: '127.0.0.1', port: 6379 };
-const prefix = `test-${randomUUID()}:`;
-const redisUrl = (port: number) => `redis://${REDIS.host}:${port}/0?keyPrefix=${prefix}`;
-
-async function isReachable(): Promise<boolean> {
-  const socket = connect(REDIS);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    process.stderr.write(`No Redis at ${REDIS.host}:${REDIS.port}: the tests of several replicas are skipped.\n`);
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** A way to Redis that can be cut, or can stop answering. */
-async function startWay() {
-  const pairs = new Set<[Socket, Socket]>();
-  let silent = false;
-  const server = createServer((client) => {
-    const redis = connect(REDIS);
-    const pair: [Socket, Socket] = [client, redis];
-    pairs.add(pair);
-    for (const socket of pair) {
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        for (const either of pair) either.destroy();
-        pairs.delete(pair);
-      });
-    }
-    client.on('data', (data) => void (silent || redis.write(data)));
-    redis.on('data', (data) => void (silent || client.write(data)));
-  });
-  await once(server.listen(0, REDIS.host), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const cut = () => {
-    for (const pair of pairs) for (const socket of pair) socket.destroy();
-  };
-  return {
-    url: redisUrl(port),
-    silence() {
-      silent = true;
-    },
-    async close() {
-      const closed = server.listening ? once(server.close(), 'close') : undefined;
-      cut();
-      await closed;
-    },
-  };
-}
-
+/* Two gateways on one Redis behave as one. */
 const hashed = (text: string) => ({
   persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },
 });
@@ -72,11 +17,13 @@ const player = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub,
 const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
 const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}") { ${fields} } }`;
 
-((await isReachable()) ? describe : describe.skip)('two gateways on one Redis', () => {
+(redisIsInstalled ? describe : describe.skip)('two gateways on one Redis', () => {
   let upstream: Upstream;
+  let server: TestRedis;
+  let redis: Redis;
   const gateways: TestGateway[] = [];
   const start = async (env: Record<string, string> = {}, restUrl = upstream.url) => {
-    const gateway = await startGateway(restUrl, { ...signer.env, REDIS_URL: redisUrl(REDIS.port), ...env });
+    const gateway = await startGateway(restUrl, { ...signer.env, REDIS_URL: server.url, ...env });
     gateways.push(gateway);
     return gateway;
   };
@@ -84,17 +31,20 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
 
   beforeAll(async () => {
     upstream = await startUpstream();
+    server = await startRedis();
+    redis = new Redis(server.port);
   });
-  beforeEach(() => upstream.forget());
+  beforeEach(async () => {
+    upstream.forget();
+    await redis.flushall();
+  });
   afterEach(async () => {
     await Promise.all(gateways.splice(0).map((gateway) => gateway.close()));
   });
   afterAll(async () => {
-    await upstream.close();
-    const redis = new Redis(REDIS);
-    const keys = await redis.keys(`${prefix}*`);
-    if (keys.length > 0) await redis.del(...keys);
     redis.disconnect();
+    await server.kill();
+    await upstream.close();
   });
 
   test('a persisted query registered on one is known to the other', async () => {
@@ -110,12 +60,10 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
   test('a query that was changed in Redis is not run', async () => {
     const gateway = await start();
     const sha256Hash = createHash('sha256').update('{ me { id } } # changed').digest('hex');
-    const redis = new Redis(REDIS);
     await post(gateway.url, { query: '{ me { id } }', extensions: hashed('{ me { id } }') }, player('p1'));
-    const [registered = ''] = await redis.keys(`${prefix}gateway:*:apq:*`);
+    const [registered = ''] = await redis.keys('gateway:*:apq:*');
     await redis.set(registered.replace(/[0-9a-f]{64}$/, sha256Hash), '{ me { referralLink } }');
     upstream.forget();
-    redis.disconnect();
     const answer = await post(
       gateway.url,
       { extensions: { persistedQuery: { version: 1, sha256Hash } } },
@@ -152,38 +100,38 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
 
   test('the coupons of 50 players are one command', async () => {
     const gateway = await start();
-    const server = { authorization: `Bearer ${token(signer, { sub: 's', scope: `${SCOPES} any-player` })}` };
+    const anyone = { authorization: `Bearer ${token(signer, { sub: 's', scope: `${SCOPES} any-player` })}` };
     const ids = Array.from({ length: 50 }, (_, i) => `"c${i}"`).join(' ');
     const query = `{ players(playerUniqueIds: [${ids}]) { id coupons { code } } }`;
-    await gateway.query(query, {}, server);
-    const redis = new Redis(REDIS);
+    await gateway.query(query, {}, anyone);
     const monitor = await redis.monitor();
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, [command, ...args]: string[], source: string) => {
-      const key = args.find((arg) => arg.startsWith(prefix));
+      const key = args.find((arg) => /^(?:gateway:|end$)/.test(arg));
       if (key && source !== 'lua') commands.push(`${command} ${key.replace(/.*rate:/, '').split(':')[0]}`);
     });
-    expect((await gateway.query(query, {}, server)).errors).toEqual([]);
+    expect((await gateway.query(query, {}, anyone)).errors).toEqual([]);
     // Redis sends what it saw before this command's reply.
-    await redis.set(`${prefix}end`, '1', 'EX', 60);
+    await redis.set('end', '1');
     while (!commands.some((command) => command.startsWith('set'))) await new Promise(setImmediate);
     expect(commands.filter((command) => command.startsWith('evalsha'))).toEqual([
       'evalsha server-operations',
       'evalsha server-coupons',
     ]);
     monitor.disconnect();
-    redis.disconnect();
   });
 
   test('gateways of two accounts share nothing: each event is sent, each has its own limit', async () => {
-    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '2' };
+    const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' };
     const both = [await start(env), await start(env, upstream.url.replace('127.0.0.1', 'localhost'))];
     const headers = { authorization: `Bearer ${token(signer, { sub: 'two', scope: 'events:write' })}` };
     const event =
       'mutation { trackEvents(input: { playerUniqueId: "two", events: [{ name: "a" }], idempotencyKey: "k" }) { eventNames } }';
     for (const { query } of both) expect((await query(event, {}, headers)).errors).toEqual([]);
     expect(upstream.calls()).toEqual(['POST /integrations/event', 'POST /integrations/event']);
-    for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(200);
+    for (let i = 1; i < 10; i += 1) {
+      for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(200);
+    }
     for (const { query } of both) expect((await query(event, {}, headers)).status).toBe(429);
   });
 
@@ -201,28 +149,31 @@ const read = (sub: string, fields = 'id') => `{ player(playerUniqueId: "${sub}")
   describe('without an answer from Redis', () => {
     const env = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '3' };
 
-    test.each<[string, (way: Awaited<ReturnType<typeof startWay>>) => unknown]>([
-      ['Redis is cut off', (way) => way.close()],
-      ['Redis says nothing', (way) => way.silence()],
-    ])('%s: operations run, and the limits are this process’s own', async (name, fault) => {
+    const startWay = async () => {
+      const proxy = await startProxy(server.port, '127.0.0.1');
+      return { ...proxy, env: { REDIS_URL: `redis://${proxy.host}/0` } };
+    };
+
+    test.each(['cut', 'hang'] as const)('Redis is not reachable (%s): limits are per process', async (fault) => {
       const way = await startWay();
-      const gateway = await start({ ...env, REDIS_URL: way.url });
+      const gateway = await start({ ...env, ...way.env });
       expect((await ask(gateway, read('p3'), 'p3')).data).toEqual({ player: { id: 'p3' } });
-      await fault(way);
+      if (fault === 'cut') await way.close();
+      else way.hang();
       const began = performance.now();
       const answers: Answer[] = [];
-      for (let i = 0; i < 10; i++) answers.push(await ask(gateway, '{ __typename }', name));
+      for (let i = 0; i < 10; i++) answers.push(await ask(gateway, '{ __typename }', fault));
       const seconds = (performance.now() - began) / 1_000;
       const allowed = answers.filter(({ status }) => status === 200).length;
       expect(allowed).toBeGreaterThanOrEqual(3);
       expect(allowed).toBeLessThanOrEqual(3 + Math.ceil(seconds));
-      await way.close();
+      if (fault === 'hang') await way.close();
     });
 
     test('a gateway starts without Redis', async () => {
       const way = await startWay();
       await way.close();
-      const gateway = await start({ REDIS_URL: way.url });
+      const gateway = await start(way.env);
       expect((await ask(gateway, read('p1'), 'p1')).data).toEqual({ player: { id: 'p1' } });
       expect(gateway.logged()).toContain('Redis is not reachable');
     });

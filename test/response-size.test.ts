@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { startBoth } from './kit/gateway.ts';
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
+const both = await startBoth();
 afterAll(() => both.close());
 
 const friendsNamed = (characters: number) => ({

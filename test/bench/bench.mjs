@@ -1,184 +1,134 @@
 /*
- * Compares the speed of the gateway with that of other servers, and with no GraphQL at all. Measures the CPU time of one
- * request, which is reliable on a busy machine, unlike requests per second. Rounds alternate between the servers. Every
- * figure is the median of its rounds. Every ratio is the median of the ratios within each round, because other load on the
- * machine slows down both servers.
+ * Compares the gateway with other servers by the CPU time of one request, which holds on a busy machine. Needs nginx (the
+ * REST service, from memory) and wrk (the load). Rounds alternate between the servers; a figure is the median of its rounds.
  *
- *   npm run bench              about ten minutes
- *   npm run bench -- --quick   about two, and less exact
- *   npm run bench -- --only W1   only the workloads whose name contains this
- *   npm run bench -- --reference   and then the reference service
+ *   npm run bench                 four workloads, five servers, three runs: about 15 minutes
+ *   npm run bench -- --quick      one run of short rounds: about three minutes
+ *   npm run bench -- --only W2    the workloads whose name begins so
  *
- * Everything runs on this machine: servers, REST service and load, each in its own process. Nothing fails: it informs.
+ * The measure is mercurius-equal: mercurius doing the same work. The others stand beside it. It fails only when it cannot run.
  */
-import { cpus } from 'node:os';
-import { pinned } from './cores.mjs';
-import { measureCost, measureTimes, throughServer, warmUp, withoutServer } from './load.mjs';
-import { startOurs, startPeer, startUpstream } from './processes.mjs';
-import { roundTrip } from './rest-paths.mjs';
-import { MIXES, W1, W2, W4 } from './workloads.mjs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
 
-const quick = process.argv.includes('--quick');
-const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
-// Each with processes of their own: of two that do the same, one is some percent faster for good.
-const RUNS = quick ? 1 : 3;
-// Many short ones: busy neighbours come and go by the second, and servers are compared that run within one.
-const ROUNDS = quick ? 6 : 8;
-const SECONDS = quick ? 0.3 : 0.4;
-/** A round of a workload that takes long has at least this many requests. */
-const MIN_REQUESTS = 100;
-/** For what takes longer, or varies less. */
-const FEW_ROUNDS = quick ? 3 : 12;
-/** So long that V8 has optimised what runs. */
-const WARM_UP_SECONDS = 2.5;
-const MEGABYTE = 1024 * 1024;
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean' }, only: { type: 'string', default: 'W' } },
+});
+const RUNS = values.quick ? 1 : 3;
+const ROUNDS = values.quick ? 3 : 5;
+const SECONDS = values.quick ? 2 : 4;
+const WARM_UP_SECONDS = values.quick ? 3 : 5;
+const PEERS = ['mercurius-equal', 'floor', 'mercurius', 'apollo-naive'];
+const CONNECTIONS = 32;
 
-const PEERS = { mercurius: 'mercurius', floor: 'no GraphQL', apollo: 'Apollo + RESTDataSource' };
-/** Whom a workload is compared with, and what of their cost ours may be. */
-const COMPARED = [
-  [W1, { mercurius: 1.25 }],
-  [W2, { mercurius: 1.05, floor: 2.3, apollo: 1 / 4.5 }],
-  [W4, { mercurius: 1.05, apollo: 1 / 5 }],
-  ...MIXES.map((mix) => [mix, { mercurius: 1.15 }]),
-].filter(([workload]) => only === undefined || workload.name.includes(only));
+const missing = ['nginx', 'wrk'].filter((name) => spawnSync(name, ['-v']).error);
+if (missing.length > 0) {
+  console.error(
+    `npm run bench needs ${missing.join(' and ')}: apt-get install nginx-light wrk, or brew install nginx wrk`,
+  );
+  process.exit(1);
+}
+const folder = fileURLToPath(new URL('.', import.meta.url));
+if (!existsSync(join(folder, 'node_modules'))) {
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder], { stdio: 'inherit' });
+}
+const { pinned, placed, startOurs, startPeer, tokenOf } = await import('./processes.mjs');
+const { startUpstream } = await import('./upstream.mjs');
+const { bodyOf, headersOf, WORKLOADS, writeScript } = await import('./workloads.mjs');
 
-const rows = [];
-const median = (numbers) => percentile(numbers, 0.5);
+const where = pinned ? 'the servers alone on one core' : 'no core of their own for the servers (that takes taskset)';
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${where}`);
+const headers = headersOf(await tokenOf());
+const workloads = Object.entries(WORKLOADS).filter(([name]) => name.startsWith(values.only));
+/** By workload and server: `{ cpuUs, perSecond, p99Ms }` of each round. */
+const rounds = new Map();
+const maxRss = new Map();
 
+const temporary = await mkdtemp(join(tmpdir(), 'bench-'));
+// A worker of nginx is another user when it is started as root.
+await chmod(temporary, 0o755);
+const upstream = await startUpstream(join(temporary, 'upstream'));
+try {
+  for (let run = 1; run <= RUNS; run += 1) await measure();
+} finally {
+  await upstream.stop();
+  await rm(temporary, { recursive: true });
+}
+for (const [name] of workloads) show(name);
 console.log(
-  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()},`,
-  pinned ? 'servers alone on one of them' : 'no core kept free for the servers (that takes `taskset` and two cores)',
+  'highest RSS, MB:',
+  Object.fromEntries([...maxRss].map(([name, bytes]) => [name, Math.round(bytes / 1e6)])),
 );
-const upstream = await startUpstream();
-await compareCosts();
-if (only === undefined) {
-  await measureLatency();
-  await measureStart();
-}
-await upstream.stop();
-show();
-if (process.argv.includes('--reference')) await (await import('./reference.mjs')).benchReference();
-process.exit(0);
 
-/** Each workload on the servers that it is compared on, in turn. */
-async function compareCosts() {
-  const compared = COMPARED.map(([workload, goals]) => ({ workload, goals, pairs: pairsOf(workload, goals) }));
-  for (let run = 0; run < RUNS; run += 1) {
-    const servers = { ours: await startOurs(upstream) };
-    for (const name in PEERS) servers[name] = await startPeer(name, upstream);
-    for (const { pairs } of compared) {
-      for (const pair of pairs) pair.server = servers[pair.name];
-      await inRounds(pairs);
+/** One run: new processes, since of two that do the same one is often some percent faster for its whole life. */
+async function measure() {
+  const servers = [
+    await startOurs(upstream.url),
+    ...(await Promise.all(PEERS.map((name) => startPeer(name, upstream.url)))),
+  ];
+  try {
+    for (const [name, query] of workloads) {
+      const script = await writeScript(temporary, name, query, headers);
+      for (const server of servers) {
+        await check(server, name, query);
+        await load(server, script, WARM_UP_SECONDS);
+      }
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const server of round % 2 ? servers.toReversed() : servers) {
+          const figures = await load(server, script, SECONDS);
+          const key = `${name} ${server.name}`;
+          rounds.set(key, [...(rounds.get(key) ?? []), figures]);
+        }
+      }
     }
-    await Promise.all(Object.values(servers).map((server) => server.stop()));
-  }
-  for (const { workload, goals, pairs } of compared) {
-    const [ours, ...others] = pairs;
-    for (const { name, costs } of others) {
-      const what = `${workload.name}: CPU of a request, ÷ ${PEERS[name]}`;
-      rows.push({ what, ...ratio(ours.costs, costs), goal: goals[name] });
-    }
-    if (workload !== W2) continue;
-    rows.push({ what: 'memory under W2 at 32 connections, MB', seen: Math.max(...ours.memory) / MEGABYTE, goal: 170 });
+    for (const { name, usage } of servers) maxRss.set(name, Math.max(maxRss.get(name) ?? 0, (await usage()).maxRss));
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-function pairsOf(workload, goals) {
-  return ['ours', ...Object.keys(goals)].map((name) => ({ name, ...measured(workload) }));
+/** Throws unless the server gives the data that is asked for. */
+async function check({ name, url }, workload, query) {
+  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: bodyOf(query, 'p1') });
+  const { data, errors } = await response.json();
+  if (!data || errors) throw new Error(`${name}, ${workload}: ${response.status} ${JSON.stringify(errors)}`);
 }
 
-/** A workload, and what is seen of it. */
-function measured(workload) {
-  return { workload, costs: [], memory: [] };
+async function load(server, script, seconds) {
+  const before = await server.usage();
+  const wrk = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, `${server.url}/graphql`];
+  const [command, ...args] = placed('others', ...wrk);
+  const { stdout } = await promisify(execFile)(command, args);
+  const after = await server.usage();
+  const { requests, bad, seconds: took, p99 } = JSON.parse(stdout.trim().split('\n').at(-1));
+  if (bad > 0) console.log(`${server.name}: ${bad} of ${requests} requests failed`);
+  return { cpuUs: (after.cpuUs - before.cpuUs) / requests, perSecond: requests / took, p99Ms: p99 / 1_000 };
 }
 
-/**
- * How much longer a client waits than one who makes the same REST calls itself, the median less the median and the slowest
- * hundredth less the slowest hundredth of a round; also for the server without GraphQL.
- */
-async function measureLatency() {
-  const slow = await startUpstream(20);
-  const server = await startOurs(slow);
-  const floor = await startPeer('floor', slow);
-  for (const one of [server, floor]) await warmUp(one, W2, WARM_UP_SECONDS);
-  const ways = [throughServer(server, W2), throughServer(floor, W2), withoutServer(slow, roundTrip)];
-  const rounds = [];
-  for (let round = 0; round < FEW_ROUNDS; round += 1) {
-    const times = [];
-    for (const way of ways) times.push(await measureTimes(way, 200, quick ? 1 : 2));
-    rounds.push(times);
-  }
-  for (const [name, share, goal] of [
-    ['p50', 0.5, 1.5],
-    ['p99', 0.99, 6],
-  ]) {
-    const [ours, least, without] = ways.map((_, way) => rounds.map((times) => percentile(times[way], share)));
-    const added = (times) => median(times.map((time, round) => time - without[round]));
-    rows.push({
-      what: `W2 at 200/s, REST service takes 20 ms: added, ${name}, ms`,
-      figure: `${median(ours).toFixed(1)} − ${median(without).toFixed(1)}, no GraphQL ${added(least).toFixed(2)}`,
-      seen: added(ours),
-      goal,
-    });
-  }
-  await Promise.all([slow.stop(), server.stop(), floor.stop()]);
+/** A ratio is the median of the ratios of each round: what slows the machine down slows down both servers. */
+function show(workload) {
+  const of = (name) => rounds.get(`${workload} ${name}`);
+  const ours = of('main.js');
+  const rows = ['main.js', ...PEERS].map((name) => {
+    const figures = of(name);
+    return {
+      server: name === 'main.js' ? 'ours' : name,
+      'CPU µs': Math.round(median(figures.map(({ cpuUs }) => cpuUs))),
+      'ours ÷ it': Number(median(figures.map(({ cpuUs }, round) => (ours[round]?.cpuUs ?? 0) / cpuUs)).toFixed(2)),
+      'requests/s': Math.round(median(figures.map(({ perSecond }) => perSecond))),
+      'p99 ms': Number(median(figures.map(({ p99Ms }) => p99Ms)).toFixed(1)),
+    };
+  });
+  console.log(`\n${workload}`);
+  console.table(Object.fromEntries(rows.map(({ server, ...row }) => [server, row])));
 }
 
-async function measureStart() {
-  const times = [];
-  for (let round = 0; round < FEW_ROUNDS; round += 1) {
-    const server = await startOurs(upstream, {}, 'anywhere');
-    times.push(server.readyMs / 1_000);
-    await server.stop();
-  }
-  rows.push({ what: 'from start to ready, s', seen: median(times), goal: 0.8 });
-}
-
-/** Warms pairs of a server and a workload up, then measures each once a round, to and fro. */
-async function inRounds(pairs) {
-  for (const pair of pairs) pair.perSecond = await warmUp(pair.server, pair.workload, WARM_UP_SECONDS, pair.players);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { server, workload, players, perSecond, costs, memory } of round % 2 ? pairs.toReversed() : pairs) {
-      const seconds = Math.max(SECONDS, MIN_REQUESTS / perSecond);
-      const { cpuUs, rss } = await measureCost(server, workload, seconds, perSecond, players);
-      costs.push(cpuUs);
-      memory.push(rss);
-    }
-  }
-}
-
-/** Of costs that were measured in the same rounds. */
-function ratio(costs, others) {
-  return {
-    figure: `${micros(median(costs))} ÷ ${micros(median(others))}`,
-    seen: median(costs.map((cost, round) => cost / others[round])),
-  };
-}
-
-function percentile(numbers, share) {
+function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-}
-
-function micros(cost) {
-  return `${Math.round(cost)} µs`;
-}
-
-function show() {
-  const lines = rows.map(({ what, figure = '', seen, goal }) => [
-    what,
-    figure,
-    seen.toFixed(2),
-    `≤ ${Number(goal.toFixed(2))}`,
-    seen <= goal ? '' : 'over',
-  ]);
-  const table = [['', '', 'seen', 'goal', ''], ...lines];
-  const widths = table[0].map((_, column) => Math.max(...table.map((line) => line[column].length)));
-  for (const line of table)
-    console.log(
-      line
-        .map((cell, column) => cell.padEnd(widths[column]))
-        .join('  ')
-        .trimEnd(),
-    );
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

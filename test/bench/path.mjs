@@ -5,17 +5,19 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { authorization, startOurs, startUpstream } from './processes.mjs';
+import { startOurs, tokenOf } from './processes.mjs';
+import { startSoakUpstream } from './soak-upstream.mjs';
+import { bodyOf, headersOf } from './workloads.mjs';
 
 const MAX_FILES = 30;
 /** More requests than it takes to be compiled. */
 const WARM_REQUESTS = 200;
-/** Apollo Client's. */
-const ACCEPT = 'application/graphql-response+json,application/json;q=0.9';
+const QUERY = 'query ($id: ID!) { player(playerUniqueId: $id) { id attributes { firstName } coupons { code } } }';
 const COVERAGE = new URL('./report-coverage.mjs', import.meta.url).href;
 
-const upstream = await startUpstream();
-const gateway = await startOurs(upstream, {}, 'anywhere', ['--import', COVERAGE]);
+const upstream = await startSoakUpstream();
+const gateway = await startOurs(upstream.url, 'anywhere', ['--import', COVERAGE]);
+const headers = headersOf(await tokenOf());
 try {
   for (let request = 0; request < WARM_REQUESTS; request += 1) await query();
   await gateway.ask('start-coverage');
@@ -31,18 +33,11 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  await Promise.all([gateway.stop(), upstream.stop()]);
+  await Promise.all([gateway.stop(), upstream.close()]);
 }
 
 async function query() {
-  const response = await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: ACCEPT, authorization },
-    body: JSON.stringify({
-      query: 'query ($id: ID!) { player(playerUniqueId: $id) { id attributes { firstName } coupons { code } } }',
-      variables: { id: 'p1' },
-    }),
-  });
+  const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: bodyOf(QUERY, 'p1') });
   if (response.status !== 200) throw new Error(`The gateway answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }

@@ -1,113 +1,121 @@
 /* Starts what is measured, each in a process of its own, and asks it what it has used. */
-import { fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { execFileSync, fork } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
-import { placed } from './cores.mjs';
 import { FLAGS, MAIN } from './production.mjs';
 
-const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
+const START_WITHIN_MS = 30_000;
 
-/** Signs tokens that the gateway accepts. */
-export const signingSecret = randomBytes(32).toString('hex');
-const issuer = 'https://login.example';
-const audience = 'referral-gateway';
-const scope = 'players:read coupons:read referrals:read contacts:read any-player';
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const tokens = {
+  JWT_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }),
+  JWT_ISSUER: 'https://login.example',
+  JWT_AUDIENCE: 'referral-gateway',
+};
 
-/** The token that every request carries; peers do not look at it. */
-export const authorization = `Bearer ${await new SignJWT({ scope })
-  .setProtectedHeader({ alg: 'HS256' })
-  .setIssuer(issuer)
-  .setAudience(audience)
-  .setSubject('bench')
-  .setExpirationTime('1h')
-  .sign(Buffer.from(signingSecret))}`;
+/** A token that the gateway and its equal peer verify; by default one for every player. */
+export const tokenOf = (sub = 'bench', scope = 'any-player') =>
+  new SignJWT({ scope: `players:read coupons:read referrals:read contacts:read ${scope}` })
+    .setProtectedHeader({ alg: 'RS256' })
+    .setIssuer(tokens.JWT_ISSUER)
+    .setAudience(tokens.JWT_AUDIENCE)
+    .setSubject(sub)
+    .setIssuedAt()
+    .setExpirationTime('2h')
+    .sign(privateKey);
 
-/**
- * Starts a program and waits until it answers. What it writes is thrown away, but written.
- * @param where As `placed` has it.
- * @param flags What Node is told.
- * @param ready What answers when it is ready, by its ports.
- */
+/** The numbers of the cores; none where `taskset` is missing. */
+const cores = (() => {
+  try {
+    // "pid 1's current affinity list: 0-2,5"
+    const list = execFileSync('taskset', ['-cp', `${process.pid}`], { encoding: 'utf8' })
+      .trim()
+      .split(': ')[1];
+    return list.split(',').flatMap((range) => {
+      const [first, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    });
+  } catch {
+    return [];
+  }
+})();
+
+/** Whether a measured server has a core for itself. */
+export const pinned = cores.length > 1;
+
+/** A command that runs `alone` on the last core, or on the `others`. */
+export function placed(where, ...command) {
+  if (!pinned || where === 'anywhere') return command;
+  return ['taskset', '-c', (where === 'alone' ? cores.slice(-1) : cores.slice(0, -1)).join(), ...command];
+}
+
 async function start(file, { env, where = 'alone', flags = [], ready = (port) => `http://127.0.0.1:${port}/` }) {
   const [port, managementPort] = await Promise.all([freePort(), freePort()]);
-  const began = performance.now();
+  const [execPath, ...execArgv] = placed(where, process.execPath, ...flags, '--import', REPORTER);
   const child = fork(file, [], {
-    ...placed(where, [...flags, '--import', REPORTER]),
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      PORT: `${port}`,
-      MANAGEMENT_PORT: `${managementPort}`,
-      ...env,
-    },
+    execPath,
+    execArgv,
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: port, MANAGEMENT_PORT: managementPort, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  while (!(await answers(ready(port, managementPort)))) {
-    if (child.exitCode !== null) throw new Error(`${file} did not start`);
-  }
-  const readyMs = performance.now() - began;
+  await answersAt(ready(port, managementPort), child);
   async function ask(message) {
     child.send(message);
     return (await once(child, 'message'))[0];
   }
   return {
-    name: basename(file),
+    name: basename(file, '.mjs'),
     url: `http://127.0.0.1:${port}`,
-    readyMs,
+    /** CPU time in µs, and the memory now and at its highest in bytes. */
     usage: () => ask('usage'),
     ask,
-    async stop() {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    },
+    child,
+    management: `http://127.0.0.1:${managementPort}`,
+    stop: () => stopped(child, 'SIGKILL'),
   };
 }
 
-export const startUpstream = (delayMs = 0) =>
-  start(here('./upstream.mjs'), {
-    env: { DELAY_MS: `${delayMs}` },
-    where: 'others',
-    ready: (port) => `http://127.0.0.1:${port}/api/v3.0/integrations/player/x`,
-  });
-
-/** A peer as its documentation has it, started by `node` alone. */
-export const startPeer = (name, upstream) =>
-  start(here(`./peers/${name}.mjs`), { env: { REST_BASE_URL: upstream.url } });
+/** A server of `peers/`. */
+export const startPeer = (name, restUrl) =>
+  start(fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url)), { env: { REST_BASE_URL: restUrl, ...tokens } });
 
 /** The gateway in production form: access control on, every limit at its default, started as `npm start` does. */
-export const startOurs = (upstream, env = {}, where = 'alone', flags = []) =>
+export const startOurs = (restUrl, where = 'alone', flags = []) =>
   start(MAIN, {
-    env: {
-      REST_BASE_URL: upstream.url,
-      REST_API_KEY: 'bench-api-key',
-      REST_SECRET_KEY: 'bench-secret-key',
-      JWT_SECRET: signingSecret,
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: audience,
-      ...env,
-    },
+    env: { REST_BASE_URL: restUrl, REST_API_KEY: 'bench-api-key', REST_SECRET_KEY: 'bench-secret-key', ...tokens },
     where,
     flags: [...FLAGS, ...flags],
     ready: (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,
   });
 
-async function answers(url) {
-  try {
-    const response = await fetch(url);
-    await response.arrayBuffer();
-    return response.status < 500;
-  } catch {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    return false;
+/** Resolves when something answers there, without a server error. */
+export async function answersAt(url, child) {
+  const until = performance.now() + START_WITHIN_MS;
+  for (;;) {
+    const status = await fetch(url).then(
+      (response) => response.arrayBuffer().then(() => response.status),
+      () => 0,
+    );
+    if (status > 0 && status < 500) return;
+    if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`);
+    if (performance.now() > until) throw new Error(`Nothing answers at ${url}`);
+    await sleep(10);
   }
 }
 
-async function freePort() {
+export async function stopped(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

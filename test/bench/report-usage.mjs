@@ -1,13 +1,12 @@
 /*
- * Loaded into every measured process with `--import`: tells over IPC how much CPU time and memory it has used, when asked.
- * So the same figure is had on every system, without a tool and without a change to what is measured. CPU time is that of
- * all threads, in the kernel too; the garbage collector's is in it.
+ * Loaded into every measured process with `--import`: tells over IPC what it has used, when asked. So the figure is had on
+ * every system, without a change to what is measured. CPU time is that of all threads, in the kernel too.
  */
 process.on('message', (message) => {
   if (message !== 'usage') return;
   const { user, system } = process.cpuUsage();
-  process.send({ cpuUs: user + system, rss: process.memoryUsage.rss() });
+  process.send({ cpuUs: user + system, rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 });
 });
 
-// Whoever measures is gone.
+// The benchmark is gone.
 process.on('disconnect', () => process.exit());

@@ -6,6 +6,3 @@ export const paths = {
   coupons: (id) => `${PREFIX}/transactions/${encodeURIComponent(id)}/coupon`,
   referrals: (id, page, limit) => `${PREFIX}/players/${encodeURIComponent(id)}/referrals?page=${page}&limit=${limit}`,
 };
-
-/** The calls of the round trip. */
-export const roundTrip = (id) => [paths.player(id), paths.coupons(id), paths.referrals(id, 1, 50)];

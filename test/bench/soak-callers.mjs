@@ -3,12 +3,12 @@
  * `npm run build && node test/bench/soak-callers.mjs`, or with `--minutes 2 --callers 1000`. It uses only the loopback
  * interface. It prints the memory of every minute and what was not answered with data.
  */
-import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { signingSecret, startOurs, startUpstream } from './processes.mjs';
-import { W2 } from './workloads.mjs';
+import { startOurs, tokenOf } from './processes.mjs';
+import { startSoakUpstream } from './soak-upstream.mjs';
+import { bodyOf, headersOf, WORKLOADS } from './workloads.mjs';
 
 const RATE = 150;
 const TICK_MS = 20;
@@ -18,8 +18,10 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes);
 const callers = Number(values.callers);
 
-const upstream = await startUpstream();
-const gateway = await startOurs(upstream, {}, 'anywhere');
+const upstream = await startSoakUpstream();
+const gateway = await startOurs(upstream.url, 'anywhere');
+/** By player. */
+const tokens = new Map();
 const pool = new Pool(gateway.url, { connections: 64 });
 const outcomes = new Map();
 const times = [];
@@ -47,14 +49,15 @@ try {
   console.log('outcomes:', Object.fromEntries(outcomes));
   console.log(`p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms`);
 } finally {
-  await Promise.all([gateway.stop(), upstream.stop(), pool.destroy()]);
+  await Promise.all([gateway.stop(), upstream.close(), pool.destroy()]);
 }
 
 /** One player reads itself, its coupons and its friends. */
 async function send(caller) {
   const id = `player-${caller}`;
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${tokenOf(id)}` };
-  const body = JSON.stringify({ query: W2.query, variables: { id } });
+  if (!tokens.has(id)) tokens.set(id, await tokenOf(id, ''));
+  const headers = headersOf(tokens.get(id));
+  const body = bodyOf(WORKLOADS['W2 round trip'], id);
   const started = performance.now();
   let outcome;
   try {
@@ -66,18 +69,6 @@ async function send(caller) {
   }
   times.push(performance.now() - started);
   outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-}
-
-function tokenOf(sub) {
-  const now = Math.floor(Date.now() / 1_000);
-  const scope = 'players:read coupons:read referrals:read contacts:read';
-  const claims = { iss: 'https://login.example', aud: 'referral-gateway', sub, scope, iat: now, exp: now + 3_600 };
-  const head = [{ alg: 'HS256', typ: 'JWT' }, claims].map(encode).join('.');
-  return `${head}.${createHmac('sha256', signingSecret).update(head).digest('base64url')}`;
-}
-
-function encode(value) {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
 function quantile(share) {

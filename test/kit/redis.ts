@@ -43,7 +43,7 @@ async function isReady({ stdout, stderr }: ChildProcess): Promise<void> {
   throw new Error(`redis-server ended: ${await errors}`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { buildExample, executablePath, SHOTS, violations } from './example.ts';
@@ -12,7 +12,7 @@ const DIST = fileURLToPath(new URL('../../examples/web/dist/', import.meta.url))
 const MANIFEST = new URL('../../examples/web/src/generated/persisted-query-manifest.json', import.meta.url);
 const URL_OF_PAGE = 'http://localhost/';
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
-const PATIENCE_MS = 90_000;
+jest.setTimeout(90_000);
 
 /** What must be seen in a state. */
 const SEEN: Record<State, (string | RegExp)[]> = {
@@ -39,7 +39,7 @@ const WITH_CHECK_IN = new Set<State>(['demo-lost-event', 'demo-event-then-down',
     const { operations } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
     texts = new Map(operations.map(({ id, body }: { id: string; body: string }) => [id, body]));
     browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
-  }, PATIENCE_MS);
+  });
   afterAll(() => browser?.close());
   beforeEach(async () => {
     page = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -78,95 +78,79 @@ const WITH_CHECK_IN = new Set<State>(['demo-lost-event', 'demo-event-then-down',
   /** How many pixels of the page are beyond its right edge. */
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
-  test.each(STATES)(
-    '%s',
-    async (state) => {
-      await open(state);
-      if (WITH_CHECK_IN.has(state)) {
-        await see('Check in today');
-        await page.getByRole('button', { name: 'Check in today' }).click();
-      }
-      for (const text of SEEN[state]) await see(text);
-      expect(await page.locator('button.primary').count()).toBe(1);
-      for (const width of [320, 390, 1280]) {
-        await page.setViewportSize({ width, height: 844 });
-        expect([width, await overflow()]).toEqual([width, 0]);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          expect(await violations(page)).toEqual([]);
-          await page.screenshot({ path: join(SHOTS, `${state}-${width}-${colorScheme}.png`), fullPage: true });
-        }
-      }
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'the skeleton can be seen, before the program has arrived and until there is a response',
-    async () => {
-      let release = () => {};
-      const first = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      await open('demo-player', first);
-      await page.getByText('Your rewards are loading.').waitFor({ state: 'attached' });
-      for (const box of await page.locator('.placeholder').all()) {
-        expect((await box.boundingBox())?.height).toBeGreaterThan(40);
-      }
-      expect(await violations(page)).toEqual([]);
-      await page.screenshot({ path: join(SHOTS, 'loading-390-light.png') });
-      await page.setViewportSize({ width: 1280, height: 844 });
-      await page.screenshot({ path: join(SHOTS, 'loading-1280-light.png') });
-      expect(readFileSync(join(DIST, 'index.html'), 'utf8')).toContain('class="placeholder tall"');
-      release();
-      await see('Demo Player');
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'the focus stays on the button while friends are loaded, up to the last page',
-    async () => {
-      await open('demo-player');
-      await see('Friend 1');
-      const more = page.locator('.friends + div button');
-      await more.focus();
-      for (const count of [40, 60]) {
-        await page.keyboard.press('Enter');
-        await page
-          .locator('.friends li')
-          .nth(count - 1)
-          .waitFor();
-        expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
-      }
-      expect(await more.textContent()).toBe('These are all');
-      expect(await more.getAttribute('aria-disabled')).toBe('true');
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'a check-in that is refused is told as what it is, and one that is done is not sent again',
-    async () => {
-      await open('demo-player');
+  test.each(STATES)('%s', async (state) => {
+    await open(state);
+    if (WITH_CHECK_IN.has(state)) {
       await see('Check in today');
-      let count = 0;
-      await page.route('**/graphql', (route) => {
-        count += 1;
-        const userErrors = [{ __typename: 'UserError', code: 'INVALID', message: 'No such event.' }];
-        const trackEvents = { __typename: 'TrackEventsPayload', eventNames: [], userErrors };
-        return route.fulfill({ json: { data: { trackEvents } } });
-      });
       await page.getByRole('button', { name: 'Check in today' }).click();
-      await see(/^The check-in was not accepted, and nothing was counted/);
-      expect(count).toBe(1);
-      await page.unroute('**/graphql');
-      await page.getByRole('button', { name: 'Check in today' }).click();
-      await see('✓ Checked in today');
-      await page.reload();
-      await see('✓ Checked in today');
-      expect(await page.locator('button.primary').getAttribute('aria-disabled')).toBe('true');
-    },
-    PATIENCE_MS,
-  );
+    }
+    for (const text of SEEN[state]) await see(text);
+    expect(await page.locator('button.primary').count()).toBe(1);
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect([width, await overflow()]).toEqual([width, 0]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        expect(await violations(page)).toEqual([]);
+        await page.screenshot({ path: join(SHOTS, `${state}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+  });
+
+  test('the skeleton can be seen, before the program has arrived and until there is a response', async () => {
+    let release = () => {};
+    const first = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await open('demo-player', first);
+    await page.getByText('Your rewards are loading.').waitFor({ state: 'attached' });
+    for (const box of await page.locator('.placeholder').all()) {
+      expect((await box.boundingBox())?.height).toBeGreaterThan(40);
+    }
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(SHOTS, 'loading-390-light.png') });
+    await page.setViewportSize({ width: 1280, height: 844 });
+    await page.screenshot({ path: join(SHOTS, 'loading-1280-light.png') });
+    expect(readFileSync(join(DIST, 'index.html'), 'utf8')).toContain('class="placeholder tall"');
+    release();
+    await see('Demo Player');
+  });
+
+  test('the focus stays on the button while friends are loaded, up to the last page', async () => {
+    await open('demo-player');
+    await see('Friend 1');
+    const more = page.locator('.friends + div button');
+    await more.focus();
+    for (const count of [40, 60]) {
+      await page.keyboard.press('Enter');
+      await page
+        .locator('.friends li')
+        .nth(count - 1)
+        .waitFor();
+      expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
+    }
+    expect(await more.textContent()).toBe('These are all');
+    expect(await more.getAttribute('aria-disabled')).toBe('true');
+  });
+
+  test('a check-in that is refused is told as what it is, and one that is done is not sent again', async () => {
+    await open('demo-player');
+    await see('Check in today');
+    let count = 0;
+    await page.route('**/graphql', (route) => {
+      count += 1;
+      const userErrors = [{ __typename: 'UserError', code: 'INVALID', message: 'No such event.' }];
+      const trackEvents = { __typename: 'TrackEventsPayload', eventNames: [], userErrors };
+      return route.fulfill({ json: { data: { trackEvents } } });
+    });
+    await page.getByRole('button', { name: 'Check in today' }).click();
+    await see(/^The check-in was not accepted, and nothing was counted/);
+    expect(count).toBe(1);
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Check in today' }).click();
+    await see('✓ Checked in today');
+    await page.reload();
+    await see('✓ Checked in today');
+    expect(await page.locator('button.primary').getAttribute('aria-disabled')).toBe('true');
+  });
 });

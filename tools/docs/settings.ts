@@ -19,6 +19,6 @@ export function withSettings(document: string): string {
 }
 
 function defaultOf(form: z.ZodType): string {
-  const value = form.parse(undefined);
-  return value === undefined || (Array.isArray(value) && value.length === 0) ? '' : `\`${String(value)}\``;
+  const value = 'defaultValue' in form.def ? String(form.def.defaultValue) : '';
+  return value && `\`${value}\``;
 }

@@ -34,9 +34,6 @@ const RESPONSE = z.object({
   extensions: z.object({ cost: COST.optional() }).default({}),
 });
 
-/** No caller's rate limits an explanation. */
-const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
-
 /** Four runs: all lists empty and sizes small, all lists full and sizes large; Boolean variables false, then true. */
 const RUNS: Sample[] = [
   { size: 'least', flag: false },
@@ -49,14 +46,14 @@ const RUNS: Sample[] = [
 export async function startExplaining(directory: URL) {
   const { schema, rules } = createSchema(directory);
   const service = await startCountingService();
+  // No rate limits an explanation, but that of new documents: 1,000 at once.
   const config = loadConfig({
     PORT: '0',
     MAX_SERVER_OPERATIONS_BURST: '1000000',
     MAX_SERVER_COUPON_READS_BURST: '1000000',
   });
-  const gateway = await serve(config, service.url, createLog('silent', { write: () => undefined }), {
-    newDocuments: { player: UNLIMITED, server: UNLIMITED },
-  });
+  const log = createLog('silent', { write: () => undefined });
+  const gateway = await serve(config, service.url, log);
   return {
     schema,
     limits: config.limits satisfies Config['limits'],

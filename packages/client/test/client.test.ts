@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { startBoth } from '../../../test/kit/gateway.ts';
 import { claims, header, now, secretSigner, signed, token, UNLIMITED } from '../../../test/kit/tokens.ts';
@@ -22,10 +22,7 @@ const signer = secretSigner();
 const ME = { playerUniqueId: 'p1' };
 const OPEN_APP = { input: { ...ME, events: [{ name: 'open_app' }] } };
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth({ ...signer.env, ...UNLIMITED, REST_TIMEOUT_MS: '400' });
-});
+const both = await startBoth({ ...signer.env, ...UNLIMITED, REST_TIMEOUT_MS: '400' });
 afterAll(() => both?.close());
 afterEach(() => {
   for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals', 'POST /event', 'POST /player'] as const) {

@@ -26,13 +26,6 @@ describe('a request that is not sent in time', () => {
     expect(performance.now() - began).toBeLessThan(2_000);
     await reference.close();
   });
-
-  test('has 30 s by default, checked every second', async () => {
-    const { app, close } = await startReference();
-    expect([app.server.requestTimeout, app.server.headersTimeout]).toEqual([30_000, 30_000]);
-    expect(Reflect.get(app.server, 'connectionsCheckingInterval')).toBe(1_000);
-    await close();
-  });
 });
 
 onEachStore('bounds of what is stored', (service) => {

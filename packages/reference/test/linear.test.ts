@@ -28,28 +28,7 @@ const READERS: Record<string, (text: string) => unknown> = {
 };
 
 const repeat = (text: string) => text.repeat(Math.ceil(LENGTH / text.length));
-const TEXTS = [
-  ' ',
-  'a',
-  '0',
-  '.',
-  ',',
-  ';q=',
-  '@',
-  'a@',
-  '+',
-  '(',
-  '-',
-  '\t',
-  '"',
-  '\\',
-  '[',
-  '{"a":',
-  '0.',
-  '٣',
-  '🎈',
-  '\u202e',
-]
+const TEXTS = [' ', ...'a 0 . , ;q= @ a@ + ( - \t " \\ [ {"a": 0. ٣ 🎈 \u202e'.split(' ')]
   .map(repeat)
   .flatMap((text) => [text, `a${text}b`, `2025-05-01T10:00${text}x`, `+49${text}x`]);
 

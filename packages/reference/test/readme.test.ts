@@ -7,10 +7,6 @@ import { programme } from '../src/programme/file.ts';
 const book = await readFile(new URL('../README.md', import.meta.url), 'utf8');
 const config = await readFile(new URL('../src/config.ts', import.meta.url), 'utf8');
 
-test('the README has at most 120 lines', () => {
-  expect(book.split('\n').length).toBeLessThanOrEqual(121);
-});
-
 test('the programme file of the README can be used', () => {
   const [, example = ''] = /```jsonc\n([\s\S]*?)```/.exec(book) ?? [];
   const result = programme.safeParse(parse(example));

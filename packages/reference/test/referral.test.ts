@@ -223,31 +223,16 @@ onEachStore('referrals', (service) => {
       expect(rest).toEqual({ count: fans.length, total: 7, totalPending: 7, totalActive: 0 });
     });
 
-    test.each([
-      'page=0',
-      'page=-1',
-      'page=1.5',
-      'page=',
-      'page=abc',
-      'page=1e3',
-      'page=0x1',
-      'page=%20',
-      'page=1&page=2',
-      'page=99999999999999999999',
-      'limit=0',
-      'limit=201',
-      'limit=-5',
-      'limit=1.0',
-      'limit=NaN',
-      'limit=1&limit=1',
-      'limit=null',
-      'limit=Infinity',
-      'limit=%00',
-    ])('refuses ?%s', async (query) => {
-      const refused = await client.referrals('popular', `?${query}`);
-      expect(refused).toMatchObject({ status: 400, body: { code: 5 } });
-      expect(refused.body.message).toMatch(/^(page|limit) must be a whole number from 1 /);
-    });
+    const PAGES = ['0', '-1', '1.5', '', 'abc', '1e3', '0x1', '%20', '1&page=2', '99999999999999999999'];
+    const LIMITS = ['0', '201', '-5', '1.0', 'NaN', '1&limit=1', 'null', 'Infinity', '%00'];
+    test.each([...PAGES.map((page) => `page=${page}`), ...LIMITS.map((limit) => `limit=${limit}`)])(
+      'returns 400 for ?%s',
+      async (query) => {
+        const refused = await client.referrals('popular', `?${query}`);
+        expect(refused).toMatchObject({ status: 400, body: { code: 5 } });
+        expect(refused.body.message).toMatch(/^(page|limit) must be a whole number from 1 /);
+      },
+    );
   });
 });
 

@@ -1,69 +1,59 @@
-/* The part of the schema that the workloads use, as the peers serve it, and the resolvers that only rename. */
+/* What the peers serve: the part of the schema that the workloads use, and how they read the REST service. */
+import DataLoader from 'dataloader';
+import { Pool } from 'undici';
+import { paths } from '../rest-paths.mjs';
+
 export const typeDefs = `
-  type Query {
-    player(playerUniqueId: ID!): Player
-  }
+  type Query { player(playerUniqueId: ID!): Player }
   type Player {
-    playerUniqueId: ID!
-    referralLink: String
-    attributes: PlayerAttributes
-    coupons: [Coupon!]
+    playerUniqueId: ID! referralLink: String attributes: PlayerAttributes coupons: [Coupon!]
     referredFriends(page: Int! = 1, limit: Int! = 50): ReferredFriendPage
   }
-  type PlayerAttributes {
-    displayName: String
-    firstName: String
-    lastName: String
-    email: String
-    mobile: String
-    country: String
-    city: String
-    totalSpent: Float
-    totalOrders: Int
-  }
+  type PlayerAttributes { displayName: String firstName: String lastName: String email: String mobile: String city: String }
   type Coupon {
-    code: String
-    isUsed: Boolean
-    value: Float
-    currency: String
-    couponType: String
-    startAt: String
-    endAt: String
-    isExpired: Boolean
-    group: CouponGroup
-    options: CouponOptions
+    code: String isUsed: Boolean value: Float currency: String couponType: String startAt: String endAt: String
+    isExpired: Boolean group: CouponGroup options: CouponOptions
   }
-  type CouponGroup {
-    handle: String
-    title: String
-  }
-  type CouponOptions {
-    minOrderValue: Float
-    capping: Float
-  }
-  type ReferredFriendPage {
-    nodes: [ReferredFriend!]!
-    count: Int
-    total: Int
-    totalPending: Int
-    totalActive: Int
-  }
+  type CouponGroup { handle: String title: String }
+  type CouponOptions { minOrderValue: Float capping: Float }
+  type ReferredFriendPage { nodes: [ReferredFriend!]! count: Int total: Int totalPending: Int totalActive: Int }
   type ReferredFriend {
-    playerUniqueId: ID
-    displayName: String
-    email: String
-    mobileNumber: String
-    joinDate: String
-    status: String
-    player: Player
+    playerUniqueId: ID displayName: String email: String mobileNumber: String joinDate: String status: String player: Player
   }
 `;
-
 export const renamed = {
   Player: { attributes: (player) => player.playerAttributes },
   ReferredFriendPage: { nodes: (page) => page.referredFriends },
   CouponOptions: { minOrderValue: (options) => options.MinOrderValue, capping: (options) => options.Capping },
 };
-
 export const port = Number(process.env.PORT);
 export const keys = { apikey: 'bench-api-key', secretkey: 'bench-secret-key' };
+
+const pool = new Pool(process.env.REST_BASE_URL, { connections: 32 });
+export async function getText(path) {
+  const { statusCode, body } = await pool.request({ method: 'GET', path, headers: keys });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`The REST service answered ${statusCode}`);
+  return text;
+}
+
+const load = (pathOf) =>
+  new DataLoader((ids) => Promise.all(ids.map((id) => getText(pathOf(id)).then(JSON.parse, (error) => error))));
+export const createLoaders = () => ({
+  players: load(paths.player),
+  coupons: load(paths.coupons),
+  referrals: load((path) => path),
+});
+
+/** With a DataLoader for each noun in the context. */
+export const resolvers = {
+  ...renamed,
+  Query: { player: (_, { playerUniqueId }, { loaders }) => loaders.players.load(playerUniqueId) },
+  Player: {
+    ...renamed.Player,
+    coupons: async ({ playerUniqueId }, _, { loaders }) => (await loaders.coupons.load(playerUniqueId)).coupons,
+    referredFriends: ({ playerUniqueId }, { page, limit }, { loaders }) =>
+      loaders.referrals.load(paths.referrals(playerUniqueId, page, limit)),
+  },
+  ReferredFriend: { player: ({ playerUniqueId }, _, { loaders }) => loaders.players.load(playerUniqueId) },
+};

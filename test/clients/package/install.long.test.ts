@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import { startDemo } from '../kit.ts';
 
@@ -17,7 +17,7 @@ import { startDemo } from '../kit.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = `${ROOT}packages/client`;
-const PATIENCE_MS = 300_000;
+jest.setTimeout(300_000);
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 if (executablePath === undefined) {
@@ -109,7 +109,7 @@ beforeAll(async () => {
   );
   if (failure !== undefined)
     process.stderr.write(`Skipped: the packed client cannot be installed.\n${String(failure)}\n`);
-}, PATIENCE_MS);
+});
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 /** Writes an empty project with the code of the README. */
@@ -163,58 +163,50 @@ test('nothing of the gateway is in the package', () => {
 });
 
 describe('in an empty project', () => {
-  test(
-    'the code of the README compiles with the strictest settings, and so do the types of the package',
-    async () => {
-      if (failure !== undefined) return;
-      const compile = (...args: string[]) =>
-        run(join(project, 'node_modules/.bin/tsc'), args, { cwd: project }).catch(({ stdout }) => {
-          throw new Error(stdout);
-        });
-      await compile('-p', '.');
-      const { stdout } = await run(join(project, 'node_modules/.bin/tsc'), ['-p', '.', '--skipLibCheck', 'false'], {
-        cwd: project,
-      }).catch((error) => error);
-      expect(String(stdout).match(/^.*@referral-gateway.*$/gm)).toBeNull();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'it runs in Chromium',
-    async () => {
-      if (failure !== undefined || executablePath === undefined) return;
-      await run(join(project, 'node_modules/.bin/vite'), ['build'], { cwd: project });
-      const demo = await startDemo();
-      const browser = await chromium.launch({ executablePath, args: ['--disable-gpu'] });
-      const page = await browser.newPage();
-      const complaints: string[] = [];
-      page.on('pageerror', (error) => complaints.push(String(error)));
-      await page.route('**/*', async (route) => {
-        const { pathname, search } = new URL(route.request().url());
-        if (pathname === '/session') return route.fulfill({ body: 'a-token' });
-        if (pathname === '/graphql') {
-          const body = route.request().postData();
-          const response = await fetch(`${demo.url}/graphql${search}`, {
-            method: route.request().method(),
-            headers: { 'content-type': 'application/json', 'apollo-require-preflight': 'true' },
-            body,
-          });
-          return route.fulfill({ status: response.status, json: await response.json() });
-        }
-        const file = join(project, 'dist', pathname === '/' ? 'index.html' : pathname);
-        const contentType = { '.html': 'text/html', '.js': 'text/javascript' }[extname(file)] ?? 'text/plain';
-        if (!existsSync(file)) return route.fulfill({ status: 404 });
-        return route.fulfill({ body: readFileSync(file), contentType });
+  test('the code of the README compiles with the strictest settings, and so do the types of the package', async () => {
+    if (failure !== undefined) return;
+    const compile = (...args: string[]) =>
+      run(join(project, 'node_modules/.bin/tsc'), args, { cwd: project }).catch(({ stdout }) => {
+        throw new Error(stdout);
       });
-      await page.goto('http://localhost/');
-      for (const text of [/^Demo Player: coupons \d+/, /^Apollo: \d+ coupons/, /^urql: \d+ coupons/]) {
-        await page.getByText(text).waitFor();
+    await compile('-p', '.');
+    const { stdout } = await run(join(project, 'node_modules/.bin/tsc'), ['-p', '.', '--skipLibCheck', 'false'], {
+      cwd: project,
+    }).catch((error) => error);
+    expect(String(stdout).match(/^.*@referral-gateway.*$/gm)).toBeNull();
+  });
+
+  test('it runs in Chromium', async () => {
+    if (failure !== undefined || executablePath === undefined) return;
+    await run(join(project, 'node_modules/.bin/vite'), ['build'], { cwd: project });
+    const demo = await startDemo();
+    const browser = await chromium.launch({ executablePath, args: ['--disable-gpu'] });
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.route('**/*', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      if (pathname === '/session') return route.fulfill({ body: 'a-token' });
+      if (pathname === '/graphql') {
+        const body = route.request().postData();
+        const response = await fetch(`${demo.url}/graphql${search}`, {
+          method: route.request().method(),
+          headers: { 'content-type': 'application/json', 'apollo-require-preflight': 'true' },
+          body,
+        });
+        return route.fulfill({ status: response.status, json: await response.json() });
       }
-      expect(complaints).toEqual([]);
-      await browser.close();
-      await demo.stop();
-    },
-    PATIENCE_MS,
-  );
+      const file = join(project, 'dist', pathname === '/' ? 'index.html' : pathname);
+      const contentType = { '.html': 'text/html', '.js': 'text/javascript' }[extname(file)] ?? 'text/plain';
+      if (!existsSync(file)) return route.fulfill({ status: 404 });
+      return route.fulfill({ body: readFileSync(file), contentType });
+    });
+    await page.goto('http://localhost/');
+    for (const text of [/^Demo Player: coupons \d+/, /^Apollo: \d+ coupons/, /^urql: \d+ coupons/]) {
+      await page.getByText(text).waitFor();
+    }
+    expect(complaints).toEqual([]);
+    await browser.close();
+    await demo.stop();
+  });
 });

@@ -1,4 +1,4 @@
-/* Apollo Server and RESTDataSource the way their documentation shows it. Whoever asks is let in. */
+/* Apollo Server and RESTDataSource the way their documentation shows it. Every request is served. */
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
