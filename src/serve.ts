@@ -134,7 +134,8 @@ async function createExecution(parts: Parts, schema: GraphQLSchema, rates: RateL
   const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared?.redis);
   const check = { schema, maxTokens };
-  const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
+  const manifest = { ...config.persistedOperations, production };
+  const admission = createAdmission(manifest, check, persistedQueries, log, metrics);
   const report = reportTo(log);
   const apollo = await startApollo({
     ...{ schema, operations, compiler, limiter, rates, persistedQueries, parseOptions, production, report, log },
