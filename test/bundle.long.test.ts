@@ -52,8 +52,3 @@ test.each(['graphql', 'graphql-jit', '@apollo/server'])(
     expect(forms.filter((form, place) => forms.indexOf(form) < place)).toEqual([]);
   },
 );
-
-test('no file of the gateway has a character beyond Latin-1, which would double its memory', () => {
-  const doubled = [...files].filter(([, text]) => /[^\0-\xff]/.test(text)).map(([file]) => file);
-  expect(doubled).toEqual([]);
-});

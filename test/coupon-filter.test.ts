@@ -57,3 +57,12 @@ test('a group, a type and usableNow select the coupons that match all of them', 
   const combined = '{ group: "a", couponTypes: [CUSTOM], isUsed: false, isExpired: false, usableNow: true }';
   expect(await codes(combined)).toEqual(['A']);
 });
+
+test('a filter reads properties that the operation does not select', async () => {
+  both.upstream.on('GET /coupon', 'usual');
+  const filter = '{ usableNow: true, group: "welcome" }';
+  const { data } = await both.gateway.query(
+    `{ player(playerUniqueId: "p1") { coupons(filter: ${filter}) { value } } }`,
+  );
+  expect(data?.player.coupons).toEqual([10, 12, 14, 16, 18].map((value) => ({ value })));
+});
