@@ -75,3 +75,8 @@ export function statusOf(error: unknown): { status?: number; headers: Iterable<[
 export function badUserInput(argument: string, message: string): ClientError {
   return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
 }
+
+/** The message of an error; the text of anything else that was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -102,7 +102,7 @@ interface Step {
   on?: GraphQLObjectType;
 }
 
-/** Fields that tell the schema; test/federation.test.ts asks for them. */
+/** Fields that tell the schema; test/federation/subgraph.test.ts asks for them. */
 const INTROSPECTION = 'Query._service';
 
 /** A list that must not be null is refused by its entries. */
@@ -235,6 +235,9 @@ async function start(identity?: Identity): Promise<Gateway> {
     json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
   }));
   started.upstream.on('DELETE /player', { raw: '' });
+  // A known document is not limited as a new one, whoever sends it.
+  const server = client(...WHAT, 'any-player');
+  for (const way of ways) for (const id of ['p1', 'p2']) await started.as(server, operationOf(way, id));
   return started;
 }
 

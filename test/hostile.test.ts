@@ -16,8 +16,9 @@ import { API_KEY, SECRET_KEY } from './kit/upstream.ts';
  * under 16 KB, and who asks for nothing gets nothing.
  */
 
-const phone = player('p1', ...WHAT.filter((scope) => scope !== 'schema:read'));
-const server = client(...WHAT, 'any-player');
+const scopes = WHAT.filter((scope) => scope !== 'schema:read');
+const phone = player('p1', ...scopes, 'any-player');
+const callers = { phone, player: player('p1', ...scopes), server: client(...WHAT, 'any-player') };
 
 let all: Awaited<ReturnType<typeof startWithCallers>>;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ afterAll(() => all.close());
 function bytesOf({ send, as = 'phone' }: Row): (string | Buffer)[] {
   if (Array.isArray(send)) return send;
   if (as === 'nobody') return [requestBytes(send)];
-  const { authorization } = as === 'phone' ? phone : server;
+  const { authorization } = callers[as];
   return [requestBytes({ ...send, headers: [`Authorization: ${authorization}`, ...(send.headers ?? [])] })];
 }
 
@@ -112,7 +113,11 @@ test.each(['__proto__', 'constructor'])('the name %s arrives as a name', async (
   const variables = JSON.parse(
     `{"input":{"playerUniqueId":"p1","events":[{"name":"${name}","metadata":{"${name}":["x",1]}}]}}`,
   );
-  await all.as(server, 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }', variables);
+  await all.as(
+    callers.server,
+    'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }',
+    variables,
+  );
   expect(all.upstream.requests.map(({ body }) => JSON.stringify(body))).toEqual([
     `{"playerUniqueId":"p1","events":{"${name}":{"${name}":["x",1]}}}`,
   ]);

@@ -370,7 +370,11 @@ describe('names and values', () => {
     ['an inherited name to require', { JWT_REQUIRE: 'prototype=x' }, /JWT_REQUIRE: .*prototype/],
     ['a broken pointer', { JWT_PLAYER_CLAIM: '/a~2' }, /JWT_PLAYER_CLAIM: .*JSON Pointer/],
     ['a map that is no JSON', { JWT_SCOPE_MAP: '{' }, /JWT_SCOPE_MAP: must be JSON/],
-    ['a map to an unknown scope', { JWT_SCOPE_MAP: '{"a":["everything"]}' }, /JWT_SCOPE_MAP: "everything" is no scope/],
+    [
+      'a map to an unknown scope',
+      { JWT_SCOPE_MAP: '{"a":["everything"]}' },
+      /JWT_SCOPE_MAP: a\.0: "everything" is no scope/,
+    ],
     ...['any-player', 'figures:write', 'players:delete', 'contacts:read', 'events:write'].map(
       (scope): [string, Record<string, string>, RegExp] => [
         `${scope} by default`,

@@ -62,7 +62,7 @@ test('as long as the gateway starts it is healthy, but not ready', async () => {
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 503, 200]);
   lifecycle.phase = 'running';
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(statusOf))).toEqual([200, 200, 200]);
-  await management.stop(new AbortController().signal);
+  await management.stop();
 });
 
 test('an open breaker leaves the gateway ready, and body and metrics tell it, until the service works again', async () => {

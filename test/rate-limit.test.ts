@@ -118,15 +118,19 @@ describe('operations', () => {
     await both.close();
   });
 
-  test('that were not seen before are limited for each caller; known ones are not', async () => {
+  test('that were not seen before are limited for each caller; known and listed ones are not', async () => {
     const upstream = await startUpstream();
-    const gateway = await startGateway(upstream.url, signer.env, { newDocuments: undefined });
+    const manifest = join(folder, 'manifest.json');
+    const listed = Array.from({ length: 60 }, (_, i) => [`id-${i}`, `query Listed${i} { me { id } }`]);
+    writeFileSync(manifest, JSON.stringify(Object.fromEntries(listed)));
+    const gateway = await startGateway(upstream.url, { ...signer.env, PERSISTED_OPERATIONS_FILE: manifest });
     const send = async (name: string, who: string) =>
       (await gateway.query(`query ${name} { me { id } }`, {}, player(who))).status;
     const statuses: number[] = [];
     for (let i = 0; i < 60 && !statuses.includes(429); i += 1) statuses.push(await send(`N${i}`, 'p1'));
     expect(statuses).toEqual([...Array.from({ length: 50 }, () => 200), 429]);
     expect([await send('N0', 'p1'), await send('Another', 'p2'), await send('Another', 'p1')]).toEqual([200, 200, 200]);
+    for (let i = 0; i < 60; i += 1) expect(await send(`Listed${i}`, 'p1')).toBe(200);
     await gateway.close();
     await upstream.close();
   });

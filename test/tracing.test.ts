@@ -124,7 +124,34 @@ test('an operation and each of its REST calls become spans of the client’s tra
     expect(headers['traceparent']).toBe(`00-${traceId}-${call?.spanId}-01`);
     expect(headers['tracestate']).toBe('congo=t61rcWkgMzE,rojo=1');
   }
-  expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"/);
+  expect(collector.bodies.join('')).not.toMatch(/-key-for-tests|"p1"|\/p1/);
+});
+
+test('each attempt has a span, which ends; a call that waited for a connection belongs to its own operation', async () => {
+  upstream.on('GET /player', { fault: 'reset' }, { status: 503, json: {} }, 'usual');
+  const read = (url: string, id: string) =>
+    post(url, { query: `query Read_${id} { player(playerUniqueId: "${id}") { referralLink } }` });
+  await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, REST_CONNECTIONS: '1' }, async (url) => {
+    expect((await read(url, 'p1')).errors).toEqual([]);
+    const held = upstream.hold('GET /player');
+    const first = read(url, 'p2');
+    await held.arrived;
+    const others = ['p3', 'p4'].map((id) => read(url, id));
+    held.release();
+    await Promise.all([first, ...others]);
+  });
+  const spans = collector.spans();
+  const callsOf = (id: string) => {
+    const operation = spans.find(({ name }) => name === `query Read_${id}`);
+    return spans.filter(({ parentSpanId }) => parentSpanId === operation?.spanId);
+  };
+  const statuses = callsOf('p1').map((span) => attribute(span, 'http.response.status_code')?.['intValue']);
+  expect(statuses).toEqual([undefined, 503, 200]);
+  for (const { headers, playerUniqueId = '' } of upstream.requests.slice(3)) {
+    const calls = callsOf(playerUniqueId).map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`);
+    expect(calls).toEqual([headers['traceparent']]);
+  }
+  expect(upstream.requests).toHaveLength(6);
 });
 
 test('events with an idempotency key are not cancelled when the client disconnects, and are in the trace', async () => {

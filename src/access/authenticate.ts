@@ -1,89 +1,98 @@
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import { HeaderMap } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
 import type { AuthConfig } from '../config/auth.ts';
-import { ClientError, requestError } from '../errors.ts';
+import type { ClientToken } from '../config/credentials.ts';
+import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { type Caller, OPEN_CALLER, type Rejection, type TokenReason } from './caller.ts';
-import { createClientTokens } from './client-tokens.ts';
-import { createJwtVerifier, type JwtOptions, type JwtVerifier, type Verified } from './jwt.ts';
-import { KeysUnavailable } from './keys.ts';
+import { type Caller, createCaller, OPEN_CALLER, type Rejection, type TokenReason } from './caller.ts';
+import { createJwtVerifier, type JwtOptions, type Verified } from './jwt.ts';
 
 export interface Authentication {
-  /** Returns the caller for an `Authorization` header; throws UNAUTHENTICATED. `address` is for rate limits. */
-  authenticate(authorization: string | undefined, address: string): Promise<Caller>;
-  /** Counts a failure and throws UNAUTHENTICATED. */
-  refuse(address: string, reason: TokenReason): Promise<never>;
+  /**
+   * The caller for an `Authorization` header; a promise only if a token must be verified, or is rejected with
+   * UNAUTHENTICATED. `address` is for rate limits.
+   */
+  authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
   /** False while no token can be verified: there are no client tokens, and no key was available yet. */
   isReady(): boolean;
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /**
-   * Limits requests without a valid token, by address. Client tokens and JWTs that were verified before are not limited: many
-   * users can share an address.
-   */
-  limit: Pick<RateLimits, 'refuseAfterFailures' | 'countFailure' | 'forgiveFailure'>;
+  /** Of the requests of an address without a valid token. Known tokens are not limited: many users can share an address. */
+  limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
 
 /** The authentication that a configuration asks for. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
+  if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true };
   const { limit, onFailure, development } = options;
-  async function reject(address: string, rejection: Rejection): Promise<never> {
-    onFailure(rejection.reason);
-    limit.refuseAfterFailures(address);
-    await limit.countFailure(address);
-    throw new Unauthenticated(rejection, development);
-  }
-  const refuse: Authentication['refuse'] = (address, reason) => reject(address, { reason });
-  if (config.kind === 'open') return { authenticate: async () => OPEN_CALLER, refuse, isReady: () => true };
-  const findClient = config.clientTokens && createClientTokens(config.clientTokens.entries);
+  const findClient = config.clientTokens && clientFinder(config.clientTokens.entries);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   const remembered = new VerifiedTokens();
 
-  /** The verification is charged before it is done, and the charge is returned for a valid token. */
-  async function verify({ verify: verifyToken, keys }: JwtVerifier, token: string, address: string): Promise<Caller> {
-    limit.refuseAfterFailures(address);
+  /** A verification is charged before it is done, and the charge is returned unless the token is rejected. */
+  async function verify(authorization: string | undefined, token: string | undefined, address: string) {
+    const isJwt = jwt !== undefined && token !== undefined && isCanonical(token);
+    const rejection: Rejection = { reason: authorization === undefined ? 'missing' : 'malformed' };
+    if (!isJwt) onFailure(rejection.reason);
     await limit.countFailure(address);
-    const { generation } = keys;
-    const verified = await verifyToken(token).catch((error: unknown) => {
+    if (!isJwt) throw new Unauthenticated(rejection, development);
+    const { generation } = jwt.keys;
+    const verified = await jwt.verify(token).catch((unavailable: unknown) => {
       limit.forgiveFailure(address);
       onFailure('keys');
-      throw unavailable(error);
+      throw unavailable;
     });
     if ('reason' in verified) {
       onFailure(verified.reason);
       throw new Unauthenticated(verified, development);
     }
     limit.forgiveFailure(address);
-    if (generation === keys.generation) remembered.add(token, verified, generation);
+    remembered.add(token, verified, generation);
     return verified.caller;
   }
 
   return {
-    refuse,
-    isReady: () => findClient !== undefined || jwt?.keys.isReady !== false,
-    async authenticate(authorization, address) {
-      if (authorization === undefined) return await refuse(address, 'missing');
+    isReady: () => findClient !== undefined || jwt?.keys.generation !== undefined,
+    authenticate(authorization, address) {
       const token = tokenOf(authorization);
-      if (token === undefined) return await refuse(address, 'malformed');
-      const known = remembered.find(token, jwt?.keys.generation) ?? findClient?.(hash('sha256', token, 'buffer'));
-      if (known) return known;
-      return jwt && isCanonical(token) ? await verify(jwt, token, address) : await refuse(address, 'malformed');
+      const known = token && (remembered.find(token, jwt?.keys.generation) ?? findClient?.(token));
+      return known || verify(authorization, token, address);
     },
   };
 }
 
-/** `Bearer`, one space, and the characters of a bearer token (RFC 6750, section 2.1). */
-const AUTHORIZATION = /^Bearer ([\w.~+/-]+=*)$/;
+/**
+ * Finds the client of a token, unless the token has expired. Constant time over all entries. The entries are read at the
+ * start: revoking one before its `expiresAt` is a rollout.
+ */
+function clientFinder(entries: readonly ClientToken[]): (token: string) => Caller | undefined {
+  const clients = entries.map(({ name, sha256, scopes, expiresAt }) => ({
+    digest: Buffer.from(sha256, 'hex'),
+    caller: createCaller(name, scopes, false),
+    expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+  }));
+  return (token) => {
+    if (!TOKEN.test(token)) return undefined;
+    const digest = hash('sha256', token, 'buffer');
+    let found: (typeof clients)[number] | undefined;
+    for (const client of clients) if (timingSafeEqual(client.digest, digest)) found = client;
+    return found && found.expiresAt > Date.now() ? found.caller : undefined;
+  };
+}
+
 /** The longest token, in characters. */
 export const MAX_TOKEN_LENGTH = 8_192;
+/** The characters of a bearer token (RFC 6750, section 2.1). */
+const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** The token of a header; undefined for another scheme or for what cannot be a token. */
-function tokenOf(authorization: string): string | undefined {
-  if (authorization.length > 'Bearer '.length + MAX_TOKEN_LENGTH) return undefined;
-  return AUTHORIZATION.exec(authorization)?.[1];
+/** What follows `Bearer` and one space; undefined for another scheme, or a token that is too long. */
+function tokenOf(authorization = ''): string | undefined {
+  const isBearer = authorization.startsWith('Bearer ') && authorization.length <= 'Bearer '.length + MAX_TOKEN_LENGTH;
+  return isBearer ? authorization.slice('Bearer '.length) : undefined;
 }
 
 /** Whether a text is a JWT in its only spelling: unused bits and padding would give one token many. */
@@ -92,7 +101,8 @@ function isCanonical(token: string): boolean {
   return parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-const MAX_TOKENS = 10_000;
+/** At most 10,000 entries. By `maxSize` with entries of size 1, because `max` allocates all slots at once. */
+const BOUNDED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const MAX_TOKENS_PER_CALLER = 4;
 const MAX_REMEMBERED_MS = 300_000;
 
@@ -101,37 +111,23 @@ const MAX_REMEMBERED_MS = 300_000;
  * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
  */
 class VerifiedTokens {
-  // `maxSize` with entries of size 1, because `max` allocates all slots at once.
-  readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>({
-    maxSize: MAX_TOKENS,
-    sizeCalculation: () => 1,
-  });
+  readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>(BOUNDED);
   /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, string[]>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
+  readonly #ofCaller = new LRUCache<string, string[]>(BOUNDED);
 
   find(token: string, generation: unknown): Caller | undefined {
     const known = this.#tokens.get(token);
-    if (!known) return undefined;
-    if (known.expiresAt > Date.now() && known.generation === generation) return known.caller;
-    this.#tokens.delete(token);
-    return undefined;
+    return known && known.expiresAt > Date.now() && known.generation === generation ? known.caller : undefined;
   }
 
+  /** @param generation Of the keys, before the token was verified with them. */
   add(token: string, { caller, expiresAt }: Verified, generation: unknown): void {
+    const tokens = (this.#ofCaller.get(caller.key) ?? []).filter((other) => other !== token);
+    if (tokens.push(token) > MAX_TOKENS_PER_CALLER) this.#tokens.delete(tokens.shift() ?? '');
+    this.#ofCaller.set(caller.key, tokens);
     const end = Math.min(expiresAt, Date.now() + MAX_REMEMBERED_MS);
-    const others = (this.#ofCaller.get(caller.key) ?? []).filter((other) => other !== token && this.#tokens.has(other));
-    for (const old of others.splice(0, others.length + 1 - MAX_TOKENS_PER_CALLER)) this.#tokens.delete(old);
-    this.#ofCaller.set(caller.key, [...others, token]);
     this.#tokens.set(token, { caller, expiresAt: end, generation });
   }
-}
-
-/** Without keys, no token can be verified; this is not the caller's mistake. */
-function unavailable(error: unknown): unknown {
-  if (!(error instanceof KeysUnavailable)) return error;
-  const { retryAfterMs } = error;
-  const message = 'Tokens cannot be verified at the moment; try again shortly.';
-  return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
 /** UNAUTHENTICATED: one error for every reason, so that an attacker does not learn why a token failed. The log says it. */
@@ -141,14 +137,9 @@ export class Unauthenticated extends ClientError {
   /** @param development Whether the client is told the reason too. */
   constructor(rejection: Rejection, development = false) {
     const challenge = rejection.reason === 'missing' ? 'Bearer' : 'Bearer error="invalid_token"';
-    const { extensions, message } = requestError(
-      'UNAUTHENTICATED',
-      401,
-      'A valid bearer token is needed in the Authorization header.',
-      development ? { ...rejection } : {},
-      [['www-authenticate', challenge]],
-    );
-    super('UNAUTHENTICATED', message, { extensions });
+    const http = { status: 401, headers: new HeaderMap([['www-authenticate', challenge]]) };
+    const message = 'A valid bearer token is needed in the Authorization header.';
+    super('UNAUTHENTICATED', message, { extensions: { ...(development && rejection), http } });
     this.rejection = rejection;
   }
 }

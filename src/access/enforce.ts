@@ -17,7 +17,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { ClientError } from '../errors.ts';
-import { needsScope, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
+import { isObject, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';
 
@@ -33,15 +33,16 @@ const PERSONAL: ReadonlySet<string> = new Set(['Player']);
  */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
-  const owners = new WeakMap<object, unknown>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);
       const inputs = field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
       if (!rule) checkOpen(schema, `${type.name}.${field.name}`, field, inputs);
-      if (returnsOwned(field, rules)) field.resolve = rememberOwner(field, owners);
-      if (rule) field.resolve = protect(field, rule, inputs, owners);
+      const returned = [...(rules.get(getNamedType(field.type).name)?.values() ?? [])];
+      const own = returned.find(({ exceptOwn }) => exceptOwn)?.exceptOwn;
+      if (own) field.resolve = rememberOwn(field, own);
+      if (rule) field.resolve = protect(field, rule, inputs);
     }
   }
   return rules;
@@ -52,18 +53,13 @@ function checkOpen(schema: GraphQLSchema, name: string, field: Field, inputs: re
   if (inputs.length > 0) throw new Error(`${name} takes protected input and has no @access rule.`);
   const type = getNamedType(field.type);
   const returned = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
-  if (returned.some((one) => PERSONAL.has(one.name)))
+  if (returned.some((one) => PERSONAL.has(one.name))) {
     throw new Error(`${name} leads to a player and has no @access rule.`);
+  }
 }
 
-function protect(
-  field: Field,
-  rule: AccessRule,
-  inputs: readonly ProtectedInput[],
-  owners: WeakMap<object, unknown>,
-): Resolve {
+function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput[]): Resolve {
   const resolve = field.resolve ?? defaultFieldResolver;
-  if (rule.exceptOwn || !(rule.whom || rule.names || inputs.length > 0)) return protectByScope(resolve, rule, owners);
   const argument = itemsArgument(field, rule);
   if (argument !== undefined) return protectItems(resolve, rule, argument);
   return (parent, args, context, info) => {
@@ -73,37 +69,16 @@ function protect(
   };
 }
 
-/** Usually a leaf, resolved once for each item of a long list. So the scope is checked first, and the error exists already. */
-function protectByScope(resolve: Resolve, rule: AccessRule, owners: WeakMap<object, unknown>): Resolve {
-  const error = new ClientError('FORBIDDEN', needsScope(rule.scope));
-  return (parent, args, context, info) => {
-    const { scopes, sub } = context.caller;
-    if (scopes.has(rule.scope)) return resolve(parent, args, context, info);
-    const isOwn = rule.exceptOwn && sub !== undefined && isObject(parent) && owners.get(parent) === sub;
-    if (!isOwn)
-      throw context.caller.hint ? new ClientError('FORBIDDEN', needsScope(rule.scope, context.caller)) : error;
-    return resolve(parent, args, context, info);
-  };
-}
-
-/** Whether a field returns an object with fields that a player may read of itself without their scope. */
-function returnsOwned(field: Field, rules: AccessRules): boolean {
-  const fields = rules.get(getNamedType(field.type).name)?.values() ?? [];
-  return isObjectType(getNamedType(field.type)) && [...fields].some(({ exceptOwn }) => exceptOwn);
-}
-
-/** The returned object, such as a player's attributes, does not tell whose it is: its parent does. */
-function rememberOwner(field: Field, owners: WeakMap<object, unknown>): Resolve {
+/** An object such as a player's attributes does not tell whose it is: its parent does. */
+function rememberOwn(field: Field, own: WeakMap<object, Caller>): Resolve {
   const resolve = field.resolve ?? defaultFieldResolver;
   return (parent, args, context, info) => {
     const value: unknown = resolve(parent, args, context, info);
-    if (isObject(value) && isObject(parent)) owners.set(value, Reflect.get(parent, 'playerUniqueId'));
+    const { sub } = context.caller;
+    const isOwn = sub !== undefined && isObject(parent) && Reflect.get(parent, 'playerUniqueId') === sub;
+    if (isOwn && isObject(value)) own.set(value, context.caller);
     return value;
   };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The list argument whose items determine the items of a returned list that must not be null, such as `_entities`. */

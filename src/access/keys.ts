@@ -2,43 +2,26 @@ import { createPublicKey } from 'node:crypto';
 import { type CompactVerifyResult, compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose';
 import * as z from 'zod';
 import type { JwtKey } from '../config/auth.ts';
-import { reasonOf } from '../config/environment.ts';
-import { readPublicKey, readSharedSecret, SIGNATURES } from '../config/jwt-keys.ts';
-import { reveal } from '../config/secret.ts';
+import { PUBLIC_ALGORITHMS as algorithms } from '../config/credentials.ts';
+import { type ClientError, reasonOf, requestError } from '../errors.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
-  /** Verifies a signature. Throws jose's errors, whatever WebCrypto throws, and `KeysUnavailable`. */
+  /** Verifies a signature. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while there are no keys. */
   verify(token: string): Promise<CompactVerifyResult>;
-  /** Changes whenever the keys change. */
+  /** Changes whenever the keys change; undefined while there never was a key. */
   readonly generation: unknown;
   /** Until when a verified token may be trusted without a new check, in milliseconds since 1970. */
   readonly trustedUntil: number;
-  /** Whether there ever was a key. */
-  readonly isReady: boolean;
-}
-
-/** No key is available; not the caller's fault. */
-export class KeysUnavailable extends Error {
-  /** When a retry can succeed, in milliseconds from now. */
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super('The keys for tokens are not available');
-    this.retryAfterMs = retryAfterMs;
-  }
 }
 
 /** The keys that a configuration names. `warn` reports keys that cannot be fetched or imported. */
 export function createKeys(source: JwtKey, warn: (message: string) => void): Keys {
   if (source.kind === 'jwks') return new RemoteKeys(source.url, warn);
-  const { key, algorithms } =
-    source.kind === 'secret' ? readSharedSecret(reveal(source.secret)) : readPublicKey(reveal(source.pem));
   return {
-    verify: (token) => compactVerify(token, key, { algorithms: [...algorithms] }),
-    generation: undefined,
+    verify: (token) => compactVerify(token, source.key, { algorithms: source.algorithms }),
+    generation: source,
     trustedUntil: Number.POSITIVE_INFINITY,
-    isReady: true,
   };
 }
 
@@ -52,8 +35,6 @@ const MAX_STALE_MS = 3_600_000;
 /** The time between attempts after a failed one, and the least time between fetches for unknown key ids. */
 const RETRY_MS = 30_000;
 
-const ALGORITHMS = [...SIGNATURES.rsa, ...SIGNATURES.ec, ...SIGNATURES.ed25519];
-
 /**
  * A key set that is fetched from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does
  * not have. While the server cannot be reached, the last keys stay valid for an hour.
@@ -62,8 +43,9 @@ class RemoteKeys implements Keys {
   readonly #url: URL;
   readonly #warn: (message: string) => void;
   readonly #keySet: ReturnType<typeof createRemoteJWKSet>;
-  /** The last good key set as JSON. */
+  /** The last good key set as it was fetched, and its keys that can be imported, as JSON. */
   #text: string | undefined;
+  #usable = '';
   #fetchedAt = 0;
   #nextFetchAt = 0;
   #isFailing = false;
@@ -83,10 +65,6 @@ class RemoteKeys implements Keys {
     return this.#text;
   }
 
-  get isReady(): boolean {
-    return this.#text !== undefined;
-  }
-
   get trustedUntil(): number {
     return Math.min(this.#nextFetchAt, this.#fetchedAt + MAX_STALE_MS);
   }
@@ -95,12 +73,12 @@ class RemoteKeys implements Keys {
     if (Date.now() >= this.#nextFetchAt) {
       const reloaded = this.#keySet.reload();
       // With an earlier key set, nobody waits for a server that failed before.
-      if (this.#isFailing && this.#text !== undefined) reloaded.catch(() => {});
+      if (this.#isFailing && this.#hasKeys()) reloaded.catch(() => {});
       else await reloaded;
     }
-    if (this.isReady && Date.now() > this.#fetchedAt + MAX_STALE_MS) throw this.#unavailable();
+    if (!this.#hasKeys()) throw this.#unavailable();
     try {
-      return await compactVerify(token, this.#keySet, { algorithms: ALGORITHMS });
+      return await compactVerify(token, this.#keySet, { algorithms });
     } catch (error) {
       if (error instanceof errors.JWKSMultipleMatchingKeys) return await verifyWithAny(token, error);
       // A key that is not known may be a new one, as long as the server does not say otherwise.
@@ -109,73 +87,69 @@ class RemoteKeys implements Keys {
     }
   }
 
-  #unavailable(): KeysUnavailable {
-    return new KeysUnavailable(Math.max(1_000, this.#nextFetchAt - Date.now()));
+  #hasKeys(): boolean {
+    return this.#text !== undefined && Date.now() <= this.#fetchedAt + MAX_STALE_MS;
   }
 
-  /** The key set as JSON: fetched now, or the last good one while the server fails. Throws `KeysUnavailable`. */
+  /** Without keys, no token can be verified; this is not the caller's mistake. */
+  #unavailable(): ClientError {
+    const retryAfterMs = Math.max(1_000, this.#nextFetchAt - Date.now());
+    const message = 'Tokens cannot be verified at the moment; try again shortly.';
+    return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
+  }
+
+  /** The key set as JSON: fetched now, or the last good one while the server fails. Throws OVERLOADED. */
   async #fetch(headers: Headers): Promise<string> {
+    const from = `${this.#url.origin}${this.#url.pathname}`;
     if (!this.#isFailing || Date.now() >= this.#nextFetchAt) {
       try {
         const text = await fetchText(this.#url, headers);
-        if (text !== this.#text) this.#usable = this.#importable(text);
+        if (text !== this.#text) {
+          const { keys, usable } = readKeySet(text);
+          const left = keys.length - usable.length;
+          if (left > 0) this.#warn(`${left} keys of ${from} cannot be imported and are left out`);
+          this.#usable = JSON.stringify({ keys: usable });
+        }
         this.#text = text;
         this.#fetchedAt = Date.now();
         this.#nextFetchAt = this.#fetchedAt + MAX_AGE_MS;
         this.#isFailing = false;
-        return this.#usable;
       } catch (error) {
         this.#isFailing = true;
         this.#nextFetchAt = Date.now() + RETRY_MS;
-        this.#warn(
-          `the keys for tokens cannot be fetched from ${this.#url.origin}${this.#url.pathname}: ${causeOf(error)}`,
-        );
+        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
+        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+        this.#warn(`the keys for tokens cannot be fetched from ${from}: ${reason}`);
       }
     }
-    if (this.#text === undefined || Date.now() > this.#fetchedAt + MAX_STALE_MS) throw this.#unavailable();
+    if (!this.#hasKeys()) throw this.#unavailable();
     return this.#usable;
-  }
-
-  /** The keys of the last good set that can be imported, as JSON. */
-  #usable = '';
-
-  #importable(text: string): string {
-    const { keys, left } = readKeySet(text);
-    if (left > 0)
-      this.#warn(`${left} keys of ${this.#url.origin}${this.#url.pathname} cannot be imported and are left out`);
-    return JSON.stringify({ keys });
   }
 }
 
 /** Several keys fit a token without a key id, as during a rotation: each is tried. */
 async function verifyWithAny(token: string, candidates: errors.JWKSMultipleMatchingKeys): Promise<CompactVerifyResult> {
   for await (const key of candidates) {
-    try {
-      return await compactVerify(token, key, { algorithms: ALGORITHMS });
-    } catch {
-      // The next key may be the one.
-    }
+    const verified = await compactVerify(token, key, { algorithms }).catch(() => undefined);
+    if (verified) return verified;
   }
   throw new errors.JWSSignatureVerificationFailed();
 }
 
-const KEY_SET = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })), jwks_uri: z.never().optional() });
+const KEY_SET = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
+/** The keys of a set, and those of them that can be imported. */
 function readKeySet(text: string) {
-  const json: unknown = JSON.parse(text);
-  const { data, success } = KEY_SET.safeParse(json);
-  if (!success) {
-    const isDiscovery = typeof json === 'object' && json !== null && 'jwks_uri' in json;
-    throw new Error(isDiscovery ? 'this is a discovery document; use its jwks_uri' : 'it is no JSON Web Key Set');
-  }
-  const keys = data.keys.filter((key) => {
+  const { data } = KEY_SET.safeParse(JSON.parse(text));
+  if (!data) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
+  const usable = data.keys.filter((key) => {
     try {
       return createPublicKey({ key, format: 'jwk' });
     } catch {
       return false;
     }
   });
-  return { keys, left: data.keys.length - keys.length };
+  return { ...data, usable };
 }
 
 async function fetchText(url: URL, headers: Headers): Promise<string> {
@@ -199,10 +173,4 @@ async function fetchText(url: URL, headers: Headers): Promise<string> {
     // Nothing more is read of a response that is refused.
     controller.abort();
   }
-}
-
-/** `fetch failed` says nothing; its cause does. */
-function causeOf(error: unknown): string {
-  const cause: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'cause') : undefined;
-  return cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
 }

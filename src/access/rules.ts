@@ -1,6 +1,4 @@
 import {
-  type DirectiveNode,
-  type FieldDefinitionNode,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLInterfaceType,
@@ -12,25 +10,21 @@ import {
 } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { INTROSPECTION } from '../limits/measure.ts';
+import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
-  /** Whether the caller's own player needs no scope. */
-  exceptOwn: boolean;
-  /**
-   * Where the id, or the ids, of the player that the field is about are; undefined if the rule does not depend on a player.
-   */
-  whom: ValuePath | undefined;
+  /** Objects of callers' own players, where these need no scope; each with its caller. */
+  exceptOwn: WeakMap<object, Caller> | undefined;
+  /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
+  whom: ReadValue | undefined;
   /** The names that a limited scope such as `events:write:<name>` must allow; undefined for a scope without such names. */
-  names: ValuePath | undefined;
+  names: ReadValue | undefined;
 }
 
-/** Where a value is: below the parent object of a field, or below its arguments. */
-export interface ValuePath {
-  below: 'parent' | 'arguments';
-  path: readonly string[];
-}
+/** Reads a value from the parent object or the arguments of a field; of a list, the values of its items. */
+type ReadValue = (parent: unknown, args: unknown) => unknown;
 
 /** The rules of a schema, by type and field; of input types too. */
 export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
@@ -43,19 +37,24 @@ const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscrip
  * the directives. Throws, naming the field, for one that is missing or cannot be read.
  */
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const rules = new Map<string, Map<string, AccessRule>>();
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (isInterfaceType(type)) checkInterface(schema, type);
-    if (!(isObjectType(type) || isInputObjectType(type)) || type.name.startsWith('__')) continue;
+  const own = new WeakMap<object, Caller>();
+  for (const type of types) {
+    if (!(isObjectType(type) || isInputObjectType(type))) continue;
     const ofType = new Map<string, AccessRule>();
-    for (const field of Object.values(type.getFields())) {
-      const rule = readRule(schema, type.name, field);
-      if (!rule) continue;
-      ofType.set(field.name, rule);
-      field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
-    }
     rules.set(type.name, ofType);
+    for (const field of Object.values(type.getFields())) {
+      const rule = readRule(schema, `${type.name}.${field.name}`, field, own);
+      if (rule) {
+        ofType.set(field.name, rule);
+        field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
+      } else if (FULLY_RULED.has(type.name) && !INTROSPECTION.has(field.name)) {
+        throw new Error(`${type.name}.${field.name} has no @access rule: say who may ask for it.`);
+      }
+    }
   }
+  for (const type of types) if (isInterfaceType(type)) checkInterface(schema, type, rules);
   return rules;
 }
 
@@ -68,52 +67,51 @@ function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
  * An interface has no rules of its own; those of the implementing types apply. It is an error if a field has a rule in one
  * type and none in another, because both look the same through the interface.
  */
-function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType): void {
-  for (const { name, astNode } of Object.values(type.getFields())) {
-    if (hasRule(astNode)) throw new Error(`${type}.${name}: put @access on the fields of the implementing types.`);
-    const implementing = schema.getPossibleTypes(type);
-    const open = implementing.filter((object) => !hasRule(object.getFields()[name]?.astNode));
+function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules: AccessRules): void {
+  const implementing = schema.getPossibleTypes(type);
+  for (const field of Object.values(type.getFields())) {
+    const name = `${type.name}.${field.name}`;
+    if (readRule(schema, name, field, undefined))
+      throw new Error(`${name}: put @access on the fields of the implementing types.`);
+    const open = implementing.filter((object) => !rules.get(object.name)?.has(field.name));
     if (open.length > 0 && open.length < implementing.length) {
-      throw new Error(`${type}.${name} has an @access rule in some types and none in ${open.join(', ')}.`);
+      throw new Error(`${name} has an @access rule in some types and none in ${open.join(', ')}.`);
     }
   }
 }
 
-function hasRule(node: FieldDefinitionNode | null | undefined): boolean {
-  return node?.directives?.some(({ name }) => name.value === 'access') === true;
-}
+type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
 
 function readRule(
   schema: GraphQLSchema,
-  typeName: string,
-  field: GraphQLField<unknown, unknown> | GraphQLInputField,
+  name: string,
+  field: Ruled,
+  own: AccessRule['exceptOwn'],
 ): AccessRule | undefined {
   const directive = schema.getDirective('access');
-  const node: { directives?: readonly DirectiveNode[] } | null | undefined = field.astNode;
-  const values = directive && node ? getDirectiveValues(directive, node) : undefined;
-  const name = `${typeName}.${field.name}`;
-  if (!values) {
-    if (FULLY_RULED.has(typeName) && !INTROSPECTION.has(field.name))
-      throw new Error(`${name} has no @access rule: say who may ask for it.`);
-    return undefined;
-  }
+  const values = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
+  if (!values) return undefined;
   const { scope, whom, names, exceptOwn } = values;
   if (typeof scope !== 'string' || !isScope(scope)) {
     throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
   }
-  const args = 'args' in field ? field.args.map((argument) => argument.name) : [];
-  return {
-    scope,
-    exceptOwn: exceptOwn === true,
-    whom: typeof whom === 'string' ? readPath(name, whom, args) : undefined,
-    names: typeof names === 'string' ? readPath(name, names, args) : undefined,
-  };
+  const read = (path: unknown) => (typeof path === 'string' ? readPath(name, path, field) : undefined);
+  return { scope, exceptOwn: exceptOwn === true ? own : undefined, whom: read(whom), names: read(names) };
 }
 
 /** Reads `parent.x`, `argument` or `argument.x`; the first word is checked against the schema. */
-function readPath(name: string, text: string, args: readonly string[]): ValuePath {
+function readPath(name: string, text: string, field: Ruled): ReadValue {
   const path = text.split('.');
-  if (path[0] === 'parent') return { below: 'parent', path: path.slice(1) };
-  if (args.includes(path[0] ?? '')) return { below: 'arguments', path };
+  if (path[0] === 'parent') return (parent) => follow(parent, path, 1);
+  if ('args' in field && field.args.some((argument) => argument.name === path[0])) {
+    return (_parent, args) => follow(args, path, 0);
+  }
   throw new Error(`${name}: @access: "${text}" names no argument of the field.`);
+}
+
+function follow(value: unknown, path: readonly string[], index: number): unknown {
+  const key = path[index];
+  if (key === undefined) return value;
+  if (Array.isArray(value)) return value.flatMap((item) => follow(item, path, index));
+  return typeof value === 'object' && value !== null ? follow(Reflect.get(value, key), path, index + 1) : undefined;
 }

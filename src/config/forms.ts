@@ -1,16 +1,28 @@
 /* The forms that the text of a variable can have. The documentation prints their descriptions. */
-import { isIP } from 'node:net';
 import * as z from 'zod';
+import { reasonOf } from '../errors.ts';
 import { Secret } from './secret.ts';
 
 /** Any text. */
 export const text = z.string().describe('text');
 
 /** A text that is never shown. */
-export const secret = z
-  .string()
-  .transform((given) => new Secret(given))
-  .describe('secret');
+export const secret = readBy((given) => new Secret(given), 'secret');
+
+/** What `read` makes of the text. The message of an error that it throws is the problem. */
+export function readBy<Value>(read: (given: string) => Value, description: string) {
+  return z
+    .string()
+    .transform((given, context) => {
+      try {
+        return read(given);
+      } catch (error) {
+        context.addIssue(reasonOf(error));
+        return z.NEVER;
+      }
+    })
+    .describe(description);
+}
 
 /** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
@@ -29,8 +41,7 @@ export const rate = whole(1, 1_000_000);
 
 /** One of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  const all = words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words[0];
-  return z.enum(words, `must be ${all}`).describe(words.map((word) => `\`${word}\``).join(', '));
+  return z.enum(words, `must be one of ${words.join(', ')}`).describe(words.map((word) => `\`${word}\``).join(', '));
 }
 
 export const flag = oneOf(['true', 'false'])
@@ -38,11 +49,7 @@ export const flag = oneOf(['true', 'false'])
   .describe('`true`, `false`');
 
 export const httpUrl = z
-  .string()
-  .refine(
-    (given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol),
-    'must be a URL that begins with http:// or https://',
-  )
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .transform((given) => new URL(given))
   .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
   .describe('URL');
@@ -55,29 +62,22 @@ export const restUrl = httpUrl
   .refine(({ pathname }) => !/\/api\/v3\.0\/*$/.test(pathname), 'must not end with /api/v3.0, which is added to it')
   .describe('URL');
 
-/**
- * Whether ioredis can read the text of `REDIS_URL`, a secret. Another text would end the process later, with the password in
- * the error.
- */
-export function isRedisUrl(text: string): boolean {
+const REDIS_URL =
+  'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25';
+
+/** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
+export const redisUrl = readBy((given) => {
   try {
-    const { protocol, hostname, username, password } = new URL(text);
+    const { protocol, hostname, username, password } = new URL(given);
     decodeURIComponent(username + password);
-    return /^rediss?:$/.test(protocol) && hostname !== '';
+    if (/^rediss?:$/.test(protocol) && hostname !== '') return new Secret(given);
   } catch {
-    return false;
+    // Said below: the error has the password.
   }
-}
+  throw new Error(REDIS_URL);
+}, 'secret');
 
-export const redisUrl = z
-  .string()
-  .refine(
-    isRedisUrl,
-    'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
-  )
-  .transform((given) => new Secret(given))
-  .describe('secret');
-
+/** The parts of a text between commas, without white space around them. Empty parts do not count. */
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const texts = list.describe('texts, separated by commas');
@@ -90,24 +90,16 @@ export const origins = list
   )
   .describe('origins, separated by commas');
 
-const CIDR = z.cidrv4().or(z.cidrv6());
-/** Names that stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
-const ADDRESS_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+/** An address or a range; the names stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
+const PROXY = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])]);
 
 /** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. */
-export const trustProxy = z
-  .string()
-  .refine(
-    (given) => /^(?:true|false|\d{1,2})$/.test(given) || given.split(',').every((part) => isAddressRange(part.trim())),
+export const trustProxy = readBy((given): boolean | string[] | ((address: string, hop: number) => boolean) => {
+  if (given === 'true' || given === 'false') return given === 'true';
+  if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
+  const { data } = z.array(PROXY).safeParse(given.split(',').map((part) => part.trim()));
+  if (data) return data;
+  throw new Error(
     'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
-  )
-  .transform((given): boolean | string[] | ((address: string, hop: number) => boolean) => {
-    if (given === 'true' || given === 'false') return given === 'true';
-    if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
-    return given.split(',').map((part) => part.trim());
-  })
-  .describe('`true`, `false`, a number of proxies, or addresses and CIDR ranges');
-
-function isAddressRange(part: string): boolean {
-  return isIP(part) > 0 || CIDR.safeParse(part).success || ADDRESS_RANGES.has(part);
-}
+  );
+}, '`true`, `false`, a number of proxies, or addresses and CIDR ranges');

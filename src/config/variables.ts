@@ -1,8 +1,9 @@
 /*
  * Every environment variable of the gateway: its form, default and description. `npm run docs` writes them into
- * docs/configuration.md; settings.ts groups their values.
+ * docs/configuration.md; config.ts groups their values.
  */
 import * as z from 'zod';
+import * as c from './credentials.ts';
 import * as f from './forms.ts';
 import { SCOPES } from './scopes.ts';
 
@@ -16,6 +17,9 @@ export const ALSO_IN_FILES = [
   'REDIS_URL',
 ] as const;
 
+/** The reference service has the same. Not allowed in production. */
+export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
+
 const BURST = 'how many at once after a pause';
 
 export const VARIABLES = z.object({
@@ -23,68 +27,42 @@ export const VARIABLES = z.object({
     .oneOf(['production', 'development', 'test'])
     .default('development')
     .describe('`production` rejects an unsafe or incomplete configuration'),
-  HOST: f.text
-    .default('127.0.0.1')
-    .describe('address of the GraphQL endpoint; other than loopback it needs a token setting'),
+  HOST: f.text.default('127.0.0.1').describe('address of the endpoint; other than loopback needs a token setting'),
   PORT: f.port.default(4_000).describe('its port; 0 takes a free one'),
   MANAGEMENT_HOST: f.text.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
   MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
 
   REST_BASE_URL: f.restUrl
     .optional()
-    .describe(
-      'URL of the REST service without `/api/v3.0`; in production `https://`, except on loopback. Without it, the reference service is started (not in production)',
-    ),
-  REST_API_KEY: f.secret.optional().describe('the API key of the REST service; needed in production'),
-  REST_SECRET_KEY: f.secret.optional().describe('its secret key; needed in production'),
+    .describe('URL of the REST service without `/api/v3.0`; unset, the reference service starts (not in production)'),
+  REST_API_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_API_KEY).describe('the API key; must be set in production'),
+  REST_SECRET_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
-  REST_TIMEOUT_MS: f.milliseconds
-    .default(3_000)
-    .describe('how long a REST call may take, with its retries; begins when the first request is sent'),
-  REST_CONNECTIONS: f
-    .whole(1, 10_000)
-    .default(64)
-    .describe('connections to each of the six endpoints of the REST service, at most'),
+  REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
+  REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
   JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
-  JWT_PUBLIC_KEY: f.secret.optional().describe('public key in PEM that verifies JWTs'),
-  JWT_SECRET: f.secret.optional().describe('shared secret that verifies JWTs, at least 32 bytes'),
+  JWT_PUBLIC_KEY: c.publicKey.optional().describe('public key in PEM that verifies JWTs'),
+  JWT_SECRET: c.sharedSecret.optional().describe('shared secret that verifies JWTs, at least 32 bytes'),
   JWT_ISSUER: f.texts.default([]).describe('the claim `iss` must be one of them; needed with a JWT key'),
   JWT_AUDIENCE: f.texts.default([]).describe('the audience must hold one of them; needed with a JWT key'),
-  JWT_AUDIENCE_CLAIM: f.text
-    .default('aud')
-    .describe(
-      'the claim with the audience: `client_id` (Cognito), `azp` (Keycloak); another than `aud` needs `JWT_REQUIRE`',
-    ),
-  JWT_PLAYER_CLAIM: f.text
-    .default('sub')
-    .describe(
-      "the claim with the player's identifier, which users must not be able to edit; a token without it belongs to no player",
-    ),
-  JWT_SCOPE_CLAIM: f.texts
-    .default(['scope'])
-    .describe(
-      'claims with scopes: the first that a token has decides alone. A text separated by spaces, or a list of texts',
-    ),
-  JWT_SCOPE_MAP: f.secret
-    .optional()
-    .describe('JSON object: name in the token → list of scopes. When set, other names allow nothing'),
-  JWT_DEFAULT_SCOPES: f.texts
+  JWT_AUDIENCE_CLAIM: c.claim.prefault('aud').describe('claim with the audience; another needs `JWT_REQUIRE` too'),
+  JWT_PLAYER_CLAIM: c.claim.prefault('sub').describe('claim with the player; users must not be able to edit it'),
+  JWT_SCOPE_CLAIM: c.claims.prefault('scope').describe('claims with scopes; the first that a token has decides alone'),
+  JWT_SCOPE_MAP: c.scopeMap.optional().describe('JSON: name in a token → list of scopes; other names allow nothing'),
+  JWT_DEFAULT_SCOPES: c.defaultScopes.default([]).describe('scopes of a token without a scope claim (Firebase)'),
+  JWT_REQUIRE: c.requirements
     .default([])
-    .describe('scopes of a valid token without any of the scope claims (Firebase)'),
-  JWT_REQUIRE: f.texts.default([]).describe('claims that must have this value: `token_use=access`, `typ=Bearer`'),
-  JWT_MAX_LIFETIME_S: f
-    .whole(0, 315_360_000)
-    .default(86_400)
-    .describe('longest lifetime of a JWT (`exp` − `iat`, else `exp` − now); 0 accepts any'),
+    .describe('claims that must have this value: `token_use=access`, `typ=Bearer`'),
+  JWT_MAX_LIFETIME_S: f.whole(0, 315_360_000).default(86_400).describe('longest `exp` − `iat` (else now); 0 for any'),
   JWT_TYP: f.text.optional().describe('a JWT header `typ` that is accepted beside `JWT` and `at+jwt`'),
-  CLIENT_TOKENS_FILE: f.text.optional().describe('client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
+  CLIENT_TOKENS_FILE: c.clientTokens
+    .optional()
+    .describe('client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
 
   FEDERATION: f.flag.default(false).describe('serves a federation 2 subgraph, with `_entities` and `_service`'),
-  CORS_ORIGINS: f.origins
-    .default([])
-    .describe('websites that may call; in development also the Sandbox and this machine'),
+  CORS_ORIGINS: f.origins.default([]).describe('websites that may call; in development also the Sandbox and loopback'),
   TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
   REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
   LOG_LEVEL: f
@@ -92,10 +70,7 @@ export const VARIABLES = z.object({
     .default('info')
     .describe('the lowest level that is logged'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
-  SHUTDOWN_DELAY_MS: f
-    .whole(0, 600_000)
-    .default(0)
-    .describe('how long requests are still accepted after SIGTERM, while `/readyz` is 503'),
+  SHUTDOWN_DELAY_MS: f.whole(0, 600_000).default(0).describe('after SIGTERM, when only `/readyz` is 503 yet'),
   SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
   PERSISTED_OPERATIONS: f
     .oneOf(['off', 'log', 'enforce'])
@@ -103,22 +78,14 @@ export const VARIABLES = z.object({
     .describe('`log` reports and `enforce` rejects operations outside the manifest'),
   PERSISTED_OPERATIONS_FILE: f.paths
     .default([])
-    .describe(
-      'where the operations of the applications are listed: an Apollo manifest, `{ id: text }` (Relay, GraphQL Code Generator, gql.tada), or `operationOutput` of Apollo Kotlin. A folder stands for its `*.json`',
-    ),
-  PERSISTED_OPERATIONS_EXEMPT_SCOPE: f
-    .oneOf(SCOPES)
-    .describe('a scope')
-    .optional()
-    .describe('a caller with it may send any operation'),
+    .describe('manifests: of Apollo or Apollo Kotlin, or `{ id: text }`; a folder stands for its `*.json`'),
+  PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl
     .optional()
-    .describe(
-      'OpenTelemetry collector (OTLP over HTTP); without it nothing is traced. With it, the other `OTEL_*` variables of the SDK apply: service name (default `referral-gateway`), resource, sampler, headers, batches',
-    ),
+    .describe('OpenTelemetry collector (OTLP over HTTP); with it the other `OTEL_*` variables of the SDK apply too'),
   KEEP_ALIVE_TIMEOUT_MS: f.milliseconds
     .default(65_000)
-    .describe('how long a connection may be idle; longer than at the balancer'),
+    .describe('idle time of a connection; above that of the balancer'),
 
   MAX_CONCURRENT_OPERATIONS: f
     .whole(1, 1_000_000)
@@ -130,9 +97,7 @@ export const VARIABLES = z.object({
   MAX_COMPLEXITY: f
     .whole(1, 10_000_000)
     .default(25_000)
-    .describe(
-      'fields; a field below a list counts once for each item of the list; in development, `extensions.cost` of a response shows it',
-    ),
+    .describe('fields, once for each item of a list; in development `extensions.cost` of a response shows it'),
   MAX_UPSTREAM_CALLS: f.whole(1, 10_000).default(200).describe('REST calls of one operation'),
   MAX_OPERATIONS_PER_SECOND: f.rate.default(50).describe('operations of a caller bound to its own player'),
   MAX_OPERATIONS_BURST: f.rate.default(500).describe(BURST),

@@ -1,10 +1,9 @@
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import type { CallContext, CallRecord } from '../rest/call-context.ts';
+import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { OperationRecord } from '../telemetry/operation-record.ts';
-import type { OperationTrace } from '../telemetry/tracing.ts';
 import type { Idempotency } from './idempotency.ts';
 import {
   CallBudget,
@@ -82,7 +81,7 @@ class Loaders {
 export interface ContextOptions {
   rest: RestClient;
   rules: AccessRules;
-  rates: Pick<RateLimits, 'consumeCouponReads'>;
+  rates: Pick<RateLimits, 'consume'>;
   idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
@@ -100,36 +99,18 @@ export function createContext(
   { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
   operation: OperationContext,
 ): Context {
-  const { requestId, caller, record } = operation;
+  const { requestId, caller, record, signal, deadline } = operation;
   const budget = new CallBudget(maxUpstreamCalls);
-  const call = createCallContext(operation, budget);
-  const consumeCouponReads = (reads: number) => rates.consumeCouponReads(caller, reads);
-  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
-  const extensions = { requestId };
-  return { caller, known: undefined, complexity: 0, call, loaders, idempotency, rules, record, extensions };
-}
-
-function createCallContext(operation: OperationContext, budget: CallBudget): CallContext {
-  const { requestId, signal, deadline, record } = operation;
-  const { trace } = record;
   const call: CallContext = {
     requestId,
     signal,
     deadline,
-    trace: record.traceHeaders,
+    traceHeaders: record.trace.headers,
     takeCall: () => budget.take(1),
-    beginCall: trace && (() => beginTraced(call, trace)),
     onCall: (ended) => record.calls.push(ended),
   };
-  return call;
-}
-
-/** What is different for one call: its span, which ends with it. */
-function beginTraced(operation: CallContext, trace: OperationTrace): Pick<CallContext, 'trace' | 'onCall'> {
-  const { headers, end } = trace.beginCall();
-  const onCall = (record: CallRecord) => {
-    operation.onCall?.(record);
-    end(record);
-  };
-  return { trace: headers, onCall };
+  const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
+  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
+  const extensions = { requestId };
+  return { caller, known: undefined, complexity: 0, call, loaders, idempotency, rules, record, extensions };
 }

@@ -27,9 +27,9 @@ const RETRY_AFTER_MS = 1_000;
 
 export class Idempotency {
   readonly #store: KeyStore;
-  readonly #limits: Pick<RateLimits, 'consumeIdempotencyKey' | 'returnIdempotencyKey'>;
+  readonly #limits: Pick<RateLimits, 'consume' | 'giveBack'>;
 
-  constructor(store: KeyStore, limits: Pick<RateLimits, 'consumeIdempotencyKey' | 'returnIdempotencyKey'>) {
+  constructor(store: KeyStore, limits: Pick<RateLimits, 'consume' | 'giveBack'>) {
     this.#store = store;
     this.#limits = limits;
   }
@@ -52,7 +52,7 @@ export class Idempotency {
     const found = await this.#claim(key, claim);
     if (found) return checkFound(found, input);
     try {
-      await this.#limits.consumeIdempotencyKey(caller);
+      await this.#limits.consume('idempotencyKeys', caller);
     } catch (error) {
       await this.#delete(key);
       throw error;
@@ -62,7 +62,7 @@ export class Idempotency {
       await this.#keep(key, `${input} DONE`);
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([this.#delete(key), this.#limits.returnIdempotencyKey(caller)]);
+        await Promise.all([this.#delete(key), this.#limits.giveBack('idempotencyKeys', caller)]);
       } else await this.#keep(key, `${input} UNKNOWN`);
       throw error;
     }

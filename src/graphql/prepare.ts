@@ -13,7 +13,7 @@ import { type GraphQLRequest, ID_MEMBERS, readGraphQLRequest } from './request.t
 export interface PrepareOptions {
   admission: Admission;
   operations: Operations;
-  rates: Pick<RateLimits, 'consumeNewDocument'>;
+  rates: Pick<RateLimits, 'consume'>;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function prepare(
   const { text, trusted, textOfId } = await admission.resolve(request, caller);
   if (textOfId !== undefined) replaceId(http, request, textOfId);
   if (text === undefined || operations.has(text)) return;
-  if (!trusted) await rates.consumeNewDocument(caller);
+  if (!trusted) await rates.consume('newDocuments', caller);
   operations.check(text);
 }
 

@@ -1,10 +1,8 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended, withoutSuggestion } from './errors.ts';
-
-/** Called with errors that a client must not see. The client gets only `requestId`. */
-export type ReportError = (error: Error, requestId: string) => void;
 
 /** The most bytes of JSON that the errors of a response without data may have. */
 const MAX_ERROR_BYTES = 12_000;

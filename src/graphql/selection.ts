@@ -21,33 +21,6 @@ export type SelectionContext = Pick<GraphQLResolveInfo, 'schema' | 'fragments' |
 export type Selected = Pick<FieldNode, 'selectionSet'>;
 
 /**
- * Memoizes the last result for a node of a document and the values of certain variables. Clients repeat an operation with
- * other ids and the same page sizes, so a result that depends only on page sizes can usually be reused.
- *
- * Only numbers, booleans, null and missing values are kept. Strings and lists differ each time, can be as long as a request,
- * and belong to the client that sent them.
- */
-export class MemoizeLast<Node extends object, Result> {
-  readonly #last = new WeakMap<Node, { variables: readonly string[]; values: readonly unknown[]; result: Result }>();
-
-  /** The last result if the variables had these values, else undefined. A missing variable is not equal to null. */
-  get(node: Node, values: Readonly<Record<string, unknown>>): Result | undefined {
-    const last = this.#last.get(node);
-    return last?.variables.every((name, index) => values[name] === last.values[index]) ? last.result : undefined;
-  }
-
-  /** @param variables Names of the variables that `result` depends on. */
-  set(node: Node, variables: readonly string[], values: Readonly<Record<string, unknown>>, result: Result): void {
-    const used = variables.map((name) => values[name]);
-    if (used.every(isSmall)) this.#last.set(node, { variables, values: used, result });
-  }
-}
-
-function isSmall(value: unknown): boolean {
-  return value == null || typeof value === 'number' || typeof value === 'boolean';
-}
-
-/**
  * The fields asked for below one or several nodes, with fragments expanded and `@skip`/`@include` decided.
  * @param typeName The object type that the selection is read for; fragments on other types do not count.
  */

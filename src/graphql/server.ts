@@ -12,14 +12,16 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
 import { type ExecutionResult, execute, type GraphQLSchema, type ParseOptions } from 'graphql';
+import { requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
+import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended } from './errors.ts';
 import type { Compiler } from './jit.ts';
 import { checkVariables, type KnownOperation, type Operations } from './operations.ts';
-import { type CompleteOptions, completeResponse, formatResult, type ReportError } from './response.ts';
+import { type CompleteOptions, completeResponse, formatResult } from './response.ts';
 
 /** How many errors of a document are reported; then validation stops. */
 const MAX_VALIDATION_ERRORS = 5;
@@ -32,7 +34,7 @@ export interface ApolloOptions extends CompleteOptions {
   operations: Operations;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consumeOperation'>;
+  rates: Pick<RateLimits, 'consume'>;
   persistedQueries: PersistedQueryStore;
   parseOptions: ParseOptions;
   /** The landing page for browsers; undefined for none. */
@@ -110,18 +112,22 @@ async function admit(
   { source, document, operation, request: { variables }, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<void> {
   const { caller, record } = contextValue;
-  if (!operation || !document || source === undefined) return await rates.consumeOperation(caller, 1);
+  if (!operation || !document || source === undefined) return await rates.consume('operations', caller);
   const known = operations.resolve(source, document, operation);
   contextValue.known = known;
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = known.hash;
   const measured = limiter.measure(known.document, operation, variables);
-  const { complexity, depth, cost } = measured;
+  const { complexity, depth, introspects } = measured;
+  const cost = limiter.costOf(measured);
   contextValue.complexity = complexity;
   if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
-  await rates.consumeOperation(caller, cost);
-  limiter.check(measured, caller);
+  await rates.consume('operations', caller, cost);
+  if (introspects && production && !caller.scopes.has('schema:read')) {
+    throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
+  }
+  limiter.check(measured);
   checkVariables(schema, operation, variables, !production);
 }
 

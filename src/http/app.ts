@@ -11,15 +11,15 @@ import { Operations } from '../graphql/operations.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { startApollo } from '../graphql/server.ts';
 import { OperationLimiter } from '../limits/operation-limits.ts';
-import { type NewDocumentLimits, RateLimits } from '../limits/rate-limits.ts';
+import { RateLimits } from '../limits/rate-limits.ts';
 import { createAdmission } from '../persisted-operations/admission.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { RestClient } from '../rest/client.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { createObservation, reportTo } from '../telemetry/observe.ts';
+import { observeOperations, reportTo } from '../telemetry/observe.ts';
 import { createPseudonyms } from '../telemetry/pseudonym.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
+import { GRAPHQL_PATH, type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
 import { addHooks } from './hooks.ts';
 import { type Example, readExamples } from './ide/examples.ts';
 import { serveGraphiQL } from './ide/graphiql.ts';
@@ -42,8 +42,6 @@ export interface GatewayOptions {
   draining?: AbortSignal | undefined;
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
-  /** How many new documents a caller may send. Default 50 in 5 seconds; servers 20 times that. For tests. */
-  newDocuments?: NewDocumentLimits | undefined;
   /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; for tests. */
   maxEventLoopDelayMs?: number;
 }
@@ -63,7 +61,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { production, limits, slowOperationMs } = config;
   const { schema, rules } = await loadSchema(options);
   const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits({ rates: config.rates, redis, newDocuments: options.newDocuments });
+  const rates = new RateLimits(config.rates, redis);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const authentication = createAuthentication(config.auth, {
     limit: rates,
@@ -76,8 +74,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const app = createApp(config, log);
   app.addHook('onClose', () => execution.apollo.stop());
-  const observation = createObservation({ metrics, log, tracing, nameOf, slowOperationMs });
-  await addHooks(app, { config, observation, draining: options.draining });
+  observeOperations(app, GRAPHQL_PATH, { metrics, log, tracing, nameOf, slowOperationMs });
+  await addHooks(app, { config, draining: options.draining });
   const slots = new Slots(config.maxConcurrentOperations);
   metrics.showConcurrency(slots);
   const isUnderPressure = await routeGraphQL(app, {
@@ -87,7 +85,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     rates,
     slots,
     maxEventLoopDelayMs: options.maxEventLoopDelayMs,
-    observation,
     operationTimeoutMs: config.operationTimeoutMs,
     context: {
       rest,
@@ -114,7 +111,7 @@ async function createExecution(
 ): Promise<Execution> {
   const { production, limits } = config;
   const { tokens: maxTokens } = limits;
-  const limiter = new OperationLimiter({ schema, limits, openIntrospection: !production });
+  const limiter = new OperationLimiter(schema, limits);
   const compiler = new Compiler(schema);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };

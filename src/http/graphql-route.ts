@@ -6,9 +6,8 @@ import { ClientError, requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { type PrepareOptions, prepare } from '../graphql/prepare.ts';
 import { searchOf } from '../graphql/request.ts';
-import type { ReportError } from '../graphql/response.ts';
 import { abortAt, DISCONNECTED } from '../rest/call-context.ts';
-import type { Observation } from '../telemetry/observe.ts';
+import { createOperationRecord, type ReportError } from '../telemetry/observe.ts';
 import { checkContentType } from './body.ts';
 import { limitPressure, overloaded } from './pressure.ts';
 import type { Slot, Slots } from './slots.ts';
@@ -20,7 +19,6 @@ export interface GraphQLRoute extends PrepareOptions {
   production: boolean;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
-  observation: Observation;
   operationTimeoutMs: number;
   context: ContextOptions;
   report: ReportError;
@@ -91,7 +89,7 @@ async function answer(route: GraphQLRoute, request: FastifyRequest, reply: Fasti
       await prepare(route, http, caller);
       const deadline = performance.now() + route.operationTimeoutMs;
       clearTimer = abortAt(cancellation, deadline);
-      const record = route.observation.begin(request, caller);
+      const record = request.record ?? createOperationRecord();
       return createContext(route.context, {
         requestId: request.id,
         caller,

@@ -2,23 +2,19 @@ import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import type { Observation } from '../telemetry/observe.ts';
 import { parseBodies } from './body.ts';
 import { answerErrors } from './errors.ts';
-import { GRAPHQL_PATH } from './graphql-route.ts';
 import { refuseAmbiguousHeaders, refuseForeignHosts, setHeaders } from './headers.ts';
 import { closeWhileDraining } from './server.ts';
 
 interface HookOptions {
   config: Config;
-  observation: Observation;
   /** Aborts when the process drains. */
   draining: AbortSignal | undefined;
 }
 
-/** Adds all hooks before the route, in their order: record, request id, headers, CORS. graphql-route.ts has the next ones. */
-export async function addHooks(app: FastifyInstance, { config, observation, draining }: HookOptions): Promise<void> {
-  observation.observe(app, GRAPHQL_PATH);
+/** Adds all hooks before the route, in their order: request id, headers, CORS. graphql-route.ts has the next ones. */
+export async function addHooks(app: FastifyInstance, { config, draining }: HookOptions): Promise<void> {
   closeWhileDraining(app, draining);
   setHeaders(app);
   refuseAmbiguousHeaders(app);

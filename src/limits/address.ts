@@ -1,32 +1,29 @@
 import { isIPv6 } from 'node:net';
 
-/** Longer than any valid address, in characters. */
+/** Longer than any valid address, in characters: a proxy may send anything. */
 const MAX_LENGTH = 64;
+/** How many addresses are told apart in one window. */
+const MAX_ADDRESSES = 50_000;
 
-/**
- * The part of an address that identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address, because
- * an IPv6 customer has a /64. Invalid addresses (a proxy may send anything) are used as they are, shortened.
- */
+/** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
 export function clientAddress(address: string): string {
   if (!isIPv6(address)) return address.slice(0, MAX_LENGTH);
   // The parser of URLs writes every spelling the same way: short, in lower case, an IPv4 part in hexadecimal.
-  const [plain = ''] = address.split('%');
-  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
-  const before = head.split(':').filter(Boolean);
-  const after = tail?.split(':').filter(Boolean) ?? [];
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`);
+  const [before = [], after = []] = hostname
+    .slice(1, -1)
+    .split('::', 2)
+    .map((part) => part.split(':').filter(Boolean));
+  const [prefix, ...mapped] = after;
+  if (before.length === 0 && prefix === 'ffff' && mapped.length === 2) {
+    return mapped
+      .map((group) => Number.parseInt(group, 16))
+      .flatMap((value) => [value >> 8, value & 255])
+      .join('.');
+  }
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  const groups = [...before, ...zeros, ...after];
-  const isMapped = groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff';
-  return isMapped ? groups.slice(6).flatMap(bytesOf).join('.') : groups.slice(0, 4).join(':');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
-
-function bytesOf(group: string): number[] {
-  const value = Number.parseInt(group, 16);
-  return [value >> 8, value & 255];
-}
-
-/** How many addresses are told apart in one window. */
-const MAX_ADDRESSES = 50_000;
 
 /** Keys for addresses. When one window sees more than 50,000 addresses, the others share one key. */
 export class AddressKeys {

@@ -1,17 +1,11 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { Kind } from 'graphql';
-import type { Caller } from '../access/caller.ts';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { requestError } from '../errors.ts';
-import { certainCalls, type Measure, measureOperation } from './measure.ts';
+import { type FieldRules, type Measure, measureOperation, readFieldRules } from './measure.ts';
 
-/**
- * The limits of an operation, and what each of them counts, for the message to developers. The size of the body and the
- * number of tokens are limited before.
- */
+/** What each limit counts, for the message. The size of the body and the number of tokens are limited before. */
 const COUNTED = {
   depth: 'levels of fields',
   aliases: 'aliases',
-  // An alias is in the response once for each member of a list.
   aliasLength: 'characters in one alias',
   rootFields: 'root fields',
   complexity: 'fields, those of lists counted for each item',
@@ -26,78 +20,55 @@ type LimitName = keyof typeof COUNTED;
  */
 const FIXED = { aliases: 30, aliasLength: 128, rootFields: 20 };
 
-/** The limits that are settings. */
-type Limits = Record<Exclude<LimitName, keyof typeof FIXED>, number>;
-
-export interface Measured extends Measure {
-  /** What the operation is charged against the caller's rate, in ordinary operations. */
-  cost: number;
-  /** The first limit that it exceeds. */
-  exceeds: LimitName | undefined;
-}
-
-interface LimitsOptions {
-  schema: GraphQLSchema;
-  limits: Limits;
-  /** Whether introspection needs no scope; otherwise it needs `schema:read`. */
-  openIntrospection: boolean;
-}
+/** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
+const BEFORE_VALIDATION = ['depth', 'aliases', 'aliasLength', 'rootFields'] as const;
+const ALL = [...BEFORE_VALIDATION, 'complexity', 'upstreamCalls'] as const;
 
 /** The complexity of an ordinary operation; each further multiple of it is charged as one more operation. */
 const COMPLEXITY_PER_COST = 500;
 
-const LIMITS = Object.keys(COUNTED) as LimitName[];
-
-/** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
-const BEFORE_VALIDATION = LIMITS.filter((limit) => limit !== 'complexity' && limit !== 'upstreamCalls');
-
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
-  readonly #options: LimitsOptions;
+  readonly #schema: GraphQLSchema;
+  readonly #rules: FieldRules;
   readonly #limits: Record<LimitName, number>;
   /** Operations whose size does not depend on variables. */
-  readonly #measured = new WeakMap<OperationDefinitionNode, Measured>();
+  readonly #measured = new WeakMap<OperationDefinitionNode, Measure>();
 
-  constructor(options: LimitsOptions) {
-    this.#options = options;
-    this.#limits = { ...options.limits, ...FIXED };
+  constructor(schema: GraphQLSchema, limits: Record<Exclude<LimitName, keyof typeof FIXED>, number>) {
+    this.#schema = schema;
+    this.#rules = readFieldRules(schema);
+    this.#limits = { ...limits, ...FIXED };
   }
 
   /** Throws OPERATION_TOO_COMPLEX for a document with an operation over a limit that does not depend on variables. */
   checkDocument(document: DocumentNode): void {
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-      const measure = measureOperation(this.#options.schema, document, definition, {});
-      this.#refuse(this.#firstExceeded(measure, BEFORE_VALIDATION));
+      const measure = measureOperation(this.#schema, this.#rules, document, definition, {});
+      this.#refuse(this.#exceeded(measure, BEFORE_VALIDATION));
     }
   }
 
-  measure(
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    variables: Readonly<Record<string, unknown>> = {},
-  ): Measured {
+  measure(document: DocumentNode, operation: OperationDefinitionNode, variables: object = {}): Measure {
     const known = this.#measured.get(operation);
-    if (known) return known;
-    const measure = measureOperation(this.#options.schema, document, operation, variables);
-    const exceeds = this.#firstExceeded(measure, LIMITS);
-    const cost = exceeds ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
-    const measured = { ...measure, exceeds, cost };
-    if (measure.variables.length === 0) this.#measured.set(operation, measured);
-    return measured;
+    const measure = known ?? measureOperation(this.#schema, this.#rules, document, operation, variables);
+    if (!known && !measure.varies) this.#measured.set(operation, measure);
+    return measure;
   }
 
-  /** Throws OPERATION_TOO_COMPLEX for an operation that exceeds a limit, and FORBIDDEN for introspection without its scope. */
-  check({ introspects, exceeds }: Measured, caller: Caller): void {
-    if (introspects && !this.#options.openIntrospection && !caller.scopes.has('schema:read')) {
-      throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
-    }
-    this.#refuse(exceeds);
+  /** What an operation is charged against the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
+  costOf(measure: Measure): number {
+    return this.#exceeded(measure, ALL) ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
   }
 
-  #firstExceeded(measure: Measure, limits: readonly LimitName[]): LimitName | undefined {
-    const sizes = { ...measure, upstreamCalls: certainCalls(measure) };
-    return limits.find((limit) => sizes[limit] > this.#limits[limit]);
+  /** Throws OPERATION_TOO_COMPLEX for an operation that exceeds a limit. */
+  check(measure: Measure): void {
+    this.#refuse(this.#exceeded(measure, ALL));
+  }
+
+  #exceeded(measure: Measure, limits: readonly LimitName[]): LimitName | undefined {
+    return limits.find((limit) => measure[limit] > this.#limits[limit]);
   }
 
   #refuse(limit: LimitName | undefined): void {

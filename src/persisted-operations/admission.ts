@@ -1,17 +1,24 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
-import type { GraphQLRequest } from '../graphql/request.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
-import { type Manifest, type ManifestCheck, readManifest } from './manifest.ts';
+import { type ManifestCheck, readManifest } from './manifest.ts';
+
+/** The parts of a request that are the operation, or name it. */
+interface OperationRequest {
+  readonly query: string | undefined;
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
+  /** `documentId`, `id` and `doc_id` as they were sent. */
+  readonly documentIds: readonly (readonly [name: string, id: unknown])[];
+}
 
 /** The operation that a request contains or refers to. */
-export interface ResolvedOperation {
+interface ResolvedOperation {
   /** The text of the operation; undefined when it is unknown. Apollo Server then returns the error. */
   text: string | undefined;
   /** Whether the manifest lists it. */
@@ -25,16 +32,12 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
-/** The empty manifest, without `PERSISTED_OPERATIONS_FILE`. */
-const NOTHING_LISTED: Manifest = { byId: new Map(), texts: new Set(), names: new Set() };
-
 export type Admission = ReturnType<typeof createAdmission>;
 
 /**
  * Finds the operation of a request, before anything is parsed. The request has a text, the id of a listed operation, or the
- * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED,
- * except the health check, the only operation of a caller without a token. All other checks also apply to listed operations.
- * Throws a ConfigError for a manifest that cannot be used.
+ * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED.
+ * All other checks also apply to listed operations. Throws a ConfigError for a manifest that cannot be used.
  */
 export function createAdmission(
   { mode, files, exemptScope }: Config['persistedOperations'],
@@ -43,7 +46,8 @@ export function createAdmission(
   log: FastifyBaseLogger,
   metrics: Pick<Metrics, 'list' | 'persistedQuery'>,
 ) {
-  const { byId, texts, names } = files.length === 0 ? NOTHING_LISTED : readManifest(files, check);
+  const { byId, names } = readManifest(files, check);
+  const texts: ReadonlySet<string> = new Set(byId.values());
   metrics.list(names);
 
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
@@ -52,20 +56,19 @@ export function createAdmission(
       throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
     }
     // The text can contain personal data, so the log has only its hash.
-    const operation = text === undefined ? { id } : { sha256: sha256(text) };
-    const message = 'PERSISTED_OPERATIONS=enforce would refuse this operation';
-    log.warn({ caller: caller.name, ...operation }, message);
+    const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
+    log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
   }
 
   return {
     /** The texts of all listed operations. */
     listed: (): Iterable<string> => texts,
 
-    async resolve(request: GraphQLRequest, caller: Caller): Promise<ResolvedOperation> {
+    async resolve(request: OperationRequest, caller: Caller): Promise<ResolvedOperation> {
       const { query: text, extensions } = request;
       const id = readId(request, byId);
-      const ofId = id === undefined ? undefined : byId.get(id)?.text;
-      if (text !== undefined && id !== undefined && ofId !== text && sha256(text) !== id) {
+      const ofId = id === undefined ? undefined : byId.get(id);
+      if (text !== undefined && id !== undefined && ofId !== text && hash('sha256', text) !== id) {
         throw badRequest('The query does not match its hash or id.');
       }
       const listed = text === undefined ? ofId : texts.has(text) ? text : undefined;
@@ -75,10 +78,9 @@ export function createAdmission(
       }
       refuseUnlisted(caller, text, id);
       const unlisted = { text, trusted: false, textOfId: undefined };
-      if (id === undefined) return unlisted;
       // Only in Apollo's form, clients also register queries.
-      if (extensions?.['persistedQuery'] == null) {
-        if (text === undefined) throw badRequest(UNKNOWN_ID);
+      if (id === undefined || extensions?.['persistedQuery'] == null) {
+        if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
         return unlisted;
       }
       if (!SHA256.test(id)) {
@@ -91,43 +93,34 @@ export function createAdmission(
   };
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
 /**
  * Reads the id from `extensions.persistedQuery` (Apollo's form, `version` 1 and `sha256Hash`), `documentId` (the persisted
  * documents appendix to GraphQL over HTTP), `id` or `doc_id`, without the prefix `sha256:`. If the request also has a text,
  * an `id` or `doc_id` that is not listed is ignored: other programs use these names for other values. Throws BAD_REQUEST for
  * an id of another form, and for two different ids.
  */
-function readId({ query, documentIds, extensions }: GraphQLRequest, byId: Manifest['byId']): string | undefined {
-  const persistedQuery = extensions?.['persistedQuery'];
-  // The usual case: the request has a text alone.
-  if (documentIds.length === 0 && persistedQuery == null) return undefined;
-  const ids = new Set<string>();
-  for (const [member, value] of documentIds) {
+function readId(
+  { query, documentIds, extensions }: OperationRequest,
+  byId: ReadonlyMap<string, string>,
+): string | undefined {
+  const ids: string[] = [];
+  for (const [name, value] of documentIds) {
     const id = isId(value) ? withoutPrefix(value) : undefined;
-    const mayIgnore = query !== undefined && member !== 'documentId';
-    if (mayIgnore && (id === undefined || !byId.has(id))) continue;
-    if (id === undefined) throw badRequest(`${member} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
-    ids.add(id);
+    if (query !== undefined && name !== 'documentId' && !byId.has(id ?? '')) continue;
+    if (id === undefined) throw badRequest(`${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
+    ids.push(id);
   }
-  const apolloId = readPersistedQuery(persistedQuery);
-  if (apolloId !== undefined) ids.add(apolloId);
-  if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
-  return [...ids][0];
+  const apollo = extensions?.['persistedQuery'];
+  if (apollo != null) {
+    if (!isJson(apollo) || apollo['version'] !== 1 || !isId(apollo['sha256Hash'])) throw badRequest(APOLLO_FORM);
+    ids.push(withoutPrefix(apollo['sha256Hash']));
+  }
+  if (new Set(ids).size > 1) throw badRequest('The request names two operations by different ids; send one id.');
+  return ids[0];
 }
 
-function readPersistedQuery(given: unknown): string | undefined {
-  if (given == null) return undefined;
-  if (!isJson(given) || given['version'] !== 1 || !isId(given['sha256Hash'])) {
-    throw badRequest(
-      'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.',
-    );
-  }
-  return withoutPrefix(given['sha256Hash']);
-}
+const APOLLO_FORM =
+  'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.';
 
 function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;

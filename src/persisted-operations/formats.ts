@@ -10,24 +10,16 @@
  */
 import { visit } from 'jsonc-parser';
 import * as z from 'zod';
-import { reasonOf } from '../config/environment.ts';
+import { reasonOf } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 
 /** The longest id, in characters. */
 export const MAX_ID_LENGTH = 256;
 
-/** An operation as a file lists it. */
-export interface ListedOperation {
-  /** Without the prefix `sha256:`. */
-  id: string;
-  text: string;
-  /** Where it is in its file, for messages. */
-  place: string;
-}
-
 /** What a file lists, and what is wrong with it, one sentence each. */
 interface ListedOperations {
-  operations: ListedOperation[];
+  /** The ids are without the prefix `sha256:`; a place says where in the file the operation is, for messages. */
+  operations: { id: string; text: string; place: string }[];
   problems: string[];
 }
 
@@ -42,7 +34,7 @@ const APOLLO_MANIFEST = z.object({
 const KNOWN_FORMATS =
   'it must be an Apollo manifest, an object of ids and texts, or the operationOutput of Apollo Kotlin; generate it again with the tool of the client';
 
-/** Reads the content of a file. Members that no format has are ignored. */
+/** Reads the content of a file. Properties that no format has are ignored. */
 export function readOperations(content: string): ListedOperations {
   let value: unknown;
   try {
@@ -51,38 +43,35 @@ export function readOperations(content: string): ListedOperations {
     return { operations: [], problems: [`it cannot be read as JSON (${reasonOf(error)}); generate it again`] };
   }
   if (!isJson(value)) return { operations: [], problems: [KNOWN_FORMATS] };
-  return 'format' in value || Array.isArray(value['operations'])
-    ? readApolloManifest(value)
-    : readById(value, repeatedNames(content));
+  const isManifest = 'format' in value || Array.isArray(value['operations']);
+  return isManifest ? readApolloManifest(value) : readById(value, content);
 }
 
 /** An id as requests are compared with it. */
 export function withoutPrefix(id: string): string {
-  return id.startsWith('sha256:') ? id.slice('sha256:'.length) : id;
+  return id.replace(/^sha256:/, '');
 }
 
 function readApolloManifest(value: object): ListedOperations {
-  const parsed = APOLLO_MANIFEST.safeParse(value);
-  if (parsed.success) {
-    const operations = parsed.data.operations.map(({ id, body, name }, index) => ({
-      id: withoutPrefix(id),
-      text: body,
-      place: `operations.${index} (${name == null ? '' : `"${name}", `}id ${id})`,
-    }));
-    return { operations, problems: [] };
-  }
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  return { operations: [], problems };
+  const { data, error } = APOLLO_MANIFEST.safeParse(value);
+  const operations = data?.operations.map(({ id, body, name }, index) => ({
+    id: withoutPrefix(id),
+    text: body,
+    place: `operations.${index} (${name == null ? '' : `"${name}", `}id ${id})`,
+  }));
+  const problems = error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return { operations: operations ?? [], problems: problems ?? [] };
 }
 
-function readById(value: Readonly<Record<string, unknown>>, repeated: readonly string[]): ListedOperations {
-  const operations: ListedOperation[] = [];
-  const problems = repeated.map((id) => `"${shorten(id)}" occurs twice; remove one`);
+function readById(value: Readonly<Record<string, unknown>>, content: string): ListedOperations {
+  const operations: ListedOperations['operations'] = [];
+  const problems = repeatedNames(content).map((id) => `"${shorten(id)}" occurs twice; remove one`);
   for (const [id, entry] of Object.entries(value)) {
     const text = isJson(entry) ? entry['source'] : entry;
+    const place = `"${shorten(id)}"`;
     const problem = problemOf(id, text);
-    if (problem) problems.push(`"${shorten(id)}": ${problem}`);
-    else operations.push({ id: withoutPrefix(id), text: String(text), place: `"${shorten(id)}"` });
+    if (problem) problems.push(`${place}: ${problem}`);
+    else operations.push({ id: withoutPrefix(id), text: String(text), place });
   }
   return { operations, problems };
 }
@@ -96,16 +85,14 @@ function problemOf(id: string, text: unknown): string | undefined {
 
 /** The names that the outermost object has more than once: JSON.parse keeps the last of them and says nothing. */
 function repeatedNames(content: string): string[] {
-  const seen = new Set<string>();
-  const repeated: string[] = [];
+  const names: string[] = [];
   visit(content, {
     onObjectProperty(name, _offset, _length, _line, _character, path) {
-      if (path().length > 0) return;
-      if (seen.has(name)) repeated.push(name);
-      seen.add(name);
+      if (path().length === 0) names.push(name);
     },
   });
-  return repeated;
+  const seen = new Set<string>();
+  return names.filter((name) => seen.size === seen.add(name).size);
 }
 
 function shorten(id: string): string {

@@ -1,15 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
-import { ConfigError, reasonOf } from '../config/environment.ts';
-import { type ListedOperation, readOperations } from './formats.ts';
+import { ConfigError } from '../config/environment.ts';
+import { reasonOf } from '../errors.ts';
+import { readOperations } from './formats.ts';
 
 /** The listed operations of all files together. */
 export interface Manifest {
-  /** By their ids without the prefix `sha256:`. */
-  readonly byId: ReadonlyMap<string, { text: string }>;
-  /** Every text. */
-  readonly texts: ReadonlySet<string>;
+  /** The texts by their ids without the prefix `sha256:`. */
+  readonly byId: ReadonlyMap<string, string>;
   /** The names of the operations in the texts. */
   readonly names: ReadonlySet<string>;
 }
@@ -21,6 +20,8 @@ export interface ManifestCheck {
 }
 
 const NO_FILE = 'the folder has no file named *.json; put the files that list operations there';
+/** How many mistakes are reported at once. */
+const MAX_REPORTED = 20;
 
 /**
  * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`. Throws a ConfigError that names what is wrong: a file that
@@ -28,35 +29,40 @@ const NO_FILE = 'the folder has no file named *.json; put the files that list op
  * files.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck): Manifest {
-  const byId = new Map<string, { text: string; from: string }>();
+  const byId = new Map<string, string>();
+  const places = new Map<string, string>();
   const names = new Set<string>();
   const problems: string[] = [];
-  const files = filesOf(paths);
-  if (files.length === 0) throw unusable([`${paths.join(', ')}: ${NO_FILE}`]);
+  const files = new Set(paths.flatMap(filesAt));
+  if (paths.length > 0 && files.size === 0) problems.push(`${paths.join(', ')}: ${NO_FILE}`);
   for (const file of files) {
-    const read = readOperations(readListFile(file));
+    let content: string;
+    try {
+      content = readFileSync(file, 'utf8');
+    } catch (error) {
+      problems.push(`${file}: the file cannot be read (${reasonOf(error)})`);
+      continue;
+    }
+    const read = readOperations(content);
     problems.push(...read.problems.map((problem) => `${file}: ${problem}`));
-    for (const operation of read.operations) {
-      const from = `${file}: ${operation.place}`;
-      const known = byId.get(operation.id);
-      if (known?.text === operation.text) continue;
-      const problem = known ? `its id has another text at ${known.from}; generate both files again` : undefined;
-      const found = problem ?? addNames(operation, check, names);
-      if (found) problems.push(`${from}: ${found}`);
-      byId.set(operation.id, { text: operation.text, from });
+    for (const { id, text, place } of read.operations) {
+      const known = byId.get(id);
+      if (known === text) continue;
+      const repeated = known && `its id has another text at ${places.get(id)}; generate both files again`;
+      const problem = repeated ?? addNames(text, check, names);
+      if (problem) problems.push(`${file}: ${place}: ${problem}`);
+      byId.set(id, text);
+      places.set(id, `${file}: ${place}`);
     }
   }
-  if (problems.length > 0) throw unusable(problems);
-  const texts = new Set([...byId.values()].map(({ text }) => text));
-  return { byId, texts, names };
+  if (problems.length === 0) return { byId, names };
+  const more = problems.length > MAX_REPORTED ? [`and ${problems.length - MAX_REPORTED} more`] : [];
+  const reported = [...problems.slice(0, MAX_REPORTED), ...more];
+  throw new ConfigError(reported.map((problem) => `PERSISTED_OPERATIONS_FILE: ${problem}`));
 }
 
 /** Adds the names of the operations in a text. Returns why the text could never run, and how to correct that. */
-function addNames(
-  { text }: ListedOperation,
-  { schema, maxTokens }: ManifestCheck,
-  names: Set<string>,
-): string | undefined {
+function addNames(text: string, { schema, maxTokens }: ManifestCheck, names: Set<string>): string | undefined {
   let document: DocumentNode;
   try {
     document = parse(text, { maxTokens });
@@ -71,37 +77,10 @@ function addNames(
   return undefined;
 }
 
-/** The files of `PERSISTED_OPERATIONS_FILE`: the files it names, and every `*.json` directly in its folders. */
-function filesOf(paths: readonly string[]): string[] {
-  return [...new Set(paths.flatMap(filesAt))];
-}
-
+/** A file, or every `*.json` directly in a folder. */
 function filesAt(path: string): string[] {
-  if (!isFolder(path)) return [path];
+  // A path that is not there is reported when it is read.
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
   return names.sort().map((name) => join(path, name));
-}
-
-function isFolder(path: string): boolean {
-  // A path that is not there is reported when it is read.
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** The content of a file. Throws a ConfigError for one that cannot be read. */
-function readListFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw unusable([`${path}: the file cannot be read (${reasonOf(error)})`]);
-  }
-}
-
-/** How many mistakes are reported at once. */
-const MAX_REPORTED = 20;
-
-/** The error for mistakes in the files, one sentence each, which begins with the file. */
-function unusable(problems: readonly string[]): ConfigError {
-  const more = problems.length - MAX_REPORTED;
-  const reported = more > 0 ? [...problems.slice(0, MAX_REPORTED), `and ${more} more`] : problems;
-  return new ConfigError(reported.map((problem) => `PERSISTED_OPERATIONS_FILE: ${problem}`));
 }

@@ -5,18 +5,16 @@ import { flushed } from './log.ts';
 /** Something that is stopped before the process ends. */
 export interface Stoppable {
   /** Finishes the work in flight and releases its resources. When `forced` aborts, it stops the remaining work at once. */
-  stop(forced: AbortSignal): PromiseLike<unknown>;
+  stop(forced: AbortSignal): unknown;
 }
 
 /** A process from its start to its end. */
 export interface Lifecycle {
-  readonly phase: 'starting' | 'running' | 'draining';
+  phase: 'starting' | 'running' | 'draining';
   /** Aborts when the process begins to drain. */
   readonly draining: AbortSignal;
   /** Stops this before the process ends. Several are stopped in reverse order. */
   stopAtEnd<Owned extends Stoppable>(owned: Owned): Owned;
-  /** Marks the end of the start. */
-  run(): void;
   /** Drains at the first signal; ends the process at once, with 1, at a second one. */
   onSignal(signal: NodeJS.Signals): void;
 }
@@ -40,14 +38,13 @@ const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBU
 export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
   const owned: Stoppable[] = [];
   const draining = new AbortController();
-  let phase: Lifecycle['phase'] = 'starting';
+  const onSecondError = (err: unknown) => log.fatal({ err }, 'uncaught error');
   let signalledAt: number | undefined;
-  const logError = (err: unknown) => log.fatal({ err }, 'uncaught error');
 
   async function drain({ err }: { err?: Error }): Promise<void> {
-    if (err) logError(err);
-    const wait = phase === 'running' && !err ? delayMs : 0;
-    phase = 'draining';
+    if (err) onSecondError(err);
+    const wait = lifecycle.phase === 'running' && !err ? delayMs : 0;
+    lifecycle.phase = 'draining';
     draining.abort();
     await new Promise((resolve) => setTimeout(resolve, wait));
     const forced = AbortSignal.timeout(graceMs);
@@ -62,26 +59,15 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
     await flushed(log);
   }
 
-  const { close } = closeWithGrace(
-    {
-      delay: delayMs + graceMs + STOP_WITHIN_MS,
-      logger: false,
-      skip: ['SIGTERM', 'SIGINT', ...FAULTS],
-      onSecondError: logError,
-    },
-    drain,
-  );
-  return {
-    get phase() {
-      return phase;
-    },
+  const delay = delayMs + graceMs + STOP_WITHIN_MS;
+  const skip: closeWithGrace.Signals[] = ['SIGTERM', 'SIGINT', ...FAULTS];
+  const { close } = closeWithGrace({ delay, logger: false, skip, onSecondError }, drain);
+  const lifecycle: Lifecycle = {
+    phase: 'starting',
     draining: draining.signal,
     stopAtEnd(one) {
       owned.push(one);
       return one;
-    },
-    run() {
-      if (phase === 'starting') phase = 'running';
     },
     onSignal(signal) {
       const now = performance.now();
@@ -90,7 +76,8 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
       signalledAt = now;
       log.info({ signal, delayMs, graceMs }, 'stopping');
       // After an uncaught error it drains already.
-      if (phase !== 'draining') close();
+      if (lifecycle.phase !== 'draining') close();
     },
   };
+  return lifecycle;
 }

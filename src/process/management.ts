@@ -1,29 +1,17 @@
 import fastify, { type FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
-import type { Lifecycle, Stoppable } from './lifecycle.ts';
+import type { Lifecycle } from './lifecycle.ts';
 
-/** The status of a gateway. */
-export interface Status {
-  /**
-   * Why this process is not ready; empty when it is. States outside this process are no reason: all replicas would be
-   * unready at once.
-   */
-  reasons: readonly ('starting' | 'draining' | 'no-keys')[];
-  /** States that `/readyz` shows but that do not make the process unready. */
-  conditions: readonly ('breaker-open' | 'overloaded')[];
-}
-
-/** The status and metrics of a gateway. */
-export interface StatusSource {
-  status(): Status;
+/** A gateway, as its management port shows it. */
+interface Source {
+  status(): {
+    /** Why it is not ready. States outside this process are no reason: all replicas would be unready at once. */
+    reasons: readonly string[];
+    /** States that `/readyz` shows but that do not make the process unready. */
+    conditions: readonly string[];
+  };
   /** The metrics in Prometheus' text format. */
   metrics(): Promise<string>;
-}
-
-export interface Management extends Stoppable {
-  url: string;
-  /** From now on, answers with the status and metrics of `source`. */
-  setSource(source: StatusSource): void;
 }
 
 /**
@@ -34,24 +22,19 @@ export async function startManagement(
   address: { host: string; port: number },
   lifecycle: Pick<Lifecycle, 'phase'>,
   log: FastifyBaseLogger,
-): Promise<Management> {
+) {
   const app = fastify({
     loggerInstance: log,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  let source: StatusSource | undefined;
-
-  function status(): Status {
-    if (lifecycle.phase !== 'running' || !source) {
-      return { reasons: [lifecycle.phase === 'draining' ? 'draining' : 'starting'], conditions: [] };
-    }
-    return source.status();
-  }
+  let source: Source | undefined;
 
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const { reasons, conditions } = status();
+    const phase = source ? lifecycle.phase : 'starting';
+    const { reasons, conditions } =
+      phase === 'running' && source ? source.status() : { reasons: [phase], conditions: [] };
     const ready = reasons.length === 0;
     return reply.code(ready ? 200 : 503).send({
       ready,
@@ -60,14 +43,19 @@ export async function startManagement(
     });
   });
   app.get('/metrics', async (_request, reply) => {
-    if (!source) return reply.code(503).header('retry-after', '1').send(status());
+    if (!source)
+      return reply
+        .code(503)
+        .header('retry-after', '1')
+        .send({ reasons: ['starting'] });
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await source.metrics());
   });
 
   const url = await app.listen({ ...address, listenTextResolver: (at) => `management listens at ${at}` });
   return {
     url,
-    setSource(given) {
+    /** From now on, responds with the status and metrics of `given`. */
+    setSource(given: Source): void {
       source = given;
     },
     stop: () => app.close(),

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
-import { reasonOf } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 
 /** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
@@ -19,23 +18,13 @@ const MAX_RETRY_MS = 2_000;
 /** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
 const GIVE_UP_MS = 10_000;
 
-/** The state that replicas share. Commands reject at once while Redis is not connected or did not answer in the last second. */
-export interface RedisConnection {
-  redis: Redis;
-  /** Whether Redis is connected and answered the last time. */
-  isUp(): boolean;
-  close(): void;
-}
-
 /**
- * Connects to `REDIS_URL`. Does not fail when Redis cannot be reached: ioredis tries again.
+ * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
+ * again. Commands reject at once while Redis is not connected or did not answer in the last second.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
  */
-export async function connectRedis(
-  url: Secret,
-  account: { baseUrl: string; apiKey: Secret },
-  log: FastifyBaseLogger,
-): Promise<RedisConnection> {
+export async function connectRedis(url: Secret, account: { baseUrl: string; apiKey: Secret }, log: FastifyBaseLogger) {
+  const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   const redis = new PausingRedis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -45,32 +34,26 @@ export async function connectRedis(
     disconnectTimeout: DISCONNECT_WITHIN_MS,
     retryStrategy: (attempt) => Math.min(100 * attempt, MAX_RETRY_MS),
   });
-  const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
-  let closing = false;
   let reason = 'the connection was closed';
-  redis.onChange = (up, error) => {
-    if (up) log.info('Redis is reachable again');
-    else if (!closing) {
-      log.warn(
-        { reason: error ? reasonOf(error) : reason },
-        'Redis is not reachable: replicas share nothing until it is',
-      );
-    }
+  redis.onChange = (isUp, error) => {
+    if (isUp) log.info('Redis is reachable again');
+    else log.warn({ reason: error?.message ?? reason }, 'Redis is not reachable: replicas share nothing until it is');
   };
   // Without a listener, ioredis prints errors.
-  redis.on('error', (error: Error) => {
-    reason = reasonOf(error);
+  redis.on('error', ({ message }: Error) => {
+    reason = message;
   });
   redis.on('close', () => redis.note(false));
   redis.on('ready', () => redis.note(true));
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {
     redis,
+    /** Whether Redis is connected and answered the last time. */
     isUp: () => redis.status === 'ready' && redis.isUp,
-    close() {
-      closing = true;
+    stop() {
+      redis.onChange = () => undefined;
       redis.disconnect();
     },
   };

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
+import type { Secret } from '../config/secret.ts';
 import { serve } from '../serve.ts';
 import { announce } from './announce.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -31,21 +32,27 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
 }
 
 /**
- * Starts the reference service (if no REST service is configured), the management port and the gateway. They are stopped in
- * reverse order.
+ * Starts the reference service (if no REST service is configured), the management port, the connection to Redis (if one is
+ * configured) and the gateway. They are stopped in reverse order.
  */
 async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
   const { draining } = lifecycle;
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
   const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
-  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining }));
+  const shared = config.redisUrl && lifecycle.stopAtEnd(await connect(config.redisUrl, config, restUrl, log));
+  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining, shared }));
   management.setSource(serving);
-  lifecycle.run();
+  if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
   log.info({ url: serving.url, management: management.url }, 'ready');
   if (config.production) return;
   await flushed(log);
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
+}
+
+async function connect(url: Secret, { rest: { apiKey } }: Config, baseUrl: string, log: Logger) {
+  const { connectRedis } = await import('./redis.ts');
+  return await connectRedis(url, { baseUrl, apiKey }, log);
 }
 
 /** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */

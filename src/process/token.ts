@@ -5,13 +5,13 @@ import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
 import { MAX_TOKEN_LENGTH } from '../access/authenticate.ts';
 import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../access/jwt.ts';
-import { createKeys, KeysUnavailable } from '../access/keys.ts';
-import { type JwtConfig, MAX_CLIENT_NAME_LENGTH } from '../config/auth.ts';
-import type { Claim } from '../config/claims.ts';
-import { type Config, loadConfig } from '../config/config.ts';
-import { ConfigError, reasonOf } from '../config/environment.ts';
+import { createKeys } from '../access/keys.ts';
+import type { AuthConfig, JwtConfig } from '../config/auth.ts';
+import { loadConfig } from '../config/config.ts';
+import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../config/credentials.ts';
+import { ConfigError } from '../config/environment.ts';
 import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
-import { reveal } from '../config/secret.ts';
+import { ClientError, reasonOf } from '../errors.ts';
 import { idProblem } from '../rest/request.ts';
 
 /** A command with invalid arguments. Its message says why, and how the command is used. */
@@ -60,12 +60,7 @@ async function mint(args: readonly string[]): Promise<string> {
 }
 
 /** A JWT of a player. */
-async function playerToken(
-  sub: string,
-  scopes: readonly string[],
-  minutes: string,
-  auth: Config['auth'],
-): Promise<string> {
+async function playerToken(sub: string, scopes: readonly string[], minutes: string, auth: AuthConfig): Promise<string> {
   const problem = idProblem(sub);
   if (problem) throw usage(`--sub ${problem.message}.`);
   if (minutes !== EXPIRED && !(/^\d{1,6}$/.test(minutes) && +minutes >= 1 && +minutes <= MAX_MINUTES)) {
@@ -79,47 +74,40 @@ async function playerToken(
   const exp = now + Number(minutes) * 60;
   return await new SignJWT({ ...claimsOf(sub, scopes, jwt), iat: Math.min(now, exp - 60), exp })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-    .sign(Buffer.from(reveal(jwt.key.secret)));
+    .sign(jwt.key.key);
 }
 
 /** The claims of a player's token, each where the settings look for it. */
 function claimsOf(sub: string, scopes: readonly string[], config: JwtConfig): Record<string, unknown> {
-  const { issuers, audiences, audienceClaim, playerClaim, scopeClaims, scopeMap, require } = config;
-  const claims: Record<string, unknown> = { iss: issuers[0], sub };
-  const [scopeClaim] = scopeClaims;
-  const names = scopeMap ? scopes.map((scope) => nameFor(scope, scopeMap)) : scopes;
-  if (scopeClaim) put(claims, scopeClaim, names.join(' '));
-  put(claims, audienceClaim, audiences[0]);
-  for (const { claim, value } of require) put(claims, claim, value);
-  put(claims, playerClaim, sub);
+  const claims: Record<string, unknown> = { iss: config.JWT_ISSUER[0], sub };
+  const [scopeClaim] = config.JWT_SCOPE_CLAIM;
+  if (scopeClaim) put(claims, scopeClaim.path, scopes.map((scope) => nameFor(scope, config)).join(' '));
+  put(claims, config.JWT_AUDIENCE_CLAIM.path, config.JWT_AUDIENCE[0]);
+  for (const { claim, value } of config.JWT_REQUIRE) put(claims, claim.path, value);
+  put(claims, config.JWT_PLAYER_CLAIM.path, sub);
   return claims;
 }
 
-function nameFor(scope: string, map: NonNullable<JwtConfig['scopeMap']>): string {
+function nameFor(scope: string, { JWT_SCOPE_MAP: map }: JwtConfig): string {
+  if (!map) return scope;
   const [name] = [...map].find(([, scopes]) => scopes.every((one) => one === scope) && scopes.length > 0) ?? [];
   if (name === undefined) throw usage(`JWT_SCOPE_MAP has no name for "${scope}" alone.`);
   return name;
 }
 
-function put(claims: Record<string, unknown>, { path }: Claim, value: unknown): void {
-  const [step = '', ...rest] = path;
-  if (rest.length === 0) {
-    claims[step] = value;
-    return;
-  }
+function put(claims: Record<string, unknown>, [step = '', ...rest]: Claim['path'], value: unknown): void {
   const inner: Record<string, unknown> = { ...Object(claims[step]) };
-  put(inner, { name: '', path: rest }, value);
-  claims[step] = inner;
+  if (rest.length > 0) put(inner, rest, value);
+  claims[step] = rest.length > 0 ? inner : value;
 }
 
 /** A line for each check of the token on stdin. */
-async function checkToken(auth: Config['auth']): Promise<string> {
+async function checkToken(auth: AuthConfig): Promise<string> {
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (!jwt) throw usage('Set the JWT settings of the gateway.');
   const token = readFileSync(0, 'utf8')
     .trim()
     .replace(/^Bearer +/i, '');
-  const keys = createKeys(jwt.key, console.error);
   const lines: string[] = [];
   const add = (ok: boolean, reason: string, about: string) => {
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
@@ -127,20 +115,20 @@ async function checkToken(auth: Config['auth']): Promise<string> {
   };
   try {
     if (token.length > MAX_TOKEN_LENGTH) add(false, 'malformed', `longer than ${MAX_TOKEN_LENGTH} characters`);
-    const { header, claims } = await readToken(token, keys);
+    const { header, claims } = await readToken(token, createKeys(jwt.key, console.error));
     add(true, 'key', `${header['alg']}, key id ${JSON.stringify(header['kid']) ?? 'absent'}`);
     add(true, 'signature', '');
-    for (const { ok, reason, claim, expected, found } of checksOf(claims, header, jwt)) {
+    for (const { ok, rejection } of checksOf(claims, header, jwt)) {
+      const { reason, claim, expected, found } = rejection;
       add(ok, reason, `${claim}: ${found}${ok ? '' : `; expected ${expected}`}`);
     }
     for (const name of scopeNames(claims, jwt) ?? []) {
       const mapped = mapScope(name, jwt);
-      lines.push(
-        `      ${mapped.length === 0 ? 'unknown' : jwt.scopeMap ? 'mapped ' : 'known  '} ${name} ${jwt.scopeMap ? mapped.join(' ') : ''}`.trimEnd(),
-      );
+      const kind = mapped.length === 0 ? 'unknown' : jwt.JWT_SCOPE_MAP ? 'mapped ' : 'known  ';
+      lines.push(`      ${kind} ${name} ${jwt.JWT_SCOPE_MAP ? mapped.join(' ') : ''}`.trimEnd());
     }
   } catch (error) {
-    if (error instanceof KeysUnavailable) add(false, 'key', 'no key is available');
+    if (error instanceof ClientError) add(false, 'key', 'no key is available');
     else {
       const { reason, claim, expected } = rejectionOf(error);
       const isKey = expected !== undefined && reason === 'signature';
@@ -152,20 +140,10 @@ async function checkToken(auth: Config['auth']): Promise<string> {
 
 function read(args: readonly string[]) {
   const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const texts = { sub: text, client: text, scopes: text, recipe: text, events: text, minutes: text };
   try {
-    const help = { type: 'boolean', short: 'h' } as const;
-    const flag = { type: 'boolean' } as const;
-    const options = {
-      help,
-      check: flag,
-      expired: flag,
-      sub: text,
-      client: text,
-      scopes: text,
-      recipe: text,
-      events: text,
-      minutes: text,
-    };
+    const options = { ...texts, check: flag, expired: flag, help: { ...flag, short: 'h' } };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw usage(`${reasonOf(error)}.`);

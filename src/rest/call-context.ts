@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { Endpoint, Method } from './endpoints.ts';
 import { cancelled, timedOut, type UpstreamError } from './errors.ts';
-
-/** The headers of W3C Trace Context. */
-export interface TraceHeaders {
-  readonly traceparent: string;
-  readonly tracestate: string | undefined;
-}
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
@@ -19,12 +11,10 @@ export interface CallContext {
   readonly deadline: number;
   /** Sent as `x-request-id`. */
   readonly requestId: string;
-  /** W3C trace context, sent in these headers. */
-  readonly trace?: TraceHeaders | undefined;
+  /** The headers of W3C Trace Context that are sent, names and values in turn. */
+  readonly traceHeaders?: readonly string[];
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
   takeCall?(): void;
-  /** Called when a call begins; returns the values that replace those of this context for the call. */
-  beginCall?: (() => Pick<CallContext, 'trace' | 'onCall'>) | undefined;
   /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;
 }
@@ -72,41 +62,4 @@ export function assertActive({ deadline, signal }: CallContext, endpoint: Endpoi
 /** The error of a call that ends because its operation ended. */
 export function endedBy(signal: AbortSignal, endpoint: Endpoint): UpstreamError {
   return signal.reason === DISCONNECTED ? cancelled(endpoint) : timedOut(endpoint);
-}
-
-/** W3C trace context: 32, 16 and 2 hexadecimal digits. */
-export interface TraceParent {
-  traceId: string;
-  spanId: string;
-  flags: string;
-  /** The header `tracestate`, which is passed on as it is. */
-  state: string | undefined;
-}
-
-/** Version, trace id, parent id, flags; a later version than 00 may add more (W3C Trace Context, section 4.3). */
-const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-
-/** A `tracestate` that is passed on (section 3.3.1.5: at least 512 characters). */
-const STATE = /^[\x20-\x7e]{1,512}$/;
-
-/** Reads the headers of a request; undefined when `traceparent` is absent or not well-formed. */
-export function readTraceParent({ traceparent, tracestate }: IncomingHttpHeaders): TraceParent | undefined {
-  const [, version, traceId, spanId, flags, more] = (typeof traceparent === 'string' && FORM.exec(traceparent)) || [];
-  if (!traceId || !spanId || !flags || (version === '00' && more)) return undefined;
-  const state = typeof tracestate === 'string' && STATE.test(tracestate) ? tracestate : undefined;
-  return { traceId, spanId, flags, state };
-}
-
-export function writeTraceParent({ traceId, spanId, flags, state }: TraceParent): TraceHeaders {
-  return { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: state };
-}
-
-/** A trace context for an operation without a trace. Not sampled. */
-export function newTraceParent(): TraceParent {
-  return { traceId: randomDigits(), spanId: randomDigits().slice(16), flags: '00', state: undefined };
-}
-
-/** 32 hexadecimal digits, never all 0. Node gets the random bytes for many UUIDs at once. */
-function randomDigits(): string {
-  return randomUUID().replaceAll('-', '');
 }

@@ -92,19 +92,19 @@ export function createRestClient(options: RestClientOptions): RestClient {
     connections,
     connectTimeoutMs: timeoutMs,
     maxResponseBytes,
+    maxQueued,
   });
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
   const budget = new RetryBudget(now);
-  const client = { transport, breaker, budget, observer, timeoutMs, connections, maxQueued, random };
+  const client = { transport, breaker, budget, observer, timeoutMs, connections, random };
   const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);
 
   async function call<Result>(
     endpoint: Endpoint,
     content: RequestContent,
-    operation: CallContext,
+    context: CallContext,
     decode: Decode<Result>,
   ): Promise<Result> {
-    const context = operation.beginCall ? { ...operation, ...operation.beginCall() } : operation;
     const request = createRequest(endpoint, content, context);
     return await send(client, { endpoint, request, playerUniqueId: content.playerUniqueId, context, decode });
   }

@@ -30,15 +30,13 @@ type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: Call
 export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
 
-  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, trace }) => {
+  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, traceHeaders = [] }) => {
     const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(checkId(playerUniqueId)));
     const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
     if (endpoint.secret) headers.push('secretKey', reveal(secretKey));
     if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
     if (body !== undefined) headers.push('content-type', 'application/json');
-    headers.push('x-request-id', requestId);
-    if (trace) headers.push('traceparent', trace.traceparent);
-    if (trace?.tracestate !== undefined) headers.push('tracestate', trace.tracestate);
+    headers.push('x-request-id', requestId, ...traceHeaders);
     return {
       method: endpoint.method,
       path: query === undefined ? path : `${path}?${query}`,

@@ -36,8 +36,6 @@ export interface SendOptions {
   timeoutMs: number;
   /** How many connections each endpoint has at most. */
   connections: number;
-  /** How many requests of one endpoint may wait for a connection; the next one is rejected. */
-  maxQueued: number;
   /** A number from 0 up to 1. */
   random: () => number;
 }
@@ -105,23 +103,18 @@ class Call<Result> {
     for (;;) {
       const permit = breaker.admit(this.#input.playerUniqueId);
       const response = await this.#sendOnce(permit);
-      if (!(response instanceof Error) && !isTransient(response)) return this.#read(response);
-      const error = failureOf(this.#endpoint, response);
-      const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(error);
-      if (delayMs === undefined) throw error;
+      if (!(response instanceof UpstreamError)) return this.#read(response);
+      const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
+      if (delayMs === undefined) throw response;
       observer.retry?.(method, template);
       await this.#sleep(delayMs);
     }
   }
 
-  /** One request. Reports its result to the breaker; never rejects. */
-  async #sendOnce(permit: BreakerPermit): Promise<Response | Error> {
+  /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
+  async #sendOnce(permit: BreakerPermit): Promise<Response | UpstreamError> {
     const { transport, observer, timeoutMs } = this.#options;
     const { signal } = this.#context;
-    if (transport.load(this.#endpoint).queued >= this.#options.maxQueued) {
-      permit.end('none');
-      return noConnection(this.#endpoint);
-    }
     const queuedAt = performance.now();
     let startedAt: number | undefined;
     const exchange = transport.send(this.#endpoint, this.#input.request, () => {
@@ -135,21 +128,18 @@ class Call<Result> {
     const response = await exchange.response;
     signal.removeEventListener('abort', onAbort);
     const endedAt = performance.now();
+    const inFlightMs = endedAt - (startedAt ?? endedAt);
+    permit.end(resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     this.#queueMs += (startedAt ?? endedAt) - queuedAt;
     this.#status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (this.#status === undefined || this.#status >= 500);
-    if (!(response instanceof UpstreamError && response.notSent)) {
+    const outcome = outcomeOf(this.#endpoint, response);
+    if (!(outcome instanceof UpstreamError && outcome.notSent)) {
+      const { method, template } = this.#endpoint;
       this.#attempts += 1;
-      observer.attempt?.(
-        this.#endpoint.method,
-        this.#endpoint.template,
-        this.#status,
-        endedAt - (startedAt ?? endedAt),
-      );
+      observer.attempt?.(method, template, this.#status, inFlightMs);
     }
-    const wasInFlight = startedAt !== undefined && endedAt - startedAt >= timeoutMs * MIN_PART_OF_TIMEOUT;
-    permit.end(resultOf(response, wasInFlight));
-    return response;
+    return outcome;
   }
 
   /** The time of the call begins with its first request. */
@@ -227,9 +217,9 @@ class Call<Result> {
   }
 }
 
-/** The error of an attempt that has no final response. */
-function failureOf(endpoint: Endpoint, response: Response | Error): UpstreamError {
-  if (!(response instanceof Error)) return transientError(endpoint, response);
+/** The final response of an attempt, or its error. */
+function outcomeOf(endpoint: Endpoint, response: Response | Error): Response | UpstreamError {
+  if (!(response instanceof Error)) return isTransient(response) ? transientError(endpoint, response) : response;
   if (!(response instanceof NoResponse)) return asUpstreamError(response);
   const { name } = endpoint;
   const { reason, cause } = response;
@@ -242,6 +232,8 @@ function failureOf(endpoint: Endpoint, response: Response | Error): UpstreamErro
       return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${name}: the body is too large`, { cause });
     case 'bad-request':
       return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
+    case 'queue-full':
+      return noConnection(endpoint);
   }
 }
 
@@ -255,7 +247,7 @@ function resultOf(response: Response | Error, wasInFlight: boolean): BreakerResu
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
   if (response instanceof NoResponse) {
     if (response.reason === 'too-large') return 'success';
-    return response.reason === 'bad-request' ? 'none' : 'failure';
+    return response.reason === 'bad-request' || response.reason === 'queue-full' ? 'none' : 'failure';
   }
   const isTimeout = response instanceof UpstreamError && response.code === 'UPSTREAM_TIMEOUT';
   return isTimeout && wasInFlight ? 'failure' : 'none';

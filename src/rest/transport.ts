@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
+import { batchPerTick } from './batch-per-tick.ts';
 import type { Endpoint, Method } from './endpoints.ts';
 
 interface TransportOptions {
@@ -10,6 +11,8 @@ interface TransportOptions {
   connectTimeoutMs: number;
   /** The largest body that is accepted, in bytes. */
   maxResponseBytes: number;
+  /** How many requests of one endpoint may wait for a connection; the next one gets `queue-full`. */
+  maxQueued: number;
 }
 
 export interface Request {
@@ -53,7 +56,7 @@ export interface Transport {
 /** The service gave no complete response. */
 export class NoResponse extends Error {
   override readonly name = 'NoResponse';
-  readonly reason: 'connection' | 'connect-timeout' | 'too-large' | 'bad-request';
+  readonly reason: 'connection' | 'connect-timeout' | 'too-large' | 'bad-request' | 'queue-full';
 
   constructor(reason: NoResponse['reason'], cause?: unknown) {
     super(`No response: ${reason}`, { cause });
@@ -61,58 +64,61 @@ export class NoResponse extends Error {
   }
 }
 
-/** The connections of one endpoint, and what uses and waits for them. */
-interface Lane {
-  pool: Pool;
-  active: number;
-  queued: number;
-}
-
 /**
  * The only code that speaks HTTP to the REST service.
  *
- * Each endpoint has connections of its own, so that a slow one does not use those of the others; the Pool has the queue for
- * them. Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects are
- * not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body timeout
- * starts again with every byte.
+ * Each endpoint has a Pool of its own, so that a slow one does not use the connections of the others; the Pool has the queue
+ * for them. Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects
+ * are not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body
+ * timeout starts again with every byte.
  */
 export function createTransport({
   origin,
   connections,
   connectTimeoutMs,
   maxResponseBytes,
+  maxQueued,
 }: TransportOptions): Transport {
-  const lanes = new Map<Endpoint, Lane>();
-  const options = { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const pools = new Map<Endpoint, Pool>();
+  const connect = { timeout: connectTimeoutMs };
+  const options = { connections, connect, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   let closed = false;
 
-  function laneOf(endpoint: Endpoint): Lane {
-    let lane = lanes.get(endpoint);
-    if (!lane) {
-      lane = { pool: new Pool(origin, { ...options, connect: { timeout: connectTimeoutMs } }), active: 0, queued: 0 };
-      if (closed) void lane.pool.destroy();
-      lanes.set(endpoint, lane);
+  function poolOf(endpoint: Endpoint): Pool {
+    let pool = pools.get(endpoint);
+    if (!pool) {
+      pool = new Pool(origin, options);
+      if (closed) void pool.destroy();
+      pools.set(endpoint, pool);
     }
-    return lane;
+    return pool;
   }
+
+  const dispatch = batchPerTick<{ endpoint: Endpoint; request: Request; exchange: PoolExchange }>(
+    ({ endpoint, request, exchange }) => {
+      const pool = poolOf(endpoint);
+      if (pool.stats.queued >= maxQueued) exchange.abort(new NoResponse('queue-full'));
+      if (!exchange.aborted) pool.dispatch(request, exchange);
+    },
+    process.nextTick,
+  );
 
   return {
     send(endpoint, request, onStart) {
-      const lane = laneOf(endpoint);
-      const exchange = new PoolExchange(lane, onStart, maxResponseBytes);
-      lane.pool.dispatch(request, exchange);
+      const exchange = new PoolExchange(onStart, maxResponseBytes);
+      dispatch({ endpoint, request, exchange });
       return exchange;
     },
     load(endpoint) {
-      const counted = endpoint ? [laneOf(endpoint)] : [...lanes.values()];
+      const stats = (endpoint ? [poolOf(endpoint)] : [...pools.values()]).map((pool) => pool.stats);
       return {
-        active: counted.reduce((sum, lane) => sum + lane.active, 0),
-        queued: counted.reduce((sum, lane) => sum + lane.queued, 0),
+        active: stats.reduce((sum, { running }) => sum + running, 0),
+        queued: stats.reduce((sum, { queued }) => sum + queued, 0),
       };
     },
     async close() {
       closed = true;
-      await Promise.all([...lanes.values()].map(({ pool }) => pool.destroy()));
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
 }
@@ -123,7 +129,6 @@ export function createTransport({
  */
 class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   readonly response: Promise<Response | Error>;
-  readonly #lane: Lane;
   readonly #onStart: () => void;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -132,14 +137,11 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   #headers: Response['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #aborted: Error | undefined;
-  #ended = false;
   #resolve: (response: Response | Error) => void = () => {};
 
-  constructor(lane: Lane, onStart: () => void, maxBytes: number) {
-    this.#lane = lane;
+  constructor(onStart: () => void, maxBytes: number) {
     this.#onStart = onStart;
     this.#maxBytes = maxBytes;
-    lane.queued += 1;
     this.response = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -147,6 +149,10 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
 
   get sent(): boolean {
     return this.#controller !== undefined;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted !== undefined;
   }
 
   /** A request that still waits stays in the Pool's queue, and counts there, until its turn comes. */
@@ -166,8 +172,6 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
       throw this.#aborted;
     }
     this.#controller = controller;
-    this.#lane.queued -= 1;
-    this.#lane.active += 1;
   }
 
   onResponseStart(
@@ -187,24 +191,22 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   }
 
   onResponseEnd(): void {
-    this.#end();
+    receiveBatched(this);
+  }
+
+  /** The response is complete. */
+  receive(): void {
     const [first, second] = this.#chunks;
     const body = first && !second ? first : Buffer.concat(this.#chunks, this.#bytes);
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#end();
     this.#resolve(this.#aborted ?? new NoResponse(reasonOf(error), error));
   }
-
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    if (this.sent) this.#lane.active -= 1;
-    else this.#lane.queued -= 1;
-  }
 }
+
+const receiveBatched = batchPerTick((exchange: PoolExchange) => exchange.receive(), setImmediate);
 
 function reasonOf(error: Error): NoResponse['reason'] {
   switch ('code' in error ? error.code : undefined) {

@@ -1,56 +1,69 @@
-/*
- * Counters and histograms that are updated for every request. For every update, prom-client would join the labels of the
- * series into one text. A Tally finds the series in nested maps (docs/decisions/0010-tally-of-metrics.md).
- */
 import { LRUCache } from 'lru-cache';
-import { Gauge, type Histogram, Registry } from 'prom-client';
-import type { Caller, TokenReason } from '../access/caller.ts';
-import type { OperationRecord } from './operation-record.ts';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { OperationRecord, Sender } from './operation-record.ts';
 
 /** Buckets of durations, in seconds. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The metrics of a gateway. The number of label values is bounded. */
+/** Creates metrics in a registry. The number of their label values must be bounded. */
+export function metricsIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
+    /** A gauge that is read when the metrics are requested. */
+    gauge: (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+  };
+}
+
+/** The metrics of a gateway. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
   const labels = new OperationLabels();
-  const registers = [registry];
-
-  const operations = new Tally({
-    name: 'gateway_operations_total',
-    help: 'Operations by name, type and outcome: OK, or the code of the first error.',
-    labels: (operation: string, type: string, outcome: string) => ({ operation, type, outcome }),
-    registers,
-  });
-  const durations = new Tally({
-    name: 'gateway_operation_duration_seconds',
-    help: 'From the arrival of a request to its response.',
-    labels: (operation: string, type: string) => ({ operation, type }),
-    buckets: SECONDS,
-    registers,
-  });
-  const batches = new Tally({
-    name: 'gateway_loader_batch_size',
-    help: 'How many keys a loader put into one batch.',
-    labels: (loader: string) => ({ loader }),
-    buckets: [1, 2, 5, 10, 20, 50, 100],
-    registers,
-  });
-
-  const failures = new Tally({
-    name: 'gateway_authentication_failures_total',
-    help: 'Requests without an accepted token, by reason; docs/identity-providers.md explains them.',
-    labels: (reason: TokenReason) => ({ reason }),
-    registers,
-  });
-  const persisted = new Tally({
-    name: 'gateway_persisted_queries_total',
-    help: 'Requests by hash or id: listed in the manifest, registered, unknown, or sent with the text to register it.',
-    labels: (result: string) => ({ result }),
-    registers,
-  });
+  const { counter, histogram, gauge } = metricsIn(registry);
+  const operations = counter(
+    'gateway_operations_total',
+    'Operations by name, type and outcome: OK, or the code of the first error.',
+    'operation',
+    'type',
+    'outcome',
+  );
+  const durations = histogram(
+    'gateway_operation_duration_seconds',
+    'From the arrival of a request to its response.',
+    SECONDS,
+    'operation',
+    'type',
+  );
+  const batchSizes = [1, 2, 5, 10, 20, 50, 100];
+  const batches = histogram(
+    'gateway_loader_batch_size',
+    'Keys that a loader put into one batch.',
+    batchSizes,
+    'loader',
+  );
+  const failures = counter(
+    'gateway_authentication_failures_total',
+    'Requests without an accepted token, by reason; docs/identity-providers.md explains them.',
+    'reason',
+  );
+  const persisted = counter(
+    'gateway_persisted_queries_total',
+    'Requests by hash or id: listed in the manifest, registered, unknown, or sent with the text to register it.',
+    'result',
+  );
 
   return {
     registry,
@@ -58,121 +71,21 @@ export function createMetrics() {
     operation({ name, type = 'none', caller, codes }: OperationRecord, ms: number): void {
       // Without a type there was no operation: the request was refused, or was not valid GraphQL.
       const operation = type === 'none' ? 'none' : labels.labelOf(name, caller);
-      operations.add(1, operation, type, codes[0] ?? 'OK');
-      durations.add(ms / 1_000, operation, type);
+      operations.inc({ operation, type, outcome: codes[0] ?? 'OK' });
+      durations.observe({ operation, type }, ms / 1_000);
     },
-    /** Gives operations of these names a label of their own, from now on. */
+    /** Gives operations of these names a label of their own. */
     list: (names: Iterable<string>) => labels.list(names),
     /** Counts a batch of a loader and its number of keys. */
-    batch: (loader: string, keys: number) => batches.add(keys, loader),
+    batch: (loader: string, keys: number) => batches.observe({ loader }, keys),
     /** Counts a request whose token was not accepted. */
-    authenticationFailed: (reason: TokenReason) => failures.add(1, reason),
+    authenticationFailed: (reason: string) => failures.inc({ reason }),
     /** Counts a request that names its document by hash or id. */
-    persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.add(1, result),
+    persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.inc({ result }),
     /** Shows the requests in flight, read when the metrics are requested. */
-    showConcurrency(slots: { readonly active: number }): void {
-      showGauge('gateway_operations_active', 'Operations in flight.', registry, () => slots.active);
-    },
+    showConcurrency: (slots: { readonly active: number }) =>
+      gauge('gateway_operations_active', 'Operations in flight.', () => slots.active),
   };
-}
-
-/** A gauge that is read when the metrics are requested. */
-export function showGauge(name: string, help: string, registry: Registry, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
-}
-
-interface TallyOptions<Keys extends readonly unknown[]> {
-  name: string;
-  help: string;
-  /** The labels for Prometheus. */
-  labels: (...keys: Keys) => Record<string, string>;
-  /** Upper bounds of a histogram, in ascending order. Without them, the metric is a counter. */
-  buckets?: readonly number[];
-  registers: readonly Registry[];
-}
-
-interface Node {
-  next: Map<unknown, Node>;
-  series: Series | undefined;
-}
-
-interface Series {
-  labels: Record<string, string>;
-  count: number;
-  sum: number;
-  /** For each bound, how many values are at most this bound and above the previous one. */
-  counts: number[];
-}
-
-/** A counter or histogram for prom-client's registries. The keys must be bounded: no series is ever removed. */
-export class Tally<Keys extends readonly unknown[]> {
-  readonly name: string;
-  readonly #options: TallyOptions<Keys>;
-  readonly #buckets: readonly number[];
-  readonly #root: Node = { next: new Map(), series: undefined };
-  readonly #all: Series[] = [];
-
-  constructor(options: TallyOptions<Keys>) {
-    this.name = options.name;
-    this.#options = options;
-    this.#buckets = options.buckets ?? [];
-    // A registry uses only the name of a metric and the result of its `get`.
-    for (const registry of options.registers) registry.registerMetric(this as unknown as Histogram);
-  }
-
-  /** Adds to a counter, or observes a value. */
-  add(value: number, ...keys: Keys): void {
-    let node = this.#root;
-    for (const key of keys) {
-      let next = node.next.get(key);
-      if (!next) {
-        next = { next: new Map(), series: undefined };
-        node.next.set(key, next);
-      }
-      node = next;
-    }
-    node.series ??= this.#begin(keys);
-    const { series } = node;
-    series.count += 1;
-    series.sum += value;
-    const place = this.#buckets.findIndex((bound) => value <= bound);
-    if (place >= 0) series.counts[place] = (series.counts[place] ?? 0) + 1;
-  }
-
-  #begin(keys: Keys): Series {
-    const series = { labels: this.#options.labels(...keys), count: 0, sum: 0, counts: this.#buckets.map(() => 0) };
-    this.#all.push(series);
-    return series;
-  }
-
-  async get() {
-    const { name, help, buckets } = this.#options;
-    const type = buckets ? 'histogram' : 'counter';
-    return { name, help, type, aggregator: 'sum', values: this.#all.flatMap((series) => this.#valuesOf(series)) };
-  }
-
-  /** The values in Prometheus' form: the count of a bucket includes the counts of all smaller buckets. */
-  #valuesOf({ labels, count, sum, counts }: Series) {
-    if (!this.#options.buckets) return [{ labels, value: sum }];
-    let below = 0;
-    const buckets = this.#buckets.map((bound, place) => {
-      below += counts[place] ?? 0;
-      return { metricName: `${this.name}_bucket`, labels: { le: `${bound}`, ...labels }, value: below };
-    });
-    return [
-      ...buckets,
-      { metricName: `${this.name}_bucket`, labels: { le: '+Inf', ...labels }, value: count },
-      { metricName: `${this.name}_sum`, labels, value: sum },
-      { metricName: `${this.name}_count`, labels, value: count },
-    ];
-  }
 }
 
 /** How many names that are not listed get their own label. */
@@ -194,12 +107,11 @@ class OperationLabels {
   readonly #playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
   #left = MAX_LEARNED;
 
-  /** Adds the names of the operations in the manifest. A name keeps its label when the manifest has it no longer. */
   list(names: Iterable<string>): void {
     for (const name of names) this.#labels.add(name);
   }
 
-  labelOf(name: string | undefined, caller: Caller | undefined): string {
+  labelOf(name: string | undefined, caller: Sender | undefined): string {
     if (name === undefined) return 'anonymous';
     if (this.#labels.has(name)) return name;
     if (!caller || this.#left === 0 || name.length > MAX_LENGTH || !this.#isProven(name, caller)) return 'other';
@@ -209,11 +121,10 @@ class OperationLabels {
     return name;
   }
 
-  #isProven(name: string, { sub, scopes }: Caller): boolean {
+  #isProven(name: string, { sub, scopes }: Sender): boolean {
     if (sub === undefined || scopes.has('any-player')) return true;
     const players = this.#playersOf.get(name) ?? new Set();
-    players.add(sub);
-    this.#playersOf.set(name, players);
+    this.#playersOf.set(name, players.add(sub));
     return players.size >= MIN_PLAYERS;
   }
 }

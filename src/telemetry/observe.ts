@@ -1,16 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../access/caller.ts';
-import type { GatewayErrorCode } from '../errors.ts';
-import type { ReportError } from '../graphql/response.ts';
-import { newTraceParent, readTraceParent, writeTraceParent } from '../rest/call-context.ts';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { UpstreamError } from '../rest/errors.ts';
 import type { Metrics } from './metrics.ts';
 import type { OperationRecord } from './operation-record.ts';
+import { passTraceOn } from './trace-context.ts';
 import type { Tracing } from './tracing.ts';
 
 interface ObservationOptions {
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'operation'>;
   log: FastifyBaseLogger;
   tracing: Tracing | undefined;
   /** The name for the log of a player. */
@@ -19,92 +17,88 @@ interface ObservationOptions {
   slowOperationMs: number;
 }
 
-/** Records operations. */
-export function createObservation({ metrics, log, tracing, nameOf, slowOperationMs }: ObservationOptions) {
-  function finish(finished: SentResponse): void {
-    const { record, reply, ended } = finished;
-    if (reply.statusCode >= 400 && record.codes.length === 0) record.codes = [codeOf(reply.statusCode)];
-    // Neither an operation nor a failure: the landing page.
-    if (record.type === undefined && record.codes.length === 0) return;
-    const ms = ended - record.started;
-    metrics.operation(record, ms);
-    logOperation(log, finished, ms, ms > slowOperationMs);
-    logDeletions(log, record, reply.request.id, nameOf);
-    record.trace?.end(record);
+/**
+ * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
+ * metrics, and ends the trace.
+ */
+export function observeOperations(app: FastifyInstance, path: string, options: ObservationOptions): void {
+  const beginTrace = options.tracing?.begin ?? passTraceOn;
+  app.decorateRequest('record', null);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.url === path) request.record = createOperationRecord(request.headers, beginTrace);
+    done();
+  });
+  app.addHook('onSend', ({ record }, reply, payload, done) => {
+    // After the response is handed to the socket.
+    if (record) process.nextTick(finish, options, record, reply, payload, performance.now());
+    done(null, payload);
+  });
+}
+
+export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTrace = passTraceOn): OperationRecord {
+  const trace = beginTrace(headers);
+  return { started: performance.now(), trace, calls: [], codes: [], userErrors: [], deletions: [] };
+}
+
+function finish(
+  options: ObservationOptions,
+  record: OperationRecord,
+  reply: FastifyReply,
+  payload: unknown,
+  ended: number,
+): void {
+  const { metrics, log, nameOf } = options;
+  const { type, deletions, caller, started } = record;
+  // A failure of Apollo Server's HTTP layer has no code.
+  if (reply.statusCode >= 400 && record.codes.length === 0) {
+    record.codes = [reply.statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'];
   }
+  record.trace.end?.(record);
+  const { codes } = record;
+  // Neither an operation nor a failure: the landing page.
+  if (type === undefined && codes.length === 0) return;
+  metrics.operation(record, ended - started);
+  // Before compression.
+  const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
+  log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](
+    lineOf(options, record, reply, bytes, ended - started),
+    'operation',
+  );
+  // The audit: who asked for a deletion, and whom it was about.
+  const about = { audit: 'deletePlayer', requestId: reply.request.id, caller: caller?.name };
+  for (const { playerUniqueId, outcome } of deletions) log.info({ ...about, player: nameOf(playerUniqueId), outcome });
+}
 
+/** Longer names of operations are cut, in characters. */
+const MAX_NAME_LENGTH = 100;
+/** How many REST calls of a slow operation are logged. */
+const MAX_CALLS = 100;
+
+/** The log line of an operation. A slow one has its REST calls. */
+function lineOf(
+  { slowOperationMs }: ObservationOptions,
+  { name, type, hash, trace, caller, rejection, calls, codes, userErrors }: OperationRecord,
+  { request, statusCode }: FastifyReply,
+  bytes: number,
+  ms: number,
+) {
   return {
-    /**
-     * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
-     * metrics, and ends the trace.
-     */
-    observe(app: FastifyInstance, path: string): void {
-      app.decorateRequest('record', null);
-      app.addHook('onRequest', (request, _reply, done) => {
-        if (request.routeOptions.url === path) request.record = createOperationRecord();
-        done();
-      });
-      app.addHook('onSend', (request, reply, payload, done) => {
-        // After the response is handed to the socket.
-        const { record } = request;
-        if (record) process.nextTick(finish, { record, reply, payload, ended: performance.now() });
-        done(null, payload);
-      });
-    },
-
-    /** Begins to record an operation. */
-    begin(request: FastifyRequest, caller: Caller): OperationRecord {
-      const parent = readTraceParent(request.headers);
-      const record = request.record ?? createOperationRecord();
-      record.caller = caller;
-      record.client = clientNameOf(request);
-      record.trace = tracing?.begin(parent);
-      const passedOn = record.trace ? undefined : (parent ?? newTraceParent());
-      record.traceId = record.trace?.traceId ?? passedOn?.traceId;
-      record.traceHeaders = passedOn && writeTraceParent(passedOn);
-      return record;
-    },
-  };
-}
-
-export type Observation = ReturnType<typeof createObservation>;
-
-/** A response that is handed to Fastify to be sent. */
-interface SentResponse {
-  record: OperationRecord;
-  reply: FastifyReply;
-  payload: unknown;
-  /** On the clock of `performance.now()`. */
-  ended: number;
-}
-
-/** The bytes of a response before compression. Usually this is its `content-length`. */
-function lengthOf(payload: unknown, reply: FastifyReply): number {
-  const counted = reply.hasHeader('content-encoding') ? undefined : reply.getHeader('content-length');
-  return Number(counted ?? (typeof payload === 'string' ? Buffer.byteLength(payload) : 0));
-}
-
-/** The error code under which a failure of Apollo Server's HTTP layer is counted. */
-function codeOf(status: number): GatewayErrorCode {
-  return status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR';
-}
-
-export function createOperationRecord(): OperationRecord {
-  return {
-    started: performance.now(),
-    name: undefined,
-    type: undefined,
-    hash: undefined,
-    traceId: undefined,
-    client: undefined,
-    caller: undefined,
-    rejection: undefined,
-    calls: [],
-    codes: [],
-    userErrors: [],
-    deletions: [],
-    trace: undefined,
-    traceHeaders: undefined,
+    requestId: request.id,
+    traceId: trace.traceId,
+    operation: name?.slice(0, MAX_NAME_LENGTH),
+    type,
+    hash: hash?.slice(0, 16),
+    caller: caller?.name,
+    ...rejection,
+    client: clientNameOf(request.headers),
+    ms: rounded(ms),
+    upstreamCalls: calls.length,
+    ...(ms > slowOperationMs ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
+    bytes,
+    status: statusCode,
+    outcome: codes[0] ?? 'OK',
+    ...(codes.length > 1 ? { codes } : {}),
+    ...(userErrors.length > 0 ? { userErrors } : {}),
   };
 }
 
@@ -112,69 +106,10 @@ export function createOperationRecord(): OperationRecord {
 const CLIENT = /^[\w .,:@/+-]{1,64}$/;
 
 /** Name and version of the client, from the headers that Apollo's clients send. */
-function clientNameOf({ headers }: FastifyRequest): string | undefined {
+function clientNameOf(headers: IncomingHttpHeaders): string | undefined {
   const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
-  const known = parts.filter((part): part is string => typeof part === 'string' && CLIENT.test(part));
-  return known.length > 0 ? known.join('@') : undefined;
+  return parts.filter((part) => typeof part === 'string' && CLIENT.test(part)).join('@') || undefined;
 }
-
-/** Longer names of operations are cut, in characters. */
-const MAX_NAME_LENGTH = 100;
-
-/**
- * Logs one line for each operation. A refusal for overload is logged at debug only.
- * @param slow Whether the operation took so long that its REST calls are logged too.
- */
-function logOperation(
-  log: FastifyBaseLogger,
-  { record, reply, payload }: SentResponse,
-  ms: number,
-  slow: boolean,
-): void {
-  const { name, type, caller, rejection, calls, codes, userErrors, hash, traceId, client } = record;
-  const line = {
-    requestId: reply.request.id,
-    traceId,
-    operation: name?.slice(0, MAX_NAME_LENGTH),
-    type,
-    hash: hash?.slice(0, 16),
-    caller: caller?.name,
-    ...rejection,
-    client,
-    ms: rounded(ms),
-    upstreamCalls: calls.length,
-    ...(slow ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
-    bytes: lengthOf(payload, reply),
-    status: reply.statusCode,
-    outcome: codes[0] ?? 'OK',
-    ...(codes.length > 1 ? { codes } : {}),
-    ...(userErrors.length > 0 ? { userErrors } : {}),
-  };
-  if (codes[0] === 'OVERLOADED') log.debug(line, 'operation');
-  else log.info(line, 'operation');
-}
-
-/** The audit: one line for each `deletePlayer`, with who asked for it and whom it was about. */
-function logDeletions(
-  log: FastifyBaseLogger,
-  { deletions, caller }: OperationRecord,
-  requestId: string,
-  nameOf: ObservationOptions['nameOf'],
-): void {
-  for (const { playerUniqueId, outcome } of deletions) {
-    const audit = 'deletePlayer';
-    log.info({
-      audit,
-      requestId,
-      caller: caller?.name,
-      player: nameOf(playerUniqueId),
-      outcome,
-    });
-  }
-}
-
-/** How many REST calls of a slow operation are logged. */
-const MAX_CALLS = 100;
 
 function describeCall({ method, template, status, ms, queueMs, error }: OperationRecord['calls'][number]) {
   return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
@@ -184,9 +119,12 @@ function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
+/** Called with errors that a client must not see. The client gets only `requestId`. */
+export type ReportError = (error: Error, requestId: string) => void;
+
 /**
- * Logs errors that a client must not see, with the request id that the client gets. Failures of the REST service are logged
- * without a stack, with the status and the code of its response. The rest of the response can contain personal data.
+ * Logs errors that a client must not see. Failures of the REST service are logged without a stack, with the status and the
+ * code of its response. The rest of the response can contain personal data.
  */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
@@ -196,11 +134,8 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return;
     }
     const { code, status, serviceCode, message, notSent } = cause;
+    const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
-    const level = code === 'CANCELLED' || notSent ? 'debug' : 'warn';
-    log[level](
-      { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message },
-      'upstream call failed',
-    );
+    log[code === 'CANCELLED' || notSent ? 'debug' : 'warn'](line, 'upstream call failed');
   };
 }

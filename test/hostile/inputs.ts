@@ -346,6 +346,7 @@ const special: Row[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'
 const whoever: Row[] = [
   {
     name: 'another player by argument',
+    as: 'player',
     send: operation(byId, { id: 'p2' }),
     status: 200,
     code: 'FORBIDDEN',
@@ -353,6 +354,7 @@ const whoever: Row[] = [
   },
   {
     name: 'another player among others',
+    as: 'player',
     send: operation(byIds, { ids: ['p1', 'p2'] }),
     status: 200,
     code: 'FORBIDDEN',
@@ -360,6 +362,7 @@ const whoever: Row[] = [
   },
   {
     name: "events in another player's name",
+    as: 'player',
     send: operation(events, { input: { playerUniqueId: 'p2', events: [{ name: 'place_order' }] } }),
     status: 200,
     code: 'FORBIDDEN',
@@ -367,6 +370,7 @@ const whoever: Row[] = [
   },
   {
     name: 'another player by a default',
+    as: 'player',
     send: operation('query ($id: ID! = "p2") { player(playerUniqueId: $id) { id } }'),
     status: 200,
     code: 'FORBIDDEN',
@@ -374,6 +378,7 @@ const whoever: Row[] = [
   },
   {
     name: 'another player by the name of an operation',
+    as: 'player',
     send: operation(
       `query A { me { id } } query B { player(playerUniqueId: "p2") { id } }`,
       {},

@@ -6,8 +6,11 @@ export interface Row {
   name: string;
   /** A request, to which its caller's token is added; or bytes as they are. */
   send: RawRequest | (string | Buffer)[];
-  /** `phone`: a player's own token; `server`: a client with every scope; `nobody`: no token. Default `phone`. */
-  as?: 'phone' | 'server' | 'nobody';
+  /**
+   * `phone`: a player's token, with `any-player` too, because most rows are new documents, of which one player may send few;
+   * `player`: bound to its player; `server`: a client with every scope; `nobody`: no token. Default `phone`.
+   */
+  as?: 'phone' | 'player' | 'server' | 'nobody';
   /** The status; 0 for a connection that is closed without an answer. */
   status: number | number[];
   /** The code of the first error. */

@@ -89,11 +89,11 @@ async function run(
 ): Promise<Outcome> {
   const rest = createFixedRest();
   const rates = {
-    consumeCouponReads: async () => {
-      if (couponReads > 0) throw new ClientError('RATE_LIMITED', 'Too many.', { extensions: { retryable: true } });
+    consume: async (kind: string) => {
+      if (kind === 'couponReads' && couponReads > 0)
+        throw new ClientError('RATE_LIMITED', 'Too many.', { extensions: { retryable: true } });
     },
-    consumeIdempotencyKey: async () => undefined,
-    returnIdempotencyKey: async () => undefined,
+    giveBack: async () => undefined,
   };
   const operation = {
     caller,

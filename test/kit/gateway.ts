@@ -1,6 +1,7 @@
 import { loadConfig } from '../../src/config/config.ts';
 import { loadCompiler } from '../../src/graphql/jit.ts';
 import { createLog } from '../../src/process/log.ts';
+import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
@@ -28,14 +29,11 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
-
 /** An operation is compiled when it has come so often. */
 export const COMPILED_AFTER = 3;
 
 const DEFAULTS: ServeOptions = {
   compileAfter: COMPILED_AFTER,
-  newDocuments: { player: UNLIMITED, server: UNLIMITED },
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   maxEventLoopDelayMs: 600_000,
 };
@@ -56,7 +54,9 @@ export async function startGateway(
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   await loadCompiler();
-  const serving = await serve(config, restUrl, log, { ...DEFAULTS, ...options });
+  const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
+  const shared = config.redisUrl && (await connectRedis(config.redisUrl, account, log));
+  const serving = await serve(config, restUrl, log, { ...DEFAULTS, ...options, shared });
   const { url } = serving;
   return {
     url,
@@ -65,6 +65,7 @@ export async function startGateway(
     metrics: () => serving.metrics(),
     async close() {
       await serving.stop(new AbortController().signal);
+      shared?.stop();
       assertNoLeak(lines.join('') + (await serving.metrics()));
     },
   };

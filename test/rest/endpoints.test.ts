@@ -54,7 +54,11 @@ test('each operation is one request with exactly the headers and the body it nee
 test('the trace context goes along when there is one', async () => {
   const { upstream, rest } = await start();
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-  await rest.getPlayer('p1', undefined, operation({ trace: { traceparent, tracestate: 'vendor=1' } }));
+  await rest.getPlayer(
+    'p1',
+    undefined,
+    operation({ traceHeaders: ['traceparent', traceparent, 'tracestate', 'vendor=1'] }),
+  );
   expect(upstream.requests[0]?.headers).toMatchObject({ traceparent, tracestate: 'vendor=1' });
 });
 

@@ -136,9 +136,8 @@ async function expected({ source, variables }: GeneratedOperation, caller: Calle
     deadline: performance.now() + 10_000,
   };
   const rates = {
-    consumeCouponReads: async () => undefined,
-    consumeIdempotencyKey: async () => undefined,
-    returnIdempotencyKey: async () => undefined,
+    consume: async () => undefined,
+    giveBack: async () => undefined,
   };
   const idempotency = new Idempotency(createMemoryKeys(), rates);
   const options = { rest, rules, rates, idempotency, maxUpstreamCalls: 100, onBatch: () => undefined };

@@ -45,7 +45,8 @@ export class ReferralLoader {
     const [first] = read;
     if (!first || read.includes(null)) return null;
     const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
-    const rows = read.flatMap((page) => page?.referredFriends ?? []).slice(range.from - start, range.to - start);
+    const all = read.length === 1 ? first.referredFriends : read.flatMap((page) => page?.referredFriends ?? []);
+    const rows = all.slice(range.from - start, range.to - start);
     const { total, totalPending, totalActive } = first;
     return { rows: range.to > range.from ? rows : [], total, totalPending, totalActive };
   }

@@ -1,0 +1,149 @@
+/* Forms of the settings that say which tokens are accepted. */
+import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { readBy, texts } from './forms.ts';
+import { isScope, type Scope } from './scopes.ts';
+
+/** A key from the configuration, and the signature algorithms that it verifies. It prints without its value. */
+export interface LocalKey {
+  key: KeyObject;
+  algorithms: string[];
+}
+
+/**
+ * The signature algorithms of each kind of public key, or of each curve by OpenSSL's name. The key determines them; the `alg`
+ * of a token must be one of them.
+ */
+const ALGORITHMS: Partial<Record<string, string[]>> = {
+  rsa: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  prime256v1: ['ES256'],
+  secp384r1: ['ES384'],
+  secp521r1: ['ES512'],
+  ed25519: ['EdDSA', 'Ed25519'],
+};
+export const PUBLIC_ALGORITHMS = Object.values(ALGORITHMS).flatMap((names) => names ?? []);
+
+const MIN_SECRET_BYTES = 32;
+const MIN_RSA_BITS = 2_048;
+const PUBLIC_KEY = `must be a public key in PEM: RSA with at least ${MIN_RSA_BITS} bits, P-256, P-384, P-521 or Ed25519`;
+
+export const sharedSecret = readBy((text): LocalKey => {
+  if (Buffer.byteLength(text) < MIN_SECRET_BYTES) throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes`);
+  return { key: createSecretKey(Buffer.from(text)), algorithms: ['HS256', 'HS384', 'HS512'] };
+}, 'secret');
+
+/** A key or a certificate in PEM. */
+export const publicKey = readBy((pem): LocalKey => {
+  if (pem.includes('PRIVATE KEY')) {
+    throw new Error('must be the public key; this is a private one, which belongs elsewhere');
+  }
+  const key = parsePublicKey(pem);
+  const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
+  const algorithms = ALGORITHMS[namedCurve ?? ''];
+  if (!algorithms || modulusLength < MIN_RSA_BITS) throw new Error(PUBLIC_KEY);
+  return { key, algorithms };
+}, 'secret');
+
+function parsePublicKey(pem: string): KeyObject {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    throw new Error(PUBLIC_KEY);
+  }
+}
+
+/** Where a token has a value: the literal name of a claim, or, with a leading `/`, a JSON Pointer (RFC 6901). */
+export interface Claim {
+  name: string;
+  path: readonly string[];
+}
+
+/** Names that are properties of every object. They are never meant, so they are refused. */
+const INHERITED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+function readClaim(name: string): Claim {
+  const isPointer = name.startsWith('/');
+  if (isPointer && /~(?![01])/.test(name)) throw new Error(`"${name}" is no JSON Pointer: write ~ as ~0`);
+  const steps = name.slice(1).split('/');
+  const path = isPointer ? steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) : [name];
+  const refused = path.find((step) => step === '' || INHERITED.has(step));
+  if (refused !== undefined) throw new Error(`"${name}" must not have the name "${refused}"`);
+  return { name, path };
+}
+
+export const claim = readBy(readClaim, 'text');
+
+/** At least one claim. */
+export const claims = texts.refine((names) => names.length > 0, 'must name a claim').pipe(z.array(claim));
+
+/** Claims and the values that they must have. */
+export const requirements = texts.pipe(
+  z.array(
+    readBy((text) => {
+      const [, name = '', value = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+      if (name === '') throw new Error(`"${text}" must be a claim and its value, such as token_use=access`);
+      return { claim: readClaim(name.trim()), value: value.trim() };
+    }, 'claim=value'),
+  ),
+);
+
+const scope = z.custom<Scope>((given) => typeof given === 'string' && isScope(given), {
+  error: ({ input }) => `"${input}" is no scope of this gateway`,
+});
+
+/** Scopes that a token must ask for by itself. */
+const NEVER_BY_DEFAULT = ['any-player', 'figures:write', 'players:delete', 'contacts:read', 'events:write'];
+
+export const defaultScopes = texts
+  .pipe(z.array(scope))
+  .refine((all) => !all.some((one) => NEVER_BY_DEFAULT.includes(one)), `must not have ${NEVER_BY_DEFAULT.join(', ')}`);
+
+/** The scopes of each name in a token. */
+export const scopeMap = readBy(
+  (text) => new Map(Object.entries(fromJson(text, z.record(z.string(), z.array(scope))))),
+  'secret',
+);
+
+/** The longest name of a client, in characters. */
+export const MAX_CLIENT_NAME_LENGTH = 100;
+
+const CLIENT_TOKENS = z
+  .array(
+    z.strictObject({
+      name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
+      scopes: z.array(scope),
+      expiresAt: z.iso.datetime({ offset: true }).optional(),
+    }),
+  )
+  .refine((all) => isUnique(all.map(({ name }) => name)), 'no two clients may have the same name')
+  .refine((all) => isUnique(all.map(({ sha256 }) => sha256.toLowerCase())), 'no two clients may have the same token');
+
+function isUnique(all: readonly string[]): boolean {
+  return new Set(all).size === all.length;
+}
+
+/** A client that is no player, and the SHA-256 of its token. */
+export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];
+
+/** The clients of a file, which is read once. */
+export const clientTokens = readBy(
+  (file) => ({ file, entries: fromJson(readFileSync(file, 'utf8'), CLIENT_TOKENS) }),
+  'text',
+);
+
+/** Never shows the text, which can hold a secret. */
+function fromJson<Value>(text: string, form: z.ZodType<Value>): Value {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Error('must be JSON');
+  }
+  const { data, error } = form.safeParse(json);
+  if (!error) return data;
+  throw new Error(
+    error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; '),
+  );
+}
