@@ -62,7 +62,7 @@ describe('a manifest that cannot be used stops the start and says why', () => {
 
   test('and so does a scope nobody can have', async () => {
     const started = startGateway('http://127.0.0.1:9', { PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'admin' });
-    await expect(started).rejects.toThrow(/PERSISTED_OPERATIONS_EXEMPT_SCOPE: must be players:read, /);
+    await expect(started).rejects.toThrow(/PERSISTED_OPERATIONS_EXEMPT_SCOPE: must be one of players:read, /);
   });
 });
 

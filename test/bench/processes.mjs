@@ -86,9 +86,15 @@ export const startPeer = (name, restUrl) =>
   start(fileURLToPath(new URL(`./peers/${name}.mjs`, import.meta.url)), { env: { REST_BASE_URL: restUrl, ...tokens } });
 
 /** The gateway in production form: access control on, every limit at its default, started as `npm start` does. */
-export const startOurs = (restUrl, where = 'alone', flags = []) =>
+export const startOurs = (restUrl, where = 'alone', flags = [], env = {}) =>
   start(MAIN, {
-    env: { REST_BASE_URL: restUrl, REST_API_KEY: 'bench-api-key', REST_SECRET_KEY: 'bench-secret-key', ...tokens },
+    env: {
+      REST_BASE_URL: restUrl,
+      REST_API_KEY: 'bench-api-key',
+      REST_SECRET_KEY: 'bench-secret-key',
+      ...tokens,
+      ...env,
+    },
     where,
     flags: [...FLAGS, ...flags],
     ready: (_port, managementPort) => `http://127.0.0.1:${managementPort}/readyz`,

@@ -55,6 +55,7 @@ http {
   server {
     listen 127.0.0.1:${port}; root ${folder};
     location = /ready { return 200; }
+    location ~ ^${PREFIX}/(player|event)$ { return 200 '{}'; }
     location ~ ^${PREFIX}/player/([^/]+)$ {
       return 200 '{"playerUniqueId":"$1","playerAttributes":${JSON.stringify(attributes)},"referralLink":"https://refer.example/r/$1"}';
     }
