@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { readExamples } from '../../src/http/ide/examples.ts';
+import { readExamples } from '../../src/http/ide/pages.ts';
 import { brunoCollection } from './bruno.ts';
 import { schemaChangesPage } from './schema-changes.ts';
 import { schemaPage } from './schema-page.ts';

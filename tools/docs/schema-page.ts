@@ -18,7 +18,7 @@ import * as yaml from 'yaml';
 import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { type Example, readExamples } from '../../src/http/ide/examples.ts';
+import { type Example, readExamples } from '../../src/http/ide/pages.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });

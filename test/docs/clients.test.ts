@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+
+/* Each block of code in docs/clients.md is a file below test/clients/, or a region of one, which the tests there run. */
+
+const ROOT = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
+const BLOCK = /^```(?<language>\w*)\n(?:\/\/ (?<file>\S+)\n)?(?<text>.*?)^```$/gms;
+const snippets = [...read('docs/clients.md').matchAll(BLOCK)].flatMap(({ groups }) =>
+  groups?.['language'] === 'sh' ? [] : [{ file: groups?.['file'] ?? '', text: groups?.['text'] ?? '' }],
+);
+
+/** A file, or what stands between `// #region name` and `// #endregion name`, without its indentation. */
+function contentOf(file: string): string {
+  const [path = '', region] = file.split('#');
+  const text = read(`test/clients/${path}`);
+  if (region === undefined) return text;
+  const [, content] = new RegExp(`^ *// #region ${region}\n(.*?)^ *// #endregion ${region}$`, 'ms').exec(text) ?? [];
+  if (content === undefined) throw new Error(`${path} has no region ${region}`);
+  const indent = /^ */.exec(content)?.[0] ?? '';
+  return `${content.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd()}\n`;
+}
+
+test.each(snippets)('$file is as it stands in docs/clients.md', ({ file, text }) => {
+  expect(text).toBe(contentOf(file));
+});

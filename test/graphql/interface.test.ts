@@ -1,0 +1,140 @@
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { startBoth } from '../kit/gateway.ts';
+import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
+import { attributes, coupons, friend } from '../kit/upstream-data.ts';
+
+/*
+ * Every property of the interface document, and where it arrives in GraphQL: what is read, compared with the JSON of the
+ * scripted service; what is written, by the body that the service received.
+ */
+const both = await startBoth();
+beforeEach(() => both.upstream.forget());
+afterAll(() => both.close());
+
+type Row = Record<string, unknown>;
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+const LISTS = new Set(['collections']);
+/** Objects of which the properties are no fields. */
+const OPAQUE = new Set(['custom']);
+
+/** The selection of every property of a JSON object, in camelCase. */
+const selectionOf = (row: Row): string =>
+  Object.entries(row)
+    .map(([name, value]) => {
+      const inner = LISTS.has(name) && Array.isArray(value) ? value[0] : value;
+      return `${camelCase(name)}${isRow(inner) && !OPAQUE.has(name) ? ` { ${selectionOf(inner)} }` : ''}`;
+    })
+    .join(' ');
+const camelCase = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+
+/** The same in GraphQL: camelCase, ids as text, enum values in upper case. */
+const inGraphQL = (value: unknown, name = ''): unknown => {
+  if (/^(?:product|variant|collection)Id$/i.test(name)) return String(value);
+  if (name === 'couponType' || name === 'status') return String(value).toUpperCase();
+  if (Array.isArray(value)) return value.map((item) => inGraphQL(item));
+  if (!isRow(value) || OPAQUE.has(name)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [camelCase(key), inGraphQL(one, key)]));
+};
+
+const read = async (selection: string) => {
+  const { data, errors } = await both.gateway.query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
+  expect(errors).toEqual([]);
+  return data.player;
+};
+
+test('every property of a player is read', async () => {
+  const player = await read(`playerUniqueId referralLink attributes { ${selectionOf(attributes('p1'))} }`);
+  expect(player).toEqual({
+    playerUniqueId: 'p1',
+    referralLink: 'https://refer.example/r/p1',
+    attributes: { ...attributes('p1'), tags: ['vip', 'early bird'] },
+  });
+});
+
+test('every property of a coupon is read', async () => {
+  const all = coupons('p1');
+  const withProduct = all.find(({ product }) => product) ?? {};
+  const player = await read(`coupons { ${selectionOf(withProduct)} }`);
+  expect(player.coupons).toEqual(all.map((coupon) => inGraphQL({ product: null, ...coupon })));
+});
+
+test('every property of a page of referrals is read', async () => {
+  const player = await read(`referredFriends(page: 2, limit: 20) {
+    count total totalPending totalActive page limit hasNextPage nodes { ${selectionOf(friend(1))} }
+  }`);
+  const totals = { count: 20, total: 60, totalPending: 40, totalActive: 20, page: 2, limit: 20, hasNextPage: true };
+  const nodes = Array.from({ length: 20 }, (_, index) => inGraphQL(friend(21 + index)));
+  expect(player.referredFriends).toEqual({ ...totals, nodes });
+});
+
+test('every property of the create request is written, and every property of its response read', async () => {
+  const { dateOfBirth: _, tags, ...rest } = attributes('p1');
+  const { data, errors } = await both.gateway.query(
+    `mutation ($input: UpsertPlayerInput!) {
+      upsertPlayer(input: $input) { serviceId player { playerUniqueId referralLink } userErrors { code } }
+    }`,
+    {
+      input: {
+        playerUniqueId: 'new player/1',
+        device: { token: 'fcm-token', osType: 'android' },
+        attributes: { ...rest, dateOfBirth: '1990-12-10T01:00:00+01:00', tags: [' vip ', 'early bird'], city: null },
+      },
+    },
+  );
+  expect(errors).toEqual([]);
+  expect(data.upsertPlayer).toEqual({
+    serviceId: 'service-new player/1',
+    player: { playerUniqueId: 'new player/1', referralLink: 'https://refer.example/r/new player/1' },
+    userErrors: [],
+  });
+  const { city: __, ...sent } = { ...rest, dateOfBirth: '1990-12-10T00:00:00.000Z', tags };
+  expect(both.upstream.requests[0]?.body).toEqual({
+    playerUniqueId: 'new player/1',
+    deviceToken: 'fcm-token',
+    osType: 'android',
+    playerAttributes: sent,
+  });
+});
+
+test('events are sent as a map from name to metadata, from literals and from variables', async () => {
+  const { data, errors } = await both.gateway.query(
+    `mutation ($amount: EventMetadata, $category: String, $absent: String) {
+      trackEvents(input: { playerUniqueId: "p1", events: [
+        { name: "place_order", metadata: { amount: 49.9, categories: ["toys", $category], note: "gift", to: $absent } }
+        { name: "visit", metadata: $amount }
+        { name: "login" }
+      ] }) { eventNames userErrors { code } player { playerUniqueId } }
+    }`,
+    { amount: { pages: [1, 2], from: 'mail' }, category: 'books' },
+  );
+  expect(errors).toEqual([]);
+  const eventNames = ['place_order', 'visit', 'login'];
+  expect(data.trackEvents).toEqual({ eventNames, userErrors: [], player: { playerUniqueId: 'p1' } });
+  expect(both.upstream.requests[0]?.body).toEqual({
+    playerUniqueId: 'p1',
+    events: {
+      place_order: { amount: 49.9, categories: ['toys', 'books'], note: 'gift' },
+      visit: { pages: [1, 2], from: 'mail' },
+      login: {},
+    },
+  });
+});
+
+/* The API key is sent with every call, the secret key with exactly two, the language with one and only when it is given. */
+const player = (selection: string) => `{ player(playerUniqueId: "p1", lang: "fr") { ${selection} } }`;
+const mutation = (field: string, input: string) => `mutation { ${field}(input: { ${input} }) { userErrors { code } } }`;
+test.each<[string, endpoint: string, secret?: string | undefined, lang?: string]>([
+  ['{ player(playerUniqueId: "p1") { id } }', 'GET /player'],
+  [player('id'), 'GET /player', undefined, 'fr'],
+  [player('coupons { code }'), 'GET /coupon', SECRET_KEY],
+  [player('referredFriends { total }'), 'GET /referrals'],
+  [mutation('upsertPlayer', 'playerUniqueId: "p1"'), 'POST /player'],
+  [mutation('deletePlayer', 'playerUniqueId: "p9"'), 'DELETE /player', SECRET_KEY],
+  [mutation('trackEvents', 'playerUniqueId: "p1", events: [{ name: "a" }]'), 'POST /event'],
+])('%s sends the right keys, whatever the client sends', async (operation, endpoint, ...[secretkey, lang]) => {
+  const evil = { APIKey: 'evil-api-key', secretKey: 'evil-secret-key', Lang: 'de', 'x-api-key': 'evil' };
+  await both.gateway.query(operation, { APIKey: 'evil', secretKey: 'evil' }, evil);
+  const { headers } = both.upstream.requests.find((one) => one.endpoint === endpoint) ?? {};
+  expect([headers?.['apikey'], headers?.['secretkey'], headers?.['lang']]).toEqual([API_KEY, secretkey, lang]);
+  expect(JSON.stringify(both.upstream.requests)).not.toContain('evil');
+});

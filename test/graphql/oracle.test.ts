@@ -1,0 +1,336 @@
+/*
+ * graphql-js is the reference for the response to an operation. A compiled operation must give the same response, to the
+ * byte, and so must the gateway over HTTP.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getOperationAST, parse } from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { createCaller } from '../../src/access/caller.ts';
+import { SCOPES } from '../../src/config/scopes.ts';
+import { signer } from '../kit/callers.ts';
+import { callerWith, compile, executeBothWays, inOrder, OPEN, type Situation, schema } from '../kit/executed.ts';
+import { IDS } from '../kit/fixed-rest.ts';
+import { type Answer, COMPILED_AFTER, post, startBoth } from '../kit/gateway.ts';
+import { type GeneratedOperation, generateOperations } from '../kit/generate.ts';
+import { examples } from '../kit/schema.ts';
+import { token, UNLIMITED } from '../kit/tokens.ts';
+
+/** How many parts of fifty generated operations: all of them in the long tests. */
+const PARTS = process.env['TEST_TIER'] === 'long' ? 20 : 2;
+
+/** Another one makes other operations. */
+const SEED = Number(process.env['ORACLE_SEED'] ?? 20_250_501);
+
+const cursor = (text: string) => Buffer.from(text).toString('base64url');
+const vocabulary = {
+  values: {
+    ID: IDS,
+    Int: [1, 2, 3, 5, 200, 0, -1, 201],
+    String: [
+      'welcome',
+      cursor('[1,"f2",60]'),
+      ...[
+        [1, 'odd', 7],
+        [4, 'gone'],
+        [6, 'p1', 9],
+      ].map((one) => cursor(JSON.stringify(one))),
+      'no cursor',
+    ],
+    Boolean: [true, false],
+    LanguageCode: ['en', 'pt-BR'],
+  },
+  wrong: {
+    ID: [1.5, true, {}],
+    Int: [2 ** 31, 1.5, '1', true],
+    String: [1, false, ['x']],
+    Boolean: ['true', 0],
+    LanguageCode: ['!', 1, ''],
+    CouponType: ['NONE', 1, 'free_shipping'],
+  },
+};
+
+const SITUATIONS: readonly Situation[] = [
+  OPEN,
+  { ...OPEN, caller: callerWith(...SCOPES.filter((scope) => scope !== 'any-player')) },
+  { ...OPEN, caller: callerWith('players:read', 'referrals:read', 'any-player') },
+  { ...OPEN, caller: callerWith('players:read', 'coupons:read') },
+  { ...OPEN, caller: createCaller('a client', SCOPES, false) },
+  { ...OPEN, couponReads: 500 },
+  { ...OPEN, maxUpstreamCalls: 3 },
+];
+
+/** `Query.node`, or an alias of it. */
+const TOUCHES_NODE = /\bnode\s*\(/;
+
+/** A number of generated operations, always the same ones. */
+function generated(seed: number, count: number, fits: (source: string) => boolean = () => true): GeneratedOperation[] {
+  const operations = generateOperations({ schema, vocabulary, seed });
+  const found: GeneratedOperation[] = [];
+  for (const operation of operations) {
+    if (fits(operation.source)) found.push(operation);
+    if (found.length === count) break;
+  }
+  return found;
+}
+
+const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');
+
+/**
+ * What became of an operation. A compiled one that declines has done nothing, whatever its reason is: then the gateway
+ * has graphql-js answer. In all other cases the two outcomes must be the same.
+ */
+async function compareBothWays({ source, variables }: GeneratedOperation, situation: Situation | undefined) {
+  const { interpreted, compiled } = await executeBothWays(source, variables, situation);
+  if (!compiled || compiled.answer === undefined) {
+    expect({ source, compiled }).toEqual({
+      source,
+      compiled: compiled && { answer: undefined, calls: [], reported: [] },
+    });
+    return 'declined';
+  }
+  expect({ source, variables, ...compiled }).toEqual({ source, variables, ...interpreted });
+  return compiled.answer.startsWith('{"errors"') ? 'with errors' : 'complete';
+}
+
+describe('a compiled operation is answered as graphql-js answers it', () => {
+  const ids = ['demo-player', ...IDS.map(String)].map((id) => ({ playerUniqueId: id, playerUniqueIds: ['p1', id] }));
+
+  test.each(queries)('$name', async ({ document }) => {
+    for (const situation of SITUATIONS) {
+      for (const variables of [{}, ...ids]) await compareBothWays({ source: document, variables }, situation);
+    }
+  });
+
+  const became = { generated: 0, compiled: 0, sharing: 0, declined: 0, 'with errors': 0, complete: 0 };
+  const isCompiled = (source: string) => {
+    // What touches the interface `Node` is left to graphql-js and does not count.
+    if (!TOUCHES_NODE.test(source)) became.generated += 1;
+    return compile(source) !== undefined;
+  };
+  // In parts, so that each stays well within a test's time.
+  test.each(Array.from({ length: PARTS }, (_, part) => part))('generated operations, part %d', async (part) => {
+    for (const [index, operation] of generated(SEED + part, 50, isCompiled).entries()) {
+      became.compiled += 1;
+      if (SHARES.test(operation.source)) became.sharing += 1;
+      became[await compareBothWays(operation, SITUATIONS[index % SITUATIONS.length])] += 1;
+    }
+  });
+
+  test('as many as planned, a large share of all that were generated, and of every kind', () => {
+    expect(became.compiled).toBe(50 * PARTS);
+    expect(became.compiled / became.generated).toBeGreaterThan(0.2);
+    expect(became.sharing).toBeGreaterThanOrEqual(PARTS / 2);
+    expect(became.complete).toBeGreaterThan(15 * PARTS);
+    expect(became['with errors']).toBeGreaterThan(10 * PARTS);
+    expect(became.declined).toBeGreaterThan(PARTS - 1);
+  });
+});
+
+/** What graphql-jit 0.8.9 writes into its source as `new Date(code)`. */
+const ATTACK = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.attacked=true,0)';
+const literal = JSON.stringify(ATTACK);
+
+/** The attack wherever a document has room for a text; most of these are valid. */
+const ATTACKS: [string, string][] = [
+  ['an argument', `{ player(playerUniqueId: ${literal}) { id } }`],
+  ['an argument below', `{ me { referredFriendsConnection(after: ${literal}) { totalCount } } }`],
+  ['a list', `{ players(playerUniqueIds: [${literal}]) { id } }`],
+  ['a block string', `{ player(playerUniqueId: """${ATTACK}""") { id } }`],
+  ['a string with escapes', `{ player(playerUniqueId: "${ATTACK.replace('__', '\\u005f_')}") { id } }`],
+  ['the default of a variable', `query ($id: ID! = ${literal}) { player(playerUniqueId: $id) { id } }`],
+  [
+    'the default of a variable for lists',
+    `query ($id: [ID!]! = [${literal}]) { players(playerUniqueIds: $id) { id } }`,
+  ],
+  ['an input object', `{ me { coupons(filter: { group: ${literal} }) { code } } }`],
+  [
+    'the default of an input object',
+    `query ($f: CouponFilter = { group: ${literal} }) { me { coupons(filter: $f) { code } } }`,
+  ],
+  ['a fragment', `{ me { ...F } } fragment F on Player { coupons(filter: { group: ${literal} }) { code } }`],
+  ['an inline fragment', `{ me { ... on Player { coupons(filter: { group: ${literal} }) { code } } } }`],
+  ['a directive', `{ me { id @include(if: ${literal}) } }`],
+  ['the position of an enum', `{ me { coupons(filter: { couponTypes: [${literal}] }) { code } } }`],
+  ['the position of a number', `{ me { referredFriends(limit: ${literal}) { total } } }`],
+  ['the position of a language', `{ me(lang: ${literal}) { id } }`],
+  ['another operation of the document', `query A { me { id } } query B { player(playerUniqueId: ${literal}) { id } }`],
+];
+
+/** Has a directive and spreads a fragment in several places. */
+const SHARES = /^(?=.*@).*\.\.\.(F\d+)\b.*\.\.\.\1\b/s;
+
+/** One fragment in several places, under conditions that differ. */
+const SHARING = [
+  'query ($i: Boolean!) { a: me { ...F @include(if: $i) } b: me { ...F } } fragment F on Player { id attributes { city } }',
+  'query ($i: Boolean!) { a: me { ... @skip(if: $i) { ...G } } b: me { ...F } } fragment G on Player { ...F } fragment F on Player { id }',
+  'query ($i: Boolean!) { me { ...F ...G ...F @include(if: $i) } } fragment G on Player { ...F } fragment F on Player { id }',
+  'query ($i: Boolean!) { me { ...F referredFriends { nodes { player { ...F @skip(if: $i) } } } } } fragment F on Player { id coupons @include(if: $i) { code } }',
+];
+
+describe('what is not compiled', () => {
+  test.each([
+    ...ATTACKS.map(([, source]) => source).filter((source) => getOperationAST(parse(source))),
+    'mutation ($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }',
+    'query ($id: ID!) { node(id: $id) { id } }',
+    '{ me { ... on Node { id } } }',
+    '{ __schema { queryType { name } } }',
+    'query { __type(name: "Player") { name } }',
+    'query ($u: Boolean) { me { coupons(filter: { isUsed: $u }) { code } } }',
+    '{ me { coupons(filter: { isUsed: null }) { code } } }',
+    '{ me { coupons(filter: { couponTypes: [CUSTOM] }) { code } } }',
+    '{ me { __proto__: id } }',
+    '{ me { ...F } } fragment F on Player { __proto__: attributes { city } }',
+    '{ b_a: me { a: referralLink } }',
+    'query ($i: Boolean!) { me { toString: id @skip(if: $i) } }',
+    'query ($i: Boolean!) { constructor: me { id @skip(if: $i) } }',
+    'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }',
+    'query ($s: Boolean!) { me { id @skip(if: $s) referralLink id } }',
+    'query ($s: Boolean!) { me { ...F @include(if: $s) referralLink id } } fragment F on Player { id }',
+    'query ($i: Boolean!) { me { attributes { city } attributes @include(if: $i) { ... { zip } } } }',
+    'query ($s: Boolean!) { me { attributes { city @skip(if: $s) } } me { attributes { zip city } } }',
+    'query ($i: Boolean!) { me { ...F @include(if: $i) ...F } } fragment F on Player { id }',
+    'query ($i: Boolean!) { me { ... @skip(if: $i) { ...G } ...F } } fragment G on Player { ...F } fragment F on Player { id }',
+    'query ($i: Boolean!) { me { ... @skip(if: $i) { ...F } } me { ...F } } fragment F on Player { id }',
+    `{ me { ${'...F '.repeat(26)} } } fragment F on Player { ${'id '.repeat(200)} }`,
+    'query ($__proto__: ID!) { player(playerUniqueId: $__proto__) { id } }',
+  ])('%s', (source) => {
+    expect(compile(source)).toBeUndefined();
+  });
+
+  test.each([
+    'query ($id: ID!) { player(playerUniqueId: $id) { id } }',
+    'query ($f: CouponFilter) { me { coupons(filter: $f) { code } } }',
+    '{ me { coupons(filter: { usableNow: true, isExpired: false }) { code } } }',
+    'query ($s: Boolean!) { me { id referralLink id @skip(if: $s) } }',
+    'query ($s: Boolean!, $i: Boolean! = true) { me { id @skip(if: $s) ... @include(if: $i) { referralLink } } }',
+    '{ me { constructor: id toString: referralLink then: __typename } }',
+    '{ a: me { ...F } b: me { ...F } } fragment F on Player { id attributes { city } }',
+    'query ($i: Boolean!) { me { ...F @include(if: $i) } } fragment F on Player { id }',
+    ...SHARING,
+  ])('while this is: %s', (source) => {
+    expect(compile(source)).toBeDefined();
+  });
+});
+
+test.each(SHARING)('a shared fragment is there where its place says so: %s', async (source) => {
+  for (const i of [true, false]) expect(await compareBothWays({ source, variables: { i } }, OPEN)).not.toBe('declined');
+});
+
+test('operations of one document share a fragment, and no conditions', async () => {
+  const source =
+    'query A($i: Boolean!) { me { ...F @include(if: $i) } } query B { me { ...F } } fragment F on Player { id }';
+  const document = parse(source);
+  for (const name of ['A', 'B', 'A']) {
+    const { interpreted, compiled } = await executeBothWays(document, { i: false }, OPEN, name);
+    expect(compiled).toEqual(interpreted);
+    expect(interpreted.answer).toBe(name === 'A' ? '{"data":{"me":{}}}' : '{"data":{"me":{"id":"p1"}}}');
+  }
+});
+
+test('a null that a default was expected for is left to graphql-js', async () => {
+  const source = 'query ($s: Boolean = true) { me { id referralLink @skip(if: $s) } }';
+  const { interpreted, compiled } = await executeBothWays(source, { s: null });
+  expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
+  expect(interpreted.answer).toMatch(/must not be null.*BAD_USER_INPUT|BAD_USER_INPUT.*must not be null/);
+  expect(interpreted.reported).toEqual([]);
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['query ($n: Int = 5) { me { id referredFriends(limit: $n) { limit total } } }', { n: null }],
+  ['query ($p: Int) { me { id referredFriends(page: $p) { page total } } }', { p: null }],
+  ['query ($p: Int) { me { id referredFriends(page: $p) { page total } } }', {}],
+  ['{ me { referredFriendsConnection(first: null) { edges { cursor node { id } } pageInfo { endCursor } } } }', {}],
+])('a null size or page is the default: %s %j', async (source, variables) => {
+  expect(await compareBothWays({ source, variables }, OPEN)).toBe('complete');
+});
+
+test.each([[[]], [[{}]]])('%j for an input object is left to graphql-js', async (f) => {
+  const source = 'query ($f: CouponFilter) { me { coupons(filter: $f) { code } } }';
+  const { interpreted, compiled } = await executeBothWays(source, { f });
+  expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
+  expect(interpreted).toEqual(compiled);
+});
+
+test('a variable that must not be null and is left out has its default, also when it is compiled', async () => {
+  const source =
+    'query ($n: Int! = 2, $s: Boolean! = true) { me { id @skip(if: $s) referredFriends(limit: $n) { limit } } }';
+  for (const variables of [{}, { n: 3 }, { s: false }]) {
+    expect(await compareBothWays({ source, variables }, OPEN)).toBe('complete');
+  }
+});
+
+describe('over HTTP', () => {
+  let both: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    both = await startBoth({ NODE_ENV: 'production', ...signer.env, ...UNLIMITED });
+  });
+  afterAll(() => both.close());
+
+  const everything = `Bearer ${token(signer)}`;
+  const own = `Bearer ${token(signer, { sub: 'p1', scope: 'players:read coupons:read referrals:read' })}`;
+  /** Sends an operation as often as it takes to be compiled, and once more. */
+  async function repeat(body: object, authorization = everything): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (let time = 0; time < COMPILED_AFTER + 1; time += 1)
+      answers.push(await post(both.gateway.url, body, { authorization }));
+    return answers;
+  }
+
+  test('the attack is one: given to the compiler, it runs', () => {
+    const [[, source] = ['', '']] = ATTACKS;
+    const compiled = compileQuery(schema, parse(source));
+    if (!isCompiledQuery(compiled)) throw new Error('It does not compile.');
+    void compiled.query({}, {}, {});
+    expect(takeAttacked()).toBe(true);
+  });
+
+  test.each(ATTACKS)('a text that would be code is none in %s', async (_name, query) => {
+    const answers = await repeat({ query, ...(query.startsWith('query A') && { operationName: 'A' }) });
+    for (const { status } of answers) expect([200, 400]).toContain(status);
+    expect(takeAttacked()).toBe(false);
+  });
+
+  test('a text that would be code is none in a variable of a compiled operation', async () => {
+    const query = 'query ($id: ID!, $f: CouponFilter) { player(playerUniqueId: $id) { coupons(filter: $f) { code } } }';
+    const answers = await repeat({ query, variables: { id: ATTACK, f: { group: ATTACK } } });
+    for (const { errors } of answers) expect(errors).toEqual([]);
+    expect(compile(query)).toBeDefined();
+    expect(takeAttacked()).toBe(false);
+  });
+
+  const cases: [string, { query: string; variables?: unknown }][] = [
+    ...queries.map(({ name, document }): [string, { query: string }] => [name, { query: document }]),
+    ...generated(7, 60).map(({ source, variables }, index): [string, { query: string; variables: unknown }] => [
+      `generated ${index}`,
+      { query: source, variables },
+    ]),
+  ];
+  test.each(cases)('an operation has the same response before and after it is compiled: %s', async (_name, body) => {
+    for (const caller of [everything, own]) {
+      const [first, ...others] = (await repeat(body, caller)).map(comparable);
+      for (const other of others) expect(other).toEqual(first);
+    }
+  });
+
+  test.each(cases.slice(0, 20))('also when the REST service fails: %s', async (_name, body) => {
+    both.upstream.on('GET /coupon', { status: 400, json: {} });
+    both.upstream.on('GET /referrals', { raw: 'no JSON' });
+    const [first, ...others] = (await repeat(body)).map(comparable);
+    for (const other of others) expect(other).toEqual(first);
+    both.upstream.on('GET /coupon', 'usual');
+    both.upstream.on('GET /referrals', 'usual');
+  });
+});
+
+/** Whether the attack has run since it was last asked. */
+function takeAttacked(): boolean {
+  const attacked = Reflect.has(globalThis, 'attacked');
+  Reflect.deleteProperty(globalThis, 'attacked');
+  return attacked;
+}
+
+/** A response without what differs between two requests; its errors in the order of their paths. */
+function comparable({ status, headers, text }: Answer) {
+  const body = inOrder(JSON.parse(text.replace(/"requestId":"[^"]*"/, '"requestId":"…"')));
+  return { status, type: headers.get('content-type'), body: JSON.stringify(body) };
+}
