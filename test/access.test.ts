@@ -78,7 +78,7 @@ interface Step {
   on?: GraphQLObjectType;
 }
 
-/** Fields that tell the schema; test/federation.test.ts asks for them. */
+/** Fields that tell the schema; test/federation/subgraph.test.ts asks for them. */
 const INTROSPECTION = 'Query._service';
 
 /** A list that must not be null is refused by its entries. */

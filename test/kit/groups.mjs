@@ -21,7 +21,11 @@ const CHROMIUM = [
 const GROUPS = [
   { name: 'Redis', tests: /Redis|redis/, has: () => installed('redis-server') },
   { name: 'PostgreSQL', tests: /PostgreSQL/, has: () => listens(process.env.TEST_DATABASE_URL, 5432) },
-  { name: 'browser', tests: /test\/(?:web\/|browser)|Chromium/, has: () => CHROMIUM.some((path) => existsSync(path)) },
+  {
+    name: 'browser',
+    tests: /test\/web\/|browser\.long|Chromium/,
+    has: () => CHROMIUM.some((path) => existsSync(path)),
+  },
   { name: 'nginx', tests: /nginx/, has: () => installed('nginx') },
   { name: 'promtool', tests: /promtool/, has: () => installed('promtool') },
   {
@@ -30,7 +34,7 @@ const GROUPS = [
     has: () => runs('buildah', 'version') || runs('docker', 'info'),
   },
   { name: 'client libraries', tests: /test\/clients\//, has: () => existsSync('test/clients/node_modules') },
-  { name: 'federation gateway', tests: /test\/federation\//, has: () => existsSync('test/federation/node_modules') },
+  { name: 'federation gateway', tests: /supergraph\.long/, has: () => existsSync('test/federation/node_modules') },
 ];
 
 const tests = process.argv

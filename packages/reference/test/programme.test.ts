@@ -35,53 +35,28 @@ test('the built-in programme has a group of every type of coupon', () => {
 
 const GROUP = { handle: 'g', title: 'G', coupon: { type: 'custom' } };
 
-test.each<[string, object, string[]]>([
-  ['a contact of another kind', { contact: 'fax' }, ['contact: Invalid option: expected one of "email"|"mobile"']],
-  ['no languages', { languages: [] }, ['languages: Too small: expected array to have >=1 items']],
-  ['a language that is none', { languages: ['en', 'english!'] }, ['languages[1]: must be a language code like "en"']],
-  ['a misspelt member', { rewrads: [] }, ['the file: Unrecognized key: "rewrads"']],
+const groups = (change: object) => ({ groups: [{ ...GROUP, ...change }] });
+const coupon = (change: object) => groups({ coupon: { type: 'custom', ...change } });
+const reward = { at: 'active', to: 'friend', group: 'x' };
+
+test.each<[change: object, ...problems: string[]]>([
+  [{ contact: 'fax' }, 'contact: Invalid option: expected one of "email"|"mobile"'],
+  [{ languages: [] }, 'languages: Too small: expected array to have >=1 items'],
+  [{ languages: ['en', 'english!'] }, 'languages[1]: must be a language code like "en"'],
+  [{ rewrads: [] }, 'the file: Unrecognized key: "rewrads"'],
+  [coupon({ amount: 1 }), 'groups[0].coupon: Unrecognized key: "amount"'],
+  [coupon({ type: 'cash' }), 'groups[0].coupon.type: Invalid option'],
+  [coupon({ type: 'free_product' }), 'groups[0].coupon.product: must say which product is free'],
+  [groups({ startDate: 'soon' }), 'groups[0].startDate: must be a date like 2025-05-01'],
+  [groups({ maxPerPlayer: 0 }), 'groups[0].maxPerPlayer: Too small'],
+  [{ groups: [GROUP, GROUP], rewards: [] }, 'groups[1].handle: is the handle of another group too'],
+  [{ groups: [GROUP], rewards: [reward] }, 'rewards[0].group: is not the handle of a group'],
   [
-    'a misspelt member of a coupon',
-    { groups: [{ ...GROUP, coupon: { type: 'custom', amount: 1 } }] },
-    ['groups[0].coupon: Unrecognized key: "amount"'],
+    { contact: 'fax', ...groups({ title: '' }), rewards: [{ at: 'never', to: 'all', group: 'g' }] },
+    ...['contact: Invalid option', 'groups[0].title: Too small'],
+    ...['rewards[0].at: Invalid option', 'rewards[0].to: Invalid option'],
   ],
-  [
-    'a coupon of another type',
-    { groups: [{ ...GROUP, coupon: { type: 'cash' } }] },
-    ['groups[0].coupon.type: Invalid option'],
-  ],
-  [
-    'a free product without the product',
-    { groups: [{ ...GROUP, coupon: { type: 'free_product' } }] },
-    ['groups[0].coupon.product: must say which product is free'],
-  ],
-  [
-    'a date that is none',
-    { groups: [{ ...GROUP, startDate: 'soon' }] },
-    ['groups[0].startDate: must be a date like 2025-05-01'],
-  ],
-  ['a limit of nothing', { groups: [{ ...GROUP, maxPerPlayer: 0 }] }, ['groups[0].maxPerPlayer: Too small']],
-  [
-    'two groups of one handle',
-    { groups: [GROUP, GROUP], rewards: [] },
-    ['groups[1].handle: is the handle of another group too'],
-  ],
-  [
-    'a reward from no group',
-    { groups: [GROUP], rewards: [{ at: 'active', to: 'friend', group: 'x' }] },
-    ['rewards[0].group: is not the handle of a group'],
-  ],
-  [
-    'several things at once',
-    { contact: 'fax', groups: [{ ...GROUP, title: '' }], rewards: [{ at: 'never', to: 'all', group: 'g' }] },
-    [
-      'contact: Invalid option',
-      'groups[0].title: Too small',
-      'rewards[0].at: Invalid option',
-      'rewards[0].to: Invalid option',
-    ],
-  ],
-])('%s is refused, naming its place', async (_name, change, problems) => {
+])('refuses %j, naming its place', async (change, ...problems) => {
   const message = await load({ ...builtIn, ...change }).then(String, (error: Error) => error.message);
   expect(message.split('\n')[0]).toMatch(/^The programme in .*programme\.json cannot be used:$/);
   for (const problem of problems) expect(message).toContain(`\n  ${problem}`);

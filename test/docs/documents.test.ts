@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { describe, expect, test } from '@jest/globals';
 import { isExecutableDefinitionNode, parse, validate } from 'graphql';
-import { VARIABLES } from '../src/config/variables.ts';
-import { writtenFiles } from '../tools/docs/files.ts';
-import { schema } from './kit/schema.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { writtenFiles } from '../../tools/docs/files.ts';
+import { schema } from '../kit/schema.ts';
 
 /* The books say nothing that the repository does not have: links, files, commands, settings and GraphQL are checked. */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const books = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
@@ -84,7 +84,7 @@ test('every error code has a row in docs/errors.md, and no other', () => {
 });
 
 test('every scope has a row in docs/security.md', async () => {
-  const { SCOPES } = await import('../src/config/scopes.ts');
+  const { SCOPES } = await import('../../src/config/scopes.ts');
   for (const scope of SCOPES) expect(book('docs/security.md')).toContain(`\n| \`${scope}\` |`);
 });
 

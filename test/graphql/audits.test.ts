@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { serverAudits } from 'graphql-http';
-import { client, startWithCallers, WHAT } from './kit/callers.ts';
+import { client, startWithCallers, WHAT } from '../kit/callers.ts';
 
 /* GraphQL over HTTP: graphql-http's audits, as a caller who may read the schema, against a gateway in production form. */
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { startBoth } from './kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
 
 test('a text that is too long to be kept can be sent several times at once', async () => {
   const { gateway, close } = await startBoth();

@@ -13,7 +13,7 @@ import {
   validate,
   validateSchema,
 } from 'graphql';
-import { examples, schema } from './kit/schema.ts';
+import { examples, schema } from '../kit/schema.ts';
 
 interface Element {
   coordinate: string;

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { VARIABLES } from '../src/config/variables.ts';
-import { post } from './kit/gateway.ts';
-import { startProcess } from './kit/process.ts';
-import { redisIsInstalled, startRedis, type TestRedis } from './kit/redis.ts';
-import { AUDIENCE, ISSUER, keySigner, secretSigner, token } from './kit/tokens.ts';
-import { startUpstream, type Upstream } from './kit/upstream.ts';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { post } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
+import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
+import { AUDIENCE, ISSUER, keySigner, secretSigner, token } from '../kit/tokens.ts';
+import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
-/* The built program starts and answers with every documented setting, alone and in the combinations of deploy/. */
+/* The built program starts and answers with every documented setting. */
 
 jest.setTimeout(60_000);
 
@@ -100,31 +100,4 @@ test.each(Object.entries(VARIABLES.shape))('%s alone', async (name, form) => {
   const usual = form.parse(undefined);
   if (!value && usual === undefined) throw new Error(`${name} has no default, and this test knows no value for it.`);
   await startsWith(value ? value() : { [name]: String(usual) });
-});
-
-describe('together', () => {
-  test.each<[name: string, env: () => Env]>([
-    [
-      'what compose.yaml sets',
-      () => ({
-        NODE_ENV: 'development',
-        REST_API_KEY: '',
-        REST_API_KEY_FILE: file('api-key', 'key'),
-        REST_SECRET_KEY: '',
-        REST_SECRET_KEY_FILE: file('secret-key', 'key'),
-        JWT_SECRET_FILE: file('jwt-secret', SECRET),
-        ...claims,
-        REDIS_URL: redisUrl(),
-      }),
-    ],
-    [
-      'everything that is loaded lazily',
-      () => ({
-        REDIS_URL: redisUrl(),
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-        PERSISTED_OPERATIONS: 'log',
-        PERSISTED_OPERATIONS_FILE: manifest,
-      }),
-    ],
-  ])('%s', async (_name, env) => startsWith(env()));
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { client, player, startWithCallers, type TestCaller } from './kit/callers.ts';
-import { startBoth } from './kit/gateway.ts';
-import { secretSigner, token } from './kit/tokens.ts';
+import { client, player, startWithCallers, type TestCaller } from '../kit/callers.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
 
 const ENTITIES = (selection: string) =>
   `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Player { ${selection} } } }`;

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isObjectType, parse, validate } from 'graphql';
-import type { Example } from '../src/http/ide/pages.ts';
-import { coordinatesIn, coordinatesOf, fieldsWithValues, selectionsWithoutId } from './kit/coordinates.ts';
-import { startDemo } from './kit/demo.ts';
-import { startBoth, type TestGateway } from './kit/gateway.ts';
-import { examples, SCHEMA_DIRECTORY, schema } from './kit/schema.ts';
+import type { Example } from '../../src/http/ide/pages.ts';
+import { coordinatesIn, coordinatesOf, fieldsWithValues, selectionsWithoutId } from '../kit/coordinates.ts';
+import { startDemo } from '../kit/demo.ts';
+import { startBoth, type TestGateway } from '../kit/gateway.ts';
+import { examples, SCHEMA_DIRECTORY, schema } from '../kit/schema.ts';
 
 describe('the example operations', () => {
   test.each(examples)(

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 
 /* Each block of code in docs/clients.md is a file below test/clients/, or a region of one, which the tests there run. */
 
-const ROOT = new URL('../', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 const BLOCK = /^```(?<language>\w*)\n(?:\/\/ (?<file>\S+)\n)?(?<text>.*?)^```$/gms;
 const snippets = [...read('docs/clients.md').matchAll(BLOCK)].flatMap(({ groups }) =>

@@ -15,8 +15,8 @@ const IMPORTS = /^(?:.* from |import |.*\bimport\()"(\.{1,2}\/[^"]+\.js)"/gm;
 /** What a file imports when it is loaded, and what main.js imports at once. */
 const IMPORTS_AT_START = /^(?:.* from |import |var \{ run \} = await import\()"(\.{1,2}\/[^"]+\.js)"/gm;
 
-const files = filesOf(new URL('../dist/main.js', import.meta.url));
-const reference = filesOf(new URL('../dist/reference/main.js', import.meta.url));
+const files = filesOf(new URL('../../dist/main.js', import.meta.url));
+const reference = filesOf(new URL('../../dist/reference/main.js', import.meta.url));
 
 test('the gateway and the reference service share no file', () => {
   expect([...reference.keys()].filter((file) => !file.includes('/dist/reference/'))).toEqual([]);
@@ -37,7 +37,7 @@ function modulesOf(name: string): string[] {
 }
 
 test('the packages of federation are loaded only where they are wanted', () => {
-  const atStart = filesOf(new URL('../dist/main.js', import.meta.url), IMPORTS_AT_START);
+  const atStart = filesOf(new URL('../../dist/main.js', import.meta.url), IMPORTS_AT_START);
   expect([...atStart.values()].join('')).toContain('createGateway');
   const has = (texts: Iterable<string>) => [...texts].some((text) => text.includes('node_modules/@apollo/subgraph/'));
   expect([has(files.values()), has(atStart.values())]).toEqual([true, false]);

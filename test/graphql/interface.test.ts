@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
-import { startBoth } from './kit/gateway.ts';
-import { API_KEY, SECRET_KEY } from './kit/upstream.ts';
-import { attributes, coupons, friend } from './kit/upstream-data.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
+import { attributes, coupons, friend } from '../kit/upstream-data.ts';
 
 /*
  * Every property of the interface document, and where it arrives in GraphQL: what is read, compared with the JSON of the

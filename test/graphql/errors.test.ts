@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { startBoth } from './kit/gateway.ts';
-import { API_KEY, type EndpointName, type Script, SECRET_KEY } from './kit/upstream.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { API_KEY, type EndpointName, type Script, SECRET_KEY } from '../kit/upstream.ts';
 
 /*
  * What a client sees when the REST service misbehaves. Each row: the endpoint, what it answers, and the code, path and

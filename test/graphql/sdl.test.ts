@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildClientSchema, buildSchema, getIntrospectionQuery, isObjectType, printSchema } from 'graphql';
-import { readReleased } from '../tools/docs/schema-changes.ts';
-import { unannouncedChanges } from './kit/breaking-changes.ts';
-import { startBoth } from './kit/gateway.ts';
-import { rules, SCHEMA_DIRECTORY } from './kit/schema.ts';
-import { secretSigner } from './kit/tokens.ts';
+import { readReleased } from '../../tools/docs/schema-changes.ts';
+import { unannouncedChanges } from '../kit/breaking-changes.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { rules, SCHEMA_DIRECTORY } from '../kit/schema.ts';
+import { secretSigner } from '../kit/tokens.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, SCHEMA_DIRECTORY), 'utf8');
 const sdl = read('src/generated/schema.graphql');

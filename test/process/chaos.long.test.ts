@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type GatewayProcess, startProcess } from './kit/process.ts';
-import { redisIsInstalled, startRedis } from './kit/redis.ts';
-import { startUpstream, type Upstream } from './kit/upstream.ts';
+import { type GatewayProcess, startProcess } from '../kit/process.ts';
+import { redisIsInstalled, startRedis } from '../kit/redis.ts';
+import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
 /* What clients see of a rolling restart, of workers that are killed, and of a Redis that is killed or hangs. Prints figures. */
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startDemo } from './kit/demo.ts';
-import type { TestGateway } from './kit/gateway.ts';
+import { startDemo } from '../kit/demo.ts';
+import type { TestGateway } from '../kit/gateway.ts';
 
 /* Every example of the README is run as it stands, against the demo player, and gives the answer that follows it. */
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const BLOCK = /```graphql\n(?<operation>.*?)```(?<after>(?:(?!```graphql).)*?```json\n(?<answer>.*?)```)?/gs;
 const examples = [...README.matchAll(BLOCK)].map(({ groups }) => ({
   operation: groups?.['operation'] ?? '',

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { startBoth } from './kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
 
 const both = await startBoth();
 afterAll(() => both.close());

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createMemoryKeys } from '../src/graphql/idempotency-store.ts';
-import { type Answer, post, startGateway, type TestGateway } from './kit/gateway.ts';
-import { redisIsInstalled, startRedis, type TestRedis } from './kit/redis.ts';
-import { startProxy } from './kit/tcp-proxy.ts';
-import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
-import { startUpstream, type Upstream } from './kit/upstream.ts';
+import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
+import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
+import { startProxy } from '../kit/tcp-proxy.ts';
+import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
+import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
 /* Events with an idempotency key reach the REST service at most once, whatever happens between it, the gateway and a client. */
 

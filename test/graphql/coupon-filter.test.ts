@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { startBoth } from './kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
 
 const both = await startBoth();
 afterAll(() => both.close());
@@ -56,4 +56,13 @@ test('a group, a type and usableNow select the coupons that match all of them', 
   expect(await codes('{ group: "a", usableNow: false }')).toEqual(['C', 'E']);
   const combined = '{ group: "a", couponTypes: [CUSTOM], isUsed: false, isExpired: false, usableNow: true }';
   expect(await codes(combined)).toEqual(['A']);
+});
+
+test('a filter reads properties that the operation does not select', async () => {
+  both.upstream.on('GET /coupon', 'usual');
+  const filter = '{ usableNow: true, group: "welcome" }';
+  const { data } = await both.gateway.query(
+    `{ player(playerUniqueId: "p1") { coupons(filter: ${filter}) { value } } }`,
+  );
+  expect(data?.player.coupons).toEqual([10, 12, 14, 16, 18].map((value) => ({ value })));
 });
