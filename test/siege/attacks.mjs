@@ -226,7 +226,7 @@ export const attacks = {
     const query = '{ me { id referralLink coupons { code } referredFriends(limit: 50) { nodes { displayName } } } }';
     for (;;) {
       await Promise.all(senders.flatMap((send) => range(500, () => send({ query }))));
-      await sleep(100);
+      await sleep(2_000);
     }
   },
 };
