@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
-const COMMANDS = ['src/process/token.ts', 'src/config/variables.ts', 'src/graphql/write-sdl.ts'];
+const COMMANDS = ['src/process/token.ts', 'src/graphql/write-sdl.ts'];
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -47,6 +47,14 @@ const common = {
 };
 
 const watch = process.argv.includes('--watch');
+// The commands in tools/ are built when they are run: `npm start` does not wait for them.
+if (process.argv[2] === '--tool') {
+  const name = process.argv[3];
+  const tool = await context({ ...common, outdir: OUT, entryPoints: [{ in: `tools/${name}/main.ts`, out: name }] });
+  await tool.rebuild();
+  await tool.dispose();
+  process.exit();
+}
 // The image of the gateway is built without the other workspaces.
 if (existsSync('packages/reference')) {
   const { buildReference } = await import('./packages/reference/build.mjs');

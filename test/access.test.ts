@@ -23,6 +23,7 @@ import {
   type TestCaller,
   WHAT,
 } from './kit/callers.ts';
+import { rows } from './kit/rows.ts';
 import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 
 /*
@@ -33,65 +34,40 @@ import { SCHEMA_DIRECTORY } from './kit/schema.ts';
 interface Need {
   scope: Scope;
   /** Whether the field is about a player, who must then be the caller's own. */
-  whom?: true;
-  exceptOwn?: true;
+  whom: boolean;
+  exceptOwn: boolean;
 }
 
-const NEEDS: Record<string, Need> = {
-  'Query.node': { scope: 'players:read', whom: true },
-  'Query._entities': { scope: 'players:read', whom: true },
-  'Query.player': { scope: 'players:read', whom: true },
-  'Query.players': { scope: 'players:read', whom: true },
-  'Query.me': { scope: 'players:read' },
-  'Mutation.upsertPlayer': { scope: 'players:write', whom: true },
-  'Mutation.deletePlayer': { scope: 'players:delete', whom: true },
-  'Mutation.trackEvents': { scope: 'events:write', whom: true },
-  'Player.id': { scope: 'players:read' },
-  'Player.playerUniqueId': { scope: 'players:read' },
-  'Player.attributes': { scope: 'players:read' },
-  'Player.referralLink': { scope: 'players:read' },
-  'Player.coupons': { scope: 'coupons:read', whom: true },
-  'Player.referredFriends': { scope: 'referrals:read', whom: true },
-  'Player.referredFriendsConnection': { scope: 'referrals:read', whom: true },
-  'PlayerAttributes.email': { scope: 'contacts:read', exceptOwn: true },
-  'PlayerAttributes.mobile': { scope: 'contacts:read', exceptOwn: true },
-  'ReferredFriend.email': { scope: 'contacts:read' },
-  'ReferredFriend.mobileNumber': { scope: 'contacts:read' },
-  'ReferredFriend.player': { scope: 'players:read', whom: true },
-  'UpsertPlayerPayload.player': { scope: 'players:read', whom: true },
-  'TrackEventsPayload.player': { scope: 'players:read', whom: true },
-};
-
-/** The calls to the REST service behind a field; `id` is the player the field is about. */
-const CALLS: Record<string, (id: string) => string> = {
-  'Query.node': (id) => `GET /player ${id}`,
-  'Query._entities': (id) => `GET /player ${id}`,
-  'Query.player': (id) => `GET /player ${id}`,
-  'Query.players': (id) => `GET /player ${id}`,
-  'Query.me': (id) => `GET /player ${id}`,
-  'Mutation.upsertPlayer': (id) => `POST /player ${id}`,
-  'Mutation.deletePlayer': (id) => `DELETE /player ${id}`,
-  'Mutation.trackEvents': (id) => `POST /event ${id}`,
-  'Player.coupons': (id) => `GET /coupon ${id}`,
-  'Player.referredFriends': (id) => `GET /referrals ${id}`,
-  'Player.referredFriendsConnection': (id) => `GET /referrals ${id}`,
-  'ReferredFriend.player': (id) => `GET /player ${id}`,
-  'UpsertPlayerPayload.player': (id) => `GET /player ${id}`,
-  'TrackEventsPayload.player': (id) => `GET /player ${id}`,
-};
-
-/** How a field with arguments is written; `id` is the player asked about. One friend is enough here. */
-const ARGUMENTS: Record<string, (id: string) => string> = {
-  'Query.node': (id) => `(id: "${id}")`,
-  'Query._entities': (id) => `(representations: [{ __typename: "Player", id: "${id}" }])`,
-  'Query.player': (id) => `(playerUniqueId: "${id}")`,
-  'Query.players': (id) => `(playerUniqueIds: ["${id}"])`,
-  'Mutation.upsertPlayer': (id) => `(input: { playerUniqueId: "${id}", attributes: { city: "London" } })`,
-  'Mutation.deletePlayer': (id) => `(input: { playerUniqueId: "${id}" })`,
-  'Mutation.trackEvents': (id) => `(input: { playerUniqueId: "${id}", events: [{ name: "visit" }] })`,
-  'Player.referredFriends': () => '(limit: 1)',
-  'Player.referredFriendsConnection': () => '(first: 1)',
-};
+/** Each field with a rule: scope; whose player; the call behind it; how its arguments are written for the player `ID`. */
+const FIELDS = rows<[name: string, scope: Scope, of: string, call: string, args: string]>(`
+  Query.node | players:read | whom | GET /player | (id: "ID")
+  Query._entities | players:read | whom | GET /player | (representations: [{ __typename: "Player", id: "ID" }])
+  Query.player | players:read | whom | GET /player | (playerUniqueId: "ID")
+  Query.players | players:read | whom | GET /player | (playerUniqueIds: ["ID"])
+  Query.me | players:read | | GET /player |
+  Mutation.upsertPlayer | players:write | whom | POST /player | (input: { playerUniqueId: "ID", attributes: { city: "London" } })
+  Mutation.deletePlayer | players:delete | whom | DELETE /player | (input: { playerUniqueId: "ID" })
+  Mutation.trackEvents | events:write | whom | POST /event | (input: { playerUniqueId: "ID", events: [{ name: "visit" }] })
+  Player.id | players:read | | |
+  Player.playerUniqueId | players:read | | |
+  Player.attributes | players:read | | |
+  Player.referralLink | players:read | | |
+  Player.coupons | coupons:read | whom | GET /coupon |
+  Player.referredFriends | referrals:read | whom | GET /referrals | (limit: 1)
+  Player.referredFriendsConnection | referrals:read | whom | GET /referrals | (first: 1)
+  PlayerAttributes.email | contacts:read | exceptOwn | |
+  PlayerAttributes.mobile | contacts:read | exceptOwn | |
+  ReferredFriend.email | contacts:read | | |
+  ReferredFriend.mobileNumber | contacts:read | | |
+  ReferredFriend.player | players:read | whom | GET /player |
+  UpsertPlayerPayload.player | players:read | whom | GET /player |
+  TrackEventsPayload.player | players:read | whom | GET /player |
+`);
+const NEEDS = new Map<string, Need>(
+  FIELDS.map(([name, scope, of]) => [name, { scope, whom: of === 'whom', exceptOwn: of === 'exceptOwn' }]),
+);
+const CALLS = new Map(FIELDS.flatMap(([name, , , call]) => (call ? [[name, call]] : [])));
+const ARGUMENTS = new Map(FIELDS.map(([name, , , , args = '']) => [name, args]));
 
 interface Step {
   type: GraphQLObjectType;
@@ -136,13 +112,13 @@ function waysToEveryField(): Step[][] {
     seen.add(key);
     const fields = Object.values(type.getFields());
     const leaves = fields.filter(
-      (field) => isLeafType(getNamedType(field.type)) && !NEEDS[`${type.name}.${field.name}`],
+      (field) => isLeafType(getNamedType(field.type)) && !NEEDS.get(`${type.name}.${field.name}`),
     );
     const beside = leaves.slice(1).map(({ name }) => name);
     for (const field of fields) {
       if (beside.includes(field.name)) continue;
       const way = [...above, { type, field, beside: field === leaves[0] ? beside : [] }];
-      if (!through || NEEDS[`${type.name}.${field.name}`]) ways.push(way);
+      if (!through || NEEDS.get(`${type.name}.${field.name}`)) ways.push(way);
       const inner = getNamedType(field.type);
       if (isObjectType(inner)) waiting.push([inner, way]);
       else if (isAbstractType(inner)) {
@@ -160,7 +136,7 @@ function operationOf(way: Step[], id: string): string {
   const leaf = last && isLeafType(getNamedType(last.field.type)) ? '' : ' { __typename }';
   const selection = way.reduceRight(
     (inner, step) =>
-      ` { ${[...step.beside, ''].join(' ')}${step.field.name}${ARGUMENTS[nameOf(step)]?.(id) ?? ''}${step.on ? ` { ... on ${step.on}${inner} }` : inner} }`,
+      ` { ${[...step.beside, ''].join(' ')}${step.field.name}${ARGUMENTS.get(nameOf(step))?.replace('ID', id) ?? ''}${step.on ? ` { ... on ${step.on}${inner} }` : inner} }`,
     leaf,
   );
   return `${way[0]?.type.name === 'Mutation' ? 'mutation' : 'query'}${selection}`;
@@ -181,11 +157,11 @@ function isPlayer({ field, on }: Step): boolean {
 
 /** Whether the next step is allowed and has a call of its own, so that the player is not read for it. */
 function hasOwnCall(next: Step | undefined, caller: TestCaller, about: string): boolean {
-  return next !== undefined && CALLS[nameOf(next)] !== undefined && isAllowed(next, caller, about);
+  return next !== undefined && CALLS.get(nameOf(next)) !== undefined && isAllowed(next, caller, about);
 }
 
 function isAllowed(step: Step, caller: TestCaller, about: string): boolean {
-  const need = NEEDS[nameOf(step)];
+  const need = NEEDS.get(nameOf(step));
   const isOwn = caller.sub === about;
   if (!need || (need.exceptOwn && isOwn)) return true;
   return caller.scopes.has(need.scope) && (!need.whom || isOwn || caller.scopes.has('any-player'));
@@ -201,8 +177,8 @@ function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
     if (name === 'ReferredFriend.player') about = 'f1';
     if (!isAllowed(step, caller, about)) return { calls, refused: index };
     if (name === 'Query.me' && caller.sub === undefined) return { calls, nobody: true };
-    const call = CALLS[name];
-    if (call && !(isPlayer(step) && hasOwnCall(way[index + 1], caller, about))) calls.push(call(about));
+    const call = CALLS.get(name);
+    if (call && !(isPlayer(step) && hasOwnCall(way[index + 1], caller, about))) calls.push(`${call} ${about}`);
   }
   return { calls };
 }
@@ -237,16 +213,16 @@ async function start(identity?: Identity): Promise<Gateway> {
   started.upstream.on('DELETE /player', { raw: '' });
   // A known document is not limited as a new one, whoever sends it.
   const server = client(...WHAT, 'any-player');
-  for (const way of ways) for (const id of ['p1', 'p2']) await started.as(server, operationOf(way, id));
+  const operations = ways.flatMap((way) => ['p1', 'p2'].map((id) => operationOf(way, id)));
+  while (operations.length > 0) await Promise.all(operations.splice(0, 20).map((one) => started.as(server, one)));
   return started;
 }
 
 let all: Gateway;
 let mapped: Gateway;
 beforeAll(async () => {
-  all = await start();
-  mapped = await start(MAPPED);
-});
+  [all, mapped] = await Promise.all([start(), start(MAPPED)]);
+}, 60_000);
 beforeEach(() => all.upstream.forget());
 afterAll(async () => {
   await all.close();
@@ -286,7 +262,7 @@ describe('every field', () => {
     const ruled = ways
       .map((way) => way.at(-1))
       .filter((step) => step && /^(?:Query|Mutation|Player)$/.test(step.type.name));
-    expect(ruled.flatMap((step) => (step && !NEEDS[nameOf(step)] ? [nameOf(step)] : []))).toEqual([INTROSPECTION]);
+    expect(ruled.flatMap((step) => (step && !NEEDS.get(nameOf(step)) ? [nameOf(step)] : []))).toEqual([INTROSPECTION]);
     const asked = ways
       .filter((way) => !way.some(({ on }) => on))
       .reduce((sum, way) => sum + 1 + (way.at(-1)?.beside.length ?? 0), 0);
@@ -301,7 +277,7 @@ describe('every field', () => {
   test.each(['node', '_entities'])('of a player is reached through %s too', (through) => {
     const throughIt = throughAbstract.filter((way) => way.some(({ field, on }) => on && field.name === through));
     const reached = new Set(throughIt.map((way) => way.at(-1)).map((step) => step && nameOf(step)));
-    const ruled = Object.keys(NEEDS).filter((name) => !/^(?:Query|Mutation|\w+Payload)\./.test(name));
+    const ruled = [...NEEDS.keys()].filter((name) => !/^(?:Query|Mutation|\w+Payload)\./.test(name));
     expect(ruled.filter((name) => !reached.has(name))).toEqual([]);
   });
 
@@ -345,7 +321,7 @@ describe('every field', () => {
   }
 
   test('that is allowed arrives', async () => {
-    for (const way of ways.filter((steps) => NEEDS[nameOf(steps.at(-1) as Step)])) {
+    for (const way of ways.filter((steps) => NEEDS.get(nameOf(steps.at(-1) as Step)))) {
       const { data } = await all.as(player('p1', ...WHAT, 'any-player'), operationOf(way, 'p1'));
       expect([operationOf(way, 'p1'), valueAt(data, way) ?? null]).not.toEqual([operationOf(way, 'p1'), null]);
     }
@@ -356,81 +332,26 @@ describe('every field', () => {
 const noContacts = player('p1', 'players:read', 'referrals:read', 'players:write', 'events:write', 'any-player');
 const noOthers = player('p1', 'players:read', 'referrals:read', 'coupons:read', 'contacts:read');
 
-const aroundContacts: [name: string, operation: string, path: string[]][] = [
-  [
-    'friends',
-    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { email mobileNumber displayName } } } }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    'friends under an alias',
-    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { displayName: email status: mobileNumber } } } }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    'friends in a fragment',
-    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { ...F } } } } fragment F on ReferredFriend { email }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    'friends in an inline fragment',
-    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { ... { nodes { ... on ReferredFriend { ... { email } } } } } } }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    'friends, included',
-    'query ($yes: Boolean = true) { player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { email @include(if: $yes) } } } }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    "a connection's nodes",
-    '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: 3) { nodes { email } } } }',
-    ['player', 'referredFriendsConnection', 'nodes'],
-  ],
-  [
-    "a connection's edges",
-    '{ player(playerUniqueId: "p1") { referredFriendsConnection(first: 3) { edges { node { email } } } } }',
-    ['player', 'referredFriendsConnection', 'edges'],
-  ],
-  [
-    'friends as players',
-    '{ player(playerUniqueId: "p1") { referredFriends(limit: 3) { nodes { player { attributes { email } } } } } }',
-    ['player', 'referredFriends', 'nodes'],
-  ],
-  [
-    'a node',
-    '{ node(id: "p2") { ... on Node { ... on Player { attributes { displayName: email } } } } }',
-    ['node', 'attributes', 'displayName'],
-  ],
-  [
-    "a node's friends",
-    '{ node(id: "p1") { ...F } } fragment F on Player { referredFriends(limit: 3) { nodes { email } } }',
-    ['node', 'referredFriends', 'nodes'],
-  ],
-  ['somebody else', '{ player(playerUniqueId: "p2") { attributes { email } } }', ['player', 'attributes', 'email']],
-  [
-    'somebody else under an alias',
-    '{ me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } }',
-    ['me', 'attributes', 'firstName'],
-  ],
-  ['a list of players', '{ players(playerUniqueIds: ["p2", "p3"]) { attributes { email } } }', ['players']],
-  ['a list with the caller in it', '{ players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } }', ['players']],
-  [
-    'the payload of an upsert',
-    'mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } }',
-    ['upsertPlayer', 'player', 'attributes', 'email'],
-  ],
-  [
-    'the payload of events',
-    'mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } }',
-    ['trackEvents', 'player', 'attributes', 'mobile'],
-  ],
-  [
-    'friends of friends',
-    '{ me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } }',
-    ['me', 'referredFriends', 'nodes', '0', 'player', 'referredFriends', 'nodes'],
-  ],
-];
+const FRIENDS = 'player(playerUniqueId: "p1") { referredFriends(limit: 3)';
+const aroundContacts = rows<[name: string, operation: string, path: string]>(`
+  friends | { ${FRIENDS} { nodes { email mobileNumber displayName } } } } | player.referredFriends.nodes
+  friends under an alias | { ${FRIENDS} { nodes { displayName: email status: mobileNumber } } } } | player.referredFriends.nodes
+  friends in a fragment | { ${FRIENDS} { nodes { ...F } } } } fragment F on ReferredFriend { email } | player.referredFriends.nodes
+  friends in an inline fragment | { ${FRIENDS} { ... { nodes { ... on ReferredFriend { ... { email } } } } } } } | player.referredFriends.nodes
+  friends, included | query ($yes: Boolean = true) { ${FRIENDS} { nodes { email @include(if: $yes) } } } } | player.referredFriends.nodes
+  a connection's nodes | { me { referredFriendsConnection(first: 3) { nodes { email } } } } | me.referredFriendsConnection.nodes
+  a connection's edges | { me { referredFriendsConnection(first: 3) { edges { node { email } } } } } | me.referredFriendsConnection.edges
+  friends as players | { ${FRIENDS} { nodes { player { attributes { email } } } } } } | player.referredFriends.nodes
+  a node | { node(id: "p2") { ... on Node { ... on Player { attributes { displayName: email } } } } } | node.attributes.displayName
+  a node's friends | { node(id: "p1") { ...F } } fragment F on Player { referredFriends(limit: 3) { nodes { email } } } | node.referredFriends.nodes
+  somebody else | { player(playerUniqueId: "p2") { attributes { email } } } | player.attributes.email
+  somebody else under an alias | { me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } } | me.attributes.firstName
+  a list of players | { players(playerUniqueIds: ["p2", "p3"]) { attributes { email } } } | players
+  a list with the caller in it | { players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } } | players
+  the payload of an upsert | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } } | upsertPlayer.player.attributes.email
+  the payload of events | mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } } | trackEvents.player.attributes.mobile
+  friends of friends | { me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } } | me.referredFriends.nodes.player.referredFriends.nodes
+`);
 
 /** Contacts of anybody, except the player p1's own. */
 const CONTACTS = /(?:[pf](?!1@)\d+@example\.com)|\+1555\d+/;
@@ -444,7 +365,7 @@ test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, ope
     for (const { path: at, extensions } of errors) {
       expect(extensions['code']).toBe('FORBIDDEN');
       const names = (keys: readonly unknown[] = []) => keys.filter((key) => !/^\d+$/.test(String(key)));
-      expect(names(at).slice(0, names(path).length)).toEqual(names(path));
+      expect(`${names(at).join('.')}.`).toMatch(new RegExp(`^${path}\\.`));
       expect(valueAtPath(data, at)).toBeNull();
     }
     const { text: open, errors: none } = await all.as(player('p1', ...WHAT, 'any-player'), operation);
@@ -484,43 +405,25 @@ test('a player sees its own contacts without contacts:read, however it asks for 
   expect({ data, errors }).toEqual({ data: { me: mine, a: mine, b: [mine] }, errors: [] });
 });
 
-const aroundWhom: [name: string, operation: string][] = [
-  ['an alias', '{ me: player(playerUniqueId: "p2") { id } }'],
-  ['a fragment', '{ ...Q } fragment Q on Query { player(playerUniqueId: "p2") { id } }'],
-  ['an inline fragment', '{ ... on Query { ... { player(playerUniqueId: "p2") { id } } } }'],
-  ['a node', '{ node(id: "p2") { id } }'],
-  ['a node in a fragment', '{ ...Q } fragment Q on Query { node(id: "p2") { ... on Player { coupons { code } } } }'],
-  ['a list', '{ players(playerUniqueIds: ["p1", "p2"]) { id } }'],
-  ['a list that is no list', '{ players(playerUniqueIds: "p2") { id } }'],
-  [
-    'a variable',
-    'query ($id: ID = "p2") { player(playerUniqueId: "p1") { id } other: player(playerUniqueId: $id) { coupons { code } } }'.replace(
-      '$id: ID =',
-      '$id: ID! =',
-    ),
-  ],
-  ['another case', '{ player(playerUniqueId: "P1") { id } }'],
-  ['white space', '{ player(playerUniqueId: "p1 ") { id } }'],
-  ['an escaped path', '{ player(playerUniqueId: "p1/../p2") { id } }'],
-  ['an invisible letter', '{ player(playerUniqueId: "p1\\u200b") { id } }'],
-  ['a write for somebody else', 'mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { serviceId } }'],
-  [
-    'a write for oneself, without the scope',
-    'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }',
-  ],
-  [
-    'events for oneself, without the scope',
-    'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "place_order" }] }) { eventNames } }',
-  ],
-  [
-    'deleting oneself, without the scope',
-    'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }',
-  ],
-  [
-    'several writes',
-    'mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } b: deletePlayer(input: { playerUniqueId: "p2" }) { deletedPlayerUniqueId } }',
-  ],
-];
+const aroundWhom = rows<[name: string, operation: string]>(`
+  an alias | { me: player(playerUniqueId: "p2") { id } }
+  a fragment | { ...Q } fragment Q on Query { player(playerUniqueId: "p2") { id } }
+  an inline fragment | { ... on Query { ... { player(playerUniqueId: "p2") { id } } } }
+  a node | { node(id: "p2") { id } }
+  a node in a fragment | { ...Q } fragment Q on Query { node(id: "p2") { ... on Player { coupons { code } } } }
+  a list | { players(playerUniqueIds: ["p1", "p2"]) { id } }
+  a list that is no list | { players(playerUniqueIds: "p2") { id } }
+  a variable | query ($id: ID! = "p2") { player(playerUniqueId: "p1") { id } other: player(playerUniqueId: $id) { coupons { code } } }
+  another case | { player(playerUniqueId: "P1") { id } }
+  white space | { player(playerUniqueId: "p1 ") { id } }
+  an escaped path | { player(playerUniqueId: "p1/../p2") { id } }
+  an invisible letter | { player(playerUniqueId: "p1\\u200b") { id } }
+  a write for somebody else | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { serviceId } }
+  a write for oneself, without the scope | mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }
+  events for oneself, without the scope | mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "place_order" }] }) { eventNames } }
+  deleting oneself, without the scope | mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }
+  several writes | mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } b: deletePlayer(input: { playerUniqueId: "p2" }) { deletedPlayerUniqueId } }
+`);
 
 test.each(aroundWhom)('%s does not lead to what the token does not allow', async (_name, operation) => {
   for (let time = 0; time < 2; time += 1) {
@@ -651,38 +554,16 @@ describe('a schema', () => {
     expect(() => enforceAccess(extended)).toThrow(`${type}.everything has no @access rule: say who may ask for it.`);
   });
 
-  test.each([
-    [
-      'an unknown scope',
-      'extend type Query { x: String @access(scope: "players:raed") }',
-      'Query.x: @access names the unknown scope "players:raed".',
-    ],
-    [
-      'a path to no argument',
-      'extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") }',
-      'Query.x: @access: "playerUniqueId" names no argument of the field.',
-    ],
-    [
-      'a rule on an interface',
-      'interface Named { displayName: String @access(scope: "players:read") }',
-      'Named.displayName: put @access on the fields of the implementing types.',
-    ],
-    [
-      'an interface that is guarded in one type and open in another',
-      'extend type UserError implements Node { id: ID! }',
-      'Node.id has an @access rule in some types and none in UserError.',
-    ],
-    [
-      'a field without a rule that leads to a player',
-      'extend type Coupon { holder: Player }',
-      'Coupon.holder leads to a player and has no @access rule.',
-    ],
-    [
-      'one that leads there through a union',
-      'union Anybody = Coupon | Player extend type Coupon { holders: [Anybody] }',
-      'Coupon.holders leads to a player and has no @access rule.',
-    ],
-  ])('with %s cannot be started', (_name, extension, message) => {
+  test.each(
+    rows<[name: string, extension: string, message: string]>(`
+    an unknown scope | extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
+    a path to no argument | extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
+    a rule on an interface | interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
+    an interface that is guarded in one type | extend type UserError implements Node { id: ID! } | Node.id has an @access rule in some types and none in UserError.
+    a field without a rule that leads to a player | extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
+    one that leads there through a union | union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.
+    `),
+  )('with %s cannot be started', (_name, extension, message) => {
     expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Route } from 'playwright-core';
 import { startDemo } from './kit/demo.ts';
 import { startBoth, type TestGateway } from './kit/gateway.ts';
 import { examples } from './kit/schema.ts';
@@ -52,10 +52,15 @@ if (executablePath === undefined) {
   test(
     'GraphiQL runs the examples, shows the documentation, and asks nobody but the gateway',
     async () => {
-      const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      const page = await context.newPage();
       const seen = watch(page);
       await page.goto(`${gateway.url}/graphiql`);
       await execute(page, 'Demo Player');
+      for (const name of ['UpsertPlayer', 'TrackEvents', 'DeletePlayer', 'Node']) {
+        const box = await page.getByRole('tab', { name, exact: true }).boundingBox();
+        expect(box && box.x >= 0 && box.x + box.width <= 1280 && box.y + box.height <= 800).toBe(true);
+      }
       await page.screenshot({ path: join(tmpdir(), 'graphiql.png') });
 
       const tabs = await page.getByRole('tab').allInnerTexts();
@@ -73,6 +78,11 @@ if (executablePath === undefined) {
       await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
       await page.getByRole('link', { name: 'Query', exact: true }).click();
       await page.getByText("One player by the client's own identifier.").waitFor();
+
+      const again = await context.newPage();
+      await again.goto(`${gateway.url}/graphiql`);
+      await again.getByRole('tab', { name: /^MobileScreen\b/, selected: true }).waitFor();
+      await context.close();
 
       expect([...seen.hosts]).toEqual([new URL(gateway.url).host]);
       expect(seen.complaints).toEqual([]);
@@ -129,25 +139,18 @@ if (executablePath === undefined) {
     PATIENCE_MS,
   );
 
-  test(
-    'the Sandbox at /graphql, without the internet, leads to GraphiQL',
-    async () => {
+  test.each<[string, (route: Route) => unknown]>([
+    ['without the internet', (route) => route.abort()],
+    ['behind a firewall that never answers', () => undefined],
+  ])(
+    'the Sandbox at /graphql, %s, shows a link to GraphiQL',
+    async (_where, handle) => {
       const page = await browser.newPage();
-      await page.route(/apollographql\.com|googleapis\.com/, (route) => route.abort());
-      await page.goto(`${gateway.url}/graphql`);
+      await page.route(/apollographql\.com|googleapis\.com/, handle);
+      await page.goto(`${gateway.url}/graphql`, { waitUntil: 'commit' });
+      await page.getByRole('link', { name: 'GraphiQL' }).click({ timeout: 10_000 });
       await page.waitForURL(`${gateway.url}/graphiql`);
       await execute(page, 'Demo Player');
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'the Sandbox at /graphql, behind a firewall that never answers, leads to GraphiQL',
-    async () => {
-      const page = await browser.newPage();
-      await page.route(/apollographql\.com|googleapis\.com/, () => undefined);
-      await page.goto(`${gateway.url}/graphql`, { waitUntil: 'commit' });
-      await page.waitForURL(`${gateway.url}/graphiql`);
     },
     PATIENCE_MS,
   );

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/environment.ts';
 import { reveal } from '../src/config/secret.ts';
+import { rows } from './kit/rows.ts';
 
 /* What is said about an environment that cannot be run with: everything that is wrong, in one report, and no secret. */
 
@@ -81,63 +82,47 @@ test.each(COMPLETE)('accepts %s', (_name, env) => {
   expect(report(env)).toEqual([]);
 });
 
-/** Variables that cannot be used, each alone: the values, and what the report says. Values of secrets are not shown. */
-const UNUSABLE: [name: string, problem: string, ...values: string[]][] = [
-  ['REST_BASE_URL', 'must be a URL that begins with http:// or https://', 'ftp://x'],
-  ['REST_BASE_URL', 'must not end with /api/v3.0, which is added to it', 'https://rewards.example/api/v3.0/'],
-  ['REST_BASE_URL', 'must have no user, query or fragment', 'https://user:hunter2@rewards.example'],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'must have no user, query or fragment', 'https://c.example/?token=hunter2'],
-  [
-    'REDIS_URL',
-    'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
-    'redis://default:ab/hunter2@127.0.0.1:6379',
-    'redis://:100%@127.0.0.1',
-    'redis://:a%ff@127.0.0.1',
-    'redis://u:hunter2@',
-    'http://127.0.0.1',
-    'cache',
-  ],
-  [
-    'CORS_ORIGINS',
-    'must be a comma-separated list of origins such as https://app.example.com, without a path',
-    'https://a.example,b.example',
-    'https://a.example/',
-  ],
-  ['FEDERATION', 'must be one of true, false', 'yes'],
-  ['LOG_LEVEL', 'must be one of trace, debug, info, warn, error, fatal, silent', 'loud'],
-  ['NODE_ENV', 'must be one of production, development, test', 'prod', 'PRODUCTION', 'staging'],
-  [
-    'TRUST_PROXY',
-    'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
-    ...['loopbakc', '-1', '100', 'yes', '10.0.0.0/33', '10.0.0/8', 'proxy.example', '10.0.0.1,'],
-  ],
-  ...(
-    [
-      ['PORT', 0, 65_535],
-      ['MANAGEMENT_PORT', 0, 65_535],
-      ['REST_CONNECTIONS', 1, 10_000],
-      ['SHUTDOWN_DELAY_MS', 0, 600_000],
-      ['JWT_MAX_LIFETIME_S', 0, 315_360_000],
-      ['OPERATION_TIMEOUT_MS', 1, 600_000],
-      ['SHUTDOWN_GRACE_MS', 1, 600_000],
-      ['MAX_BODY_BYTES', 1_024, 16_777_216],
-      ['MAX_TOKENS', 10, 100_000],
-      ['MAX_DEPTH', 1, 100],
-      ['MAX_COMPLEXITY', 1, 10_000_000],
-      ['MAX_UPSTREAM_CALLS', 1, 10_000],
-    ] as [string, number, number][]
-  ).map(([name, min, max]): [string, string, ...string[]] => {
-    for (const fit of [min, max]) expect(report({ [name]: String(fit) })).toEqual([]);
-    const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', ' 5', 'NaN'].map(String);
-    return [name, `must be a whole number between ${min} and ${max}`, ...unfit];
-  }),
-];
+/** Variables that cannot be used, each alone: what the report says, and the values. */
+const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
+  REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
+  REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/
+  REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example
+  OTEL_EXPORTER_OTLP_ENDPOINT | must have no user, query or fragment | https://c.example/?token=hunter2
+  REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | cache
+  CORS_ORIGINS | must be a comma-separated list of origins such as https://app.example.com, without a path | https://a.example,b.example | https://a.example/
+  FEDERATION | must be one of true, false | yes
+  LOG_LEVEL | must be one of trace, debug, info, warn, error, fatal, silent | loud
+  NODE_ENV | must be one of production, development, test | prod | PRODUCTION | staging
+  TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | -1 | 100 | yes | 10.0.0.0/33 | 10.0.0/8 | proxy.example | 10.0.0.1,
+`);
 
-test.each(UNUSABLE)('%s %s', (name, problem, ...values) => {
+test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));
+
+function expectUnusable(name: string, problem: string, values: string[]): void {
   for (const value of values) {
+    // Values of secrets are not shown, nor is what may have one.
     const shown = name === 'REDIS_URL' || /[@?]/.test(value) ? '' : ` (given: "${value}")`;
     expect(report({ [name]: value })).toEqual([`${name}: ${problem}${shown}`]);
   }
+}
+
+test.each([
+  ['PORT', 0, 65_535],
+  ['MANAGEMENT_PORT', 0, 65_535],
+  ['REST_CONNECTIONS', 1, 10_000],
+  ['SHUTDOWN_DELAY_MS', 0, 600_000],
+  ['JWT_MAX_LIFETIME_S', 0, 315_360_000],
+  ['OPERATION_TIMEOUT_MS', 1, 600_000],
+  ['SHUTDOWN_GRACE_MS', 1, 600_000],
+  ['MAX_BODY_BYTES', 1_024, 16_777_216],
+  ['MAX_TOKENS', 10, 100_000],
+  ['MAX_DEPTH', 1, 100],
+  ['MAX_COMPLEXITY', 1, 10_000_000],
+  ['MAX_UPSTREAM_CALLS', 1, 10_000],
+])('%s lies between %d and %d', (name, min, max) => {
+  for (const fit of [min, max]) expect(report({ [name]: String(fit) })).toEqual([]);
+  const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', ' 5', 'NaN'].map(String);
+  expectUnusable(name, `must be a whole number between ${min} and ${max}`, unfit);
 });
 
 const KEY_FORM = 'must be a public key in PEM: RSA with at least 2048 bits, P-256, P-384, P-521 or Ed25519';

@@ -16,7 +16,8 @@ const OWN = ['players:read', 'coupons:read', 'referrals:read'];
 interface Provider {
   name: string;
   env: Record<string, string>;
-  header: Json;
+  /** Beside the algorithm and the type JWT. */
+  header?: Json;
   /** The claims of a token of the player p1 with the scopes of a phone app. */
   claims(scopes?: readonly string[], player?: unknown): Json;
   /** A token of the same application that is not meant for APIs. */
@@ -25,135 +26,85 @@ interface Provider {
   machine?: Json;
 }
 
+const MACHINE = ['players:read', 'any-player'];
 const times = () => ({ iat: now(), exp: now() + 3_600 });
-const present = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
-const prefixed = (prefix: string, scopes: readonly string[]) => scopes.map((scope) => `${prefix}${scope}`);
-const MAPPED_SCOPES = [...OWN, 'any-player'];
-const mapOf = (prefix: string) =>
-  JSON.stringify(Object.fromEntries(MAPPED_SCOPES.map((scope) => [`${prefix}${scope}`, [scope]])));
+/** A claim of scopes; absent without scopes. */
+const some = (scopes: readonly string[], claim: unknown = scopes) => (scopes.length > 0 ? claim : undefined);
 
 const PROVIDERS: Provider[] = [
   {
     name: 'Auth0',
     env: {
-      JWT_ISSUER: 'https://acme.eu.auth0.com/',
-      JWT_AUDIENCE: 'https://rewards.acme.example',
-      JWT_PLAYER_CLAIM: 'https://acme.example/player_id',
-      JWT_SCOPE_CLAIM: 'permissions,scope',
+      ...{ JWT_ISSUER: 'https://acme.eu.auth0.com/', JWT_AUDIENCE: 'https://rewards.acme.example' },
+      ...{ JWT_PLAYER_CLAIM: 'https://acme.example/player_id', JWT_SCOPE_CLAIM: 'permissions,scope' },
     },
-    header: { alg: 'RS256', typ: 'JWT' },
     claims: (scopes = OWN, player = 'p1') => ({
-      iss: 'https://acme.eu.auth0.com/',
-      sub: 'auth0|65a1b2c3d4e5f60718293a4b',
+      ...{ iss: 'https://acme.eu.auth0.com/', sub: 'auth0|65a1b2c3d4e5f60718293a4b', azp: 'AbCdEf' },
       aud: ['https://rewards.acme.example', 'https://acme.eu.auth0.com/userinfo'],
-      ...times(),
-      azp: 'AbCdEf',
-      scope: 'openid profile',
-      ...(scopes.length > 0 ? { permissions: scopes } : {}),
-      ...present('https://acme.example/player_id', player),
+      ...{ scope: 'openid profile', permissions: some(scopes), 'https://acme.example/player_id': player },
     }),
     idToken: { aud: 'AbCdEf' },
-    machine: { sub: 'AbC@clients', gty: 'client-credentials', permissions: ['players:read', 'any-player'] },
+    machine: { sub: 'AbC@clients', gty: 'client-credentials', permissions: MACHINE },
   },
   {
     name: 'Okta',
     env: {
-      JWT_ISSUER: 'https://acme.okta.com/oauth2/default',
-      JWT_AUDIENCE: 'api://rewards',
-      JWT_SCOPE_CLAIM: 'scp',
-      JWT_PLAYER_CLAIM: 'playerId',
+      ...{ JWT_ISSUER: 'https://acme.okta.com/oauth2/default', JWT_AUDIENCE: 'api://rewards' },
+      ...{ JWT_SCOPE_CLAIM: 'scp', JWT_PLAYER_CLAIM: 'playerId' },
     },
-    header: { alg: 'RS256' },
+    header: { typ: undefined },
     claims: (scopes = OWN, player = 'p1') => ({
-      ver: 1,
-      iss: 'https://acme.okta.com/oauth2/default',
-      aud: 'api://rewards',
-      ...times(),
-      cid: '0oa1gjh63g214q0Hq0g4',
-      uid: '00uid4BxXw6I6TV4m0g3',
-      ...(scopes.length > 0 ? { scp: ['openid', ...scopes] } : {}),
-      sub: 'ada@shop.example',
-      ...present('playerId', player),
+      ...{ ver: 1, iss: 'https://acme.okta.com/oauth2/default', aud: 'api://rewards', sub: 'ada@shop.example' },
+      ...{ cid: '0oa1gjh63g214q0Hq0g4', uid: '00uid4BxXw6I6TV4m0g3' },
+      ...{ scp: some(scopes, ['openid', ...scopes]), playerId: player },
     }),
     idToken: { aud: '0oa1gjh63g214q0Hq0g4' },
-    machine: { sub: '0oa1gjh63g214q0Hq0g4', scp: ['players:read', 'any-player'] },
+    machine: { sub: '0oa1gjh63g214q0Hq0g4', scp: MACHINE },
   },
   {
     name: 'Entra',
     env: {
       JWT_ISSUER: 'https://login.microsoftonline.com/72f988bf/v2.0,https://sts.windows.net/72f988bf/',
-      JWT_AUDIENCE: '6e74172b,api://6e74172b',
-      JWT_SCOPE_CLAIM: 'scp,roles',
-      JWT_PLAYER_CLAIM: 'extn.playerId',
-      JWT_REQUIRE: 'tid=72f988bf',
+      ...{ JWT_AUDIENCE: '6e74172b,api://6e74172b', JWT_REQUIRE: 'tid=72f988bf' },
+      ...{ JWT_SCOPE_CLAIM: 'scp,roles', JWT_PLAYER_CLAIM: 'extn.playerId' },
     },
-    header: { alg: 'RS256', typ: 'JWT' },
     claims: (scopes = OWN, player = 'p1') => ({
-      aud: '6e74172b',
-      iss: 'https://login.microsoftonline.com/72f988bf/v2.0',
-      ...times(),
-      azp: 'f2d19332',
-      oid: '690222be',
-      sub: 'HKZpfaHyWadeOouYlitjrI-KffTm222X5rrV3xDqfKQ',
-      tid: '72f988bf',
-      ver: '2.0',
-      ...(scopes.length > 0 ? { scp: scopes.join(' ') } : {}),
-      ...present('extn.playerId', player),
+      ...{ aud: '6e74172b', iss: 'https://login.microsoftonline.com/72f988bf/v2.0', azp: 'f2d19332', oid: '690222be' },
+      ...{ sub: 'HKZpfaHyWadeOouYlitjrI-KffTm222X5rrV3xDqfKQ', tid: '72f988bf', ver: '2.0' },
+      ...{ scp: some(scopes, scopes.join(' ')), 'extn.playerId': player },
     }),
     idToken: { aud: 'f2d19332' },
-    machine: { sub: 'f2d19332', scp: undefined, roles: ['players:read', 'any-player'] },
+    machine: { sub: 'f2d19332', scp: undefined, roles: MACHINE },
   },
   {
     name: 'Keycloak',
     env: {
-      JWT_ISSUER: 'https://id.acme.example/realms/shop',
-      JWT_AUDIENCE: 'phone-app',
-      JWT_AUDIENCE_CLAIM: 'azp',
-      JWT_REQUIRE: 'typ=Bearer',
+      ...{ JWT_ISSUER: 'https://id.acme.example/realms/shop', JWT_AUDIENCE: 'phone-app', JWT_AUDIENCE_CLAIM: 'azp' },
+      ...{ JWT_REQUIRE: 'typ=Bearer', JWT_PLAYER_CLAIM: 'player_id' },
       JWT_SCOPE_CLAIM: '/resource_access/gateway/roles',
-      JWT_PLAYER_CLAIM: 'player_id',
     },
-    header: { alg: 'RS256', typ: 'JWT' },
     claims: (scopes = OWN, player = 'p1') => ({
-      ...times(),
-      iss: 'https://id.acme.example/realms/shop',
-      aud: 'account',
-      sub: 'f9e2c1b0-0000-4000-8000-000000000001',
-      typ: 'Bearer',
-      azp: 'phone-app',
-      scope: 'openid profile email',
-      preferred_username: 'ada',
-      resource_access: {
-        account: { roles: ['view-profile'] },
-        ...(scopes.length > 0 ? { gateway: { roles: scopes } } : {}),
-      },
-      ...present('player_id', player),
+      ...{ iss: 'https://id.acme.example/realms/shop', aud: 'account', typ: 'Bearer', azp: 'phone-app' },
+      ...{ sub: 'f9e2c1b0-0000-4000-8000-000000000001', scope: 'openid profile email', preferred_username: 'ada' },
+      resource_access: { account: { roles: ['view-profile'] }, gateway: some(scopes, { roles: scopes }) },
+      player_id: player,
     }),
     idToken: { typ: 'ID', aud: 'phone-app' },
-    machine: { sub: 'service-account', resource_access: { gateway: { roles: ['players:read', 'any-player'] } } },
+    machine: { sub: 'service-account', resource_access: { gateway: { roles: MACHINE } } },
   },
   {
     name: 'Cognito',
     env: {
-      JWT_ISSUER: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc',
-      JWT_AUDIENCE: '7abc',
-      JWT_AUDIENCE_CLAIM: 'client_id',
-      JWT_REQUIRE: 'token_use=access',
-      JWT_SCOPE_MAP: mapOf('gateway/'),
-      JWT_PLAYER_CLAIM: 'player_id',
+      ...{ JWT_ISSUER: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc', JWT_AUDIENCE: '7abc' },
+      ...{ JWT_AUDIENCE_CLAIM: 'client_id', JWT_REQUIRE: 'token_use=access', JWT_PLAYER_CLAIM: 'player_id' },
+      JWT_SCOPE_MAP: JSON.stringify(Object.fromEntries([...OWN, ...MACHINE].map((one) => [`gateway/${one}`, [one]]))),
     },
-    header: { alg: 'RS256' },
+    header: { typ: undefined },
     claims: (scopes = OWN, player = 'p1') => ({
-      sub: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
-      iss: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc',
-      version: 2,
-      client_id: '7abc',
-      token_use: 'access',
-      ...(scopes.length > 0 ? { scope: ['openid', ...prefixed('gateway/', scopes)].join(' ') } : {}),
-      auth_time: now(),
-      ...times(),
-      username: 'ada',
-      ...present('player_id', player),
+      ...{ sub: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee', username: 'ada', version: 2, auth_time: now() },
+      ...{ iss: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc', client_id: '7abc', token_use: 'access' },
+      scope: some(scopes, ['openid', ...scopes.map((scope) => `gateway/${scope}`)].join(' ')),
+      player_id: player,
     }),
     idToken: { client_id: undefined, aud: '7abc', token_use: 'id' },
     machine: { sub: '7abc', scope: 'gateway/players:read gateway/any-player' },
@@ -161,22 +112,13 @@ const PROVIDERS: Provider[] = [
   {
     name: 'Firebase',
     env: {
-      JWT_ISSUER: 'https://securetoken.google.com/acme-rewards',
-      JWT_AUDIENCE: 'acme-rewards',
-      JWT_DEFAULT_SCOPES: OWN.join(','),
-      JWT_PLAYER_CLAIM: 'playerId',
+      ...{ JWT_ISSUER: 'https://securetoken.google.com/acme-rewards', JWT_AUDIENCE: 'acme-rewards' },
+      ...{ JWT_DEFAULT_SCOPES: OWN.join(','), JWT_PLAYER_CLAIM: 'playerId' },
     },
-    header: { alg: 'RS256', typ: 'JWT' },
     claims: (_scopes, player = 'p1') => ({
-      iss: 'https://securetoken.google.com/acme-rewards',
-      aud: 'acme-rewards',
-      auth_time: now(),
-      user_id: 'yTfXq0',
-      sub: 'yTfXq0',
-      ...times(),
-      email: 'ada@shop.example',
+      ...{ iss: 'https://securetoken.google.com/acme-rewards', aud: 'acme-rewards', auth_time: now() },
+      ...{ user_id: 'yTfXq0', sub: 'yTfXq0', email: 'ada@shop.example', playerId: player },
       firebase: { identities: { email: ['ada@shop.example'] }, sign_in_provider: 'password' },
-      ...present('playerId', player),
     }),
   },
 ];
@@ -214,7 +156,8 @@ describe.each(PROVIDERS)('$name', ({ env, header, claims, idToken, machine }) =>
   });
   afterAll(() => gateway.kill());
 
-  const mint = (payload: Json, by: Signer = signer) => signed(by, { ...header, kid: 'first' }, payload);
+  const mint = (payload: Json, by: Signer = signer) =>
+    signed(by, { alg: 'RS256', typ: 'JWT', kid: 'first', ...header }, { ...times(), ...payload });
   const ask = (jwt: string, query = SCREEN, id = 'p1'): Promise<Answer> =>
     post(gateway.url, { query, variables: { id } }, { authorization: `Bearer ${jwt}` });
   async function expectNothing(jwt: string, reason?: string, query?: string, id?: string): Promise<void> {

@@ -108,6 +108,27 @@ function open({ url }: TestGateway): Socket {
   return connect(Number(port), hostname);
 }
 
+test('unfinished bodies of a caller take 16 MB at most; further ones get 503', async () => {
+  const { gateway } = await start({});
+  const body = Buffer.alloc(262_143, ' ');
+  const head =
+    'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 262144\r\n\r\n';
+  const clients = Array.from({ length: 70 }, () => open(gateway));
+  const refused = new Promise<number>((resolve) => {
+    let responses = 0;
+    for (const client of clients) {
+      client.once('data', (data) => {
+        expect(String(data)).toMatch(/^HTTP\/1\.1 503 .*\r\nconnection: close\r\n/is);
+        responses += 1;
+        if (responses === 6) resolve(responses);
+      });
+    }
+  });
+  for (const client of clients) client.write(Buffer.concat([Buffer.from(head), body]));
+  expect(await refused).toBe(6);
+  for (const client of clients) client.destroy();
+});
+
 test('clients that go away while their tokens are verified take no slot', async () => {
   const signer = keySigner('RS256', 'k1');
   const keys = createServer((_request, response) => {

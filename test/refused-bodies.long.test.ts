@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Pool } from 'undici';
 import { startBoth } from './kit/gateway.ts';
+import { startProcess } from './kit/process.ts';
 import { raw, requestBytes } from './kit/raw.ts';
+import { secretSigner, token } from './kit/tokens.ts';
 
-/* What becomes of the body of a request that was refused before its body was read. */
+/* What becomes of the body of a request that was refused before its body was read, and what memory bodies take. */
 
 const LIMIT = 32_768;
 const PIECE = Buffer.alloc(65_536, 'x');
@@ -117,7 +121,7 @@ test('a client whose long body is refused sends its next request on another conn
     statuses.push(response.statusCode);
   }
   await pool.close();
-  expect(statuses).toEqual([413, 413, 413]);
+  expect(statuses).toEqual([404, 413, 404]);
 });
 
 test('after a refused request whose body was not read, the connection is closed', async () => {
@@ -128,4 +132,59 @@ test('after a refused request whose body was not read, the connection is closed'
   });
   const next = requestBytes({ method: 'GET', target: '/nope', headers: [localhost] });
   expect((await raw(both.gateway.url, first, next)).statuses).toEqual([404]);
+});
+
+/** Bodies in chunks of one byte without end, on `number` connections; what is closed is opened again. */
+function sendTinyChunks(url: string, head: string, number: number): () => void {
+  const chunks = '1\r\nx\r\n'.repeat(10_000);
+  let over = false;
+  const open = () => {
+    if (over) return;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(head));
+    const send = () => socket.write(chunks, (error) => error || over || setImmediate(send));
+    socket.once('connect', send).on('data', () => undefined);
+    socket.on('error', () => undefined).once('close', () => setTimeout(open, 20));
+    ends.push(() => socket.destroy());
+  };
+  const ends: (() => void)[] = [];
+  for (let left = number; left > 0; left -= 1) open();
+  return () => {
+    over = true;
+    for (const end of ends) end();
+  };
+}
+
+/** Resident memory in megabytes; 0 where there is no /proc. */
+function residentMb(pid: number | undefined): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+// With a Buffer for each chunk, 20 such bodies ended a process with a heap of 256 MB.
+test.each(['/nope', '/graphql'])('one-byte chunks to %s take little memory', async (path) => {
+  const signer = secretSigner();
+  const authorization = `Bearer ${token(signer)}`;
+  const env = { ...signer.env, REST_BASE_URL: both.upstream.url };
+  const gateway = await startProcess(env, ['--max-old-space-size=256']);
+  const lines = [localhost, JSON_TYPE, `Authorization: ${authorization}`, 'Transfer-Encoding: chunked'];
+  const before = residentMb(gateway.child.pid);
+  const stop = sendTinyChunks(gateway.url, `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 20);
+  let most = before;
+  for (let left = 100; left > 0; left -= 1) {
+    await sleep(50);
+    most = Math.max(most, residentMb(gateway.child.pid));
+  }
+  stop();
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: '{"query":"{ __typename }"}',
+    signal: AbortSignal.timeout(3_000),
+  });
+  expect(response.status).toBe(200);
+  expect(most - before).toBeLessThan(150);
+  await gateway.kill();
 });

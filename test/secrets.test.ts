@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { post } from './kit/gateway.ts';
 import { assertNoLeak } from './kit/leaks.ts';
+import { type GatewayProcess, spawnProcess, startProcess } from './kit/process.ts';
 import { raw, requestBytes } from './kit/raw.ts';
 import { secretSigner, signed, token, UNLIMITED } from './kit/tokens.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';
@@ -27,63 +27,19 @@ const TALKATIVE = JSON.stringify({
 });
 
 let upstream: Upstream;
-let gateway: { url: string; management: string; written(): string; end(): Promise<unknown> };
+let gateway: GatewayProcess;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  gateway = await startProcess();
+  gateway = await startProcess({
+    ...{ NODE_ENV: 'production', LOG_LEVEL: 'trace', REST_BASE_URL: upstream.url, REST_TIMEOUT_MS: '500' },
+    ...{ REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY, ...signer.env, ...UNLIMITED },
+  });
 }, 30_000);
 afterAll(async () => {
-  await gateway.end();
+  await gateway.kill();
   await upstream.close();
 });
-
-async function startProcess() {
-  const child = spawn(process.execPath, ['dist/main.js'], {
-    env: {
-      PATH: process.env['PATH'],
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'trace',
-      PORT: '0',
-      MANAGEMENT_PORT: '0',
-      REST_BASE_URL: upstream.url,
-      REST_API_KEY: API_KEY,
-      REST_SECRET_KEY: SECRET_KEY,
-      REST_TIMEOUT_MS: '500',
-      ...signer.env,
-      ...UNLIMITED,
-    },
-  });
-  let written = '';
-  const find = (line: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const [, found] = line.exec(written) ?? [];
-        if (found) resolve(found);
-      };
-      child.stdout.on('data', look);
-      child.once('exit', () => reject(new Error(`The gateway ended:\n${written}`)));
-    });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-    });
-  }
-  const [url, management] = await Promise.all([
-    find(/"url":"(http:\/\/[\d.:]+)"/),
-    find(/"management":"(http:\/\/[\d.:]+)"/),
-  ]);
-  return {
-    url,
-    management,
-    written: () => written,
-    async end() {
-      if (child.exitCode !== null) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
-}
 
 const contacts =
   'attributes { displayName email mobile } referredFriends(limit: 3) { nodes { displayName email mobileNumber } }';
@@ -159,30 +115,16 @@ test('nothing that was ever written or answered holds a key, a token or a contac
       (await raw(gateway.url, requestBytes({ headers: ['Content-Type: application/json', line], body: '{}' }))).text,
     );
   }
-  answers.push(await (await fetch(`${gateway.management}/metrics`)).text());
-  await gateway.end();
+  answers.push((await gateway.page('/metrics')).text);
+  gateway.child.kill('SIGTERM');
+  await gateway.ended;
 
-  const written = gateway.written();
+  const written = gateway.output();
   expect(written).toMatch(/"requestId"|"reqId"/);
-  const secrets = [
-    API_KEY,
-    SECRET_KEY,
-    signer.verifying,
-    own,
-    support,
-    forged,
-    ...[own, support, forged].map((jwt) => jwt.split('.')[2] ?? ''),
-  ];
-  const personal = [
-    EMAIL,
-    MOBILE,
-    DEVICE,
-    'p1@example.com',
-    'p2@example.com',
-    'f1@example.com',
-    '+15550000001',
-    '+441234567890',
-  ];
+  const tokens = [own, support, forged];
+  const secrets = [API_KEY, SECRET_KEY, signer.verifying, ...tokens, ...tokens.map((jwt) => jwt.split('.')[2] ?? '')];
+  const addresses = ['p1@example.com', 'p2@example.com', 'f1@example.com', '+15550000001', '+441234567890'];
+  const personal = [EMAIL, MOBILE, DEVICE, ...addresses];
   for (const secret of [...secrets, ...personal]) {
     expect({ secret, where: around(written, secret) }).toEqual({ secret, where: undefined });
     expect({ secret, where: around(answers.join('\n'), secret) }).toEqual({ secret, where: undefined });
@@ -196,22 +138,12 @@ function around(text: string, secret: string): string | undefined {
 }
 
 test('a configuration that is refused is reported without its secrets', async () => {
-  const child = spawn(process.execPath, ['dist/main.js'], {
-    env: {
-      NODE_ENV: 'production',
-      JWT_SECRET: 'hunter2',
-      REST_API_KEY: 'hunter3',
-      REST_BASE_URL: 'http://hunter4:hunter5@rewards.example',
-    },
+  const { ended, output } = spawnProcess({
+    ...{ NODE_ENV: 'production', JWT_SECRET: 'hunter2', REST_API_KEY: 'hunter3' },
+    ...{ REST_SECRET_KEY: '', REST_BASE_URL: 'http://hunter4:hunter5@rewards.example' },
   });
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-    });
-  }
-  const [code] = await once(child, 'close');
-  expect(code).toBe(1);
+  expect((await ended).code).toBe(1);
+  const written = output();
   for (const name of ['JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE', 'REST_BASE_URL', 'REST_SECRET_KEY']) {
     expect(written).toContain(`  ${name}: `);
   }
@@ -226,3 +158,23 @@ test.each([
 ])('the watch that every test gateway is under sees %s', (_what, line) => {
   expect(() => assertNoLeak(`{"level":30}\n${line}\n`)).toThrow(/must not hold/);
 });
+
+/** Comparing a secret stops at the first difference, so the time tells how much of a guess is right. */
+const COMPARES_SECRET =
+  /(?:\b\w*(?:secret|password|apikey|digest|sha256|signature|token)\w*|reveal\([^)]*\)) [!=]== (?!undefined|'function')|[!=]== (?:\w+\.)*(?:\w*(?:secret|password|apikey|digest|sha256|signature|token)|reveal\()/i;
+
+test.each(['src', 'packages/reference/src'])(
+  '%s compares no secret with === and draws none from Math.random',
+  (root) => {
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const lines = files.flatMap((name) => {
+      const text = readFileSync(`${root}/${name}`, 'utf8');
+      return text.split('\n').map((line) => `${root}/${name}: ${line.trim()}`);
+    });
+    expect(['apiKey === given', 'given !== reveal(key)'].filter((line) => !COMPARES_SECRET.test(line))).toEqual([]);
+    expect(lines.filter((line) => COMPARES_SECRET.test(line))).toEqual([]);
+    const random = lines.filter((line) => line.includes('Math.random') && !/: (?:\*|\/\*\*?|\/\/)/.test(line));
+    // Jitter, as the default of a parameter.
+    expect(random.filter((line) => !/^src\/rest\/[\w-]+\.ts: .*random = Math\.random\b/.test(line))).toEqual([]);
+  },
+);

@@ -113,7 +113,7 @@ const MAX_REMEMBERED_MS = 300_000;
 class VerifiedTokens {
   readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>(BOUNDED);
   /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, string[]>(BOUNDED);
+  readonly #ofCaller = new LRUCache<string, Set<string>>(BOUNDED);
 
   find(token: string, generation: unknown): Caller | undefined {
     const known = this.#tokens.get(token);
@@ -122,8 +122,11 @@ class VerifiedTokens {
 
   /** @param generation Of the keys, before the token was verified with them. */
   add(token: string, { caller, expiresAt }: Verified, generation: unknown): void {
-    const tokens = (this.#ofCaller.get(caller.key) ?? []).filter((other) => other !== token);
-    if (tokens.push(token) > MAX_TOKENS_PER_CALLER) this.#tokens.delete(tokens.shift() ?? '');
+    const tokens = (this.#ofCaller.get(caller.key) ?? new Set()).add(token);
+    for (const oldest of tokens) {
+      if (tokens.size <= MAX_TOKENS_PER_CALLER || !tokens.delete(oldest)) break;
+      this.#tokens.delete(oldest);
+    }
     this.#ofCaller.set(caller.key, tokens);
     const end = Math.min(expiresAt, Date.now() + MAX_REMEMBERED_MS);
     this.#tokens.set(token, { caller, expiresAt: end, generation });

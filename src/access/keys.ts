@@ -43,9 +43,8 @@ class RemoteKeys implements Keys {
   readonly #url: URL;
   readonly #warn: (message: string) => void;
   readonly #keySet: ReturnType<typeof createRemoteJWKSet>;
-  /** The last good key set as it was fetched, and its keys that can be imported, as JSON. */
-  #text: string | undefined;
-  #usable = '';
+  /** The keys of the last good set that can be imported, as JSON. */
+  #keys: string | undefined;
   #fetchedAt = 0;
   #nextFetchAt = 0;
   #isFailing = false;
@@ -62,7 +61,7 @@ class RemoteKeys implements Keys {
   }
 
   get generation(): unknown {
-    return this.#text;
+    return this.#keys;
   }
 
   get trustedUntil(): number {
@@ -88,7 +87,7 @@ class RemoteKeys implements Keys {
   }
 
   #hasKeys(): boolean {
-    return this.#text !== undefined && Date.now() <= this.#fetchedAt + MAX_STALE_MS;
+    return this.#keys !== undefined && Date.now() <= this.#fetchedAt + MAX_STALE_MS;
   }
 
   /** Without keys, no token can be verified; this is not the caller's mistake. */
@@ -103,14 +102,11 @@ class RemoteKeys implements Keys {
     const from = `${this.#url.origin}${this.#url.pathname}`;
     if (!this.#isFailing || Date.now() >= this.#nextFetchAt) {
       try {
-        const text = await fetchText(this.#url, headers);
-        if (text !== this.#text) {
-          const { keys, usable } = readKeySet(text);
-          const left = keys.length - usable.length;
-          if (left > 0) this.#warn(`${left} keys of ${from} cannot be imported and are left out`);
-          this.#usable = JSON.stringify({ keys: usable });
-        }
-        this.#text = text;
+        const { keys, usable } = readKeySet(await fetchText(this.#url, headers));
+        const left = keys.length - usable.length;
+        const text = JSON.stringify({ keys: usable });
+        if (left > 0 && text !== this.#keys) this.#warn(`${left} keys of ${from} cannot be imported and are left out`);
+        this.#keys = text;
         this.#fetchedAt = Date.now();
         this.#nextFetchAt = this.#fetchedAt + MAX_AGE_MS;
         this.#isFailing = false;
@@ -122,8 +118,8 @@ class RemoteKeys implements Keys {
         this.#warn(`the keys for tokens cannot be fetched from ${from}: ${reason}`);
       }
     }
-    if (!this.#hasKeys()) throw this.#unavailable();
-    return this.#usable;
+    if (this.#keys === undefined || !this.#hasKeys()) throw this.#unavailable();
+    return this.#keys;
   }
 }
 

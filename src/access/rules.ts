@@ -16,12 +16,14 @@ import type { Caller } from './caller.ts';
 export interface AccessRule {
   scope: Scope;
   /** Objects of callers' own players, where these need no scope; each with its caller. */
-  exceptOwn: WeakMap<object, Caller> | undefined;
+  exceptOwn: Own | undefined;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
   whom: ReadValue | undefined;
   /** The names that a limited scope such as `events:write:<name>` must allow; undefined for a scope without such names. */
   names: ReadValue | undefined;
 }
+
+type Own = WeakMap<object, Caller>;
 
 /** Reads a value from the parent object or the arguments of a field; of a list, the values of its items. */
 type ReadValue = (parent: unknown, args: unknown) => unknown;
@@ -39,7 +41,7 @@ const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscrip
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const rules = new Map<string, Map<string, AccessRule>>();
-  const own = new WeakMap<object, Caller>();
+  const own: Own = new WeakMap();
   for (const type of types) {
     if (!(isObjectType(type) || isInputObjectType(type))) continue;
     const ofType = new Map<string, AccessRule>();
@@ -71,8 +73,7 @@ function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules
   const implementing = schema.getPossibleTypes(type);
   for (const field of Object.values(type.getFields())) {
     const name = `${type.name}.${field.name}`;
-    if (readRule(schema, name, field, undefined))
-      throw new Error(`${name}: put @access on the fields of the implementing types.`);
+    if (readRule(schema, name, field)) throw new Error(`${name}: put @access on the fields of the implementing types.`);
     const open = implementing.filter((object) => !rules.get(object.name)?.has(field.name));
     if (open.length > 0 && open.length < implementing.length) {
       throw new Error(`${name} has an @access rule in some types and none in ${open.join(', ')}.`);
@@ -82,12 +83,7 @@ function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules
 
 type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
 
-function readRule(
-  schema: GraphQLSchema,
-  name: string,
-  field: Ruled,
-  own: AccessRule['exceptOwn'],
-): AccessRule | undefined {
+function readRule(schema: GraphQLSchema, name: string, field: Ruled, own?: Own): AccessRule | undefined {
   const directive = schema.getDirective('access');
   const values = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
   if (!values) return undefined;

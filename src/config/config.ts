@@ -145,9 +145,8 @@ function* conflicts(values: Values, given: Given): Generator<string> {
   if (given.has('REST_TIMEOUT_MS') && timeout > longest) {
     yield `REST_TIMEOUT_MS: must be at most OPERATION_TIMEOUT_MS (${longest}), the limit of the whole operation; it is ${timeout}`;
   }
-  const { PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: files } = values;
-  if (mode !== 'off' && files.length === 0) {
-    yield `PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${mode}`;
+  if (values.PERSISTED_OPERATIONS !== 'off' && values.PERSISTED_OPERATIONS_FILE.length === 0) {
+    yield `PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${values.PERSISTED_OPERATIONS}`;
   }
   if (port !== 0 && port === values.MANAGEMENT_PORT && host === values.MANAGEMENT_HOST) {
     yield 'MANAGEMENT_PORT: must not be PORT; each needs a port of its own';

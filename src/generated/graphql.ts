@@ -13,7 +13,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** Free attributes of a player: an object whose values are strings or numbers, for example `{ tier: "gold", score: 7 }`. */
+  /** Free attributes of a player: an object whose values are strings of at most 1,024 characters or numbers, for example `{ tier: "gold", score: 7 }`; at most 16 KB of JSON. */
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
   /** A calendar date without a time, written `2025-05-01`. As input a date-time is accepted too: its day is used as written, without a change of time zone. */
   Date: { input: string; output: string; }
@@ -21,7 +21,7 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }
-  /** A language code such as `en`, `fr` or `pt-BR`. Where the account does not have it, its primary language is used (`en` for `en-US`), and then the account's default. */
+  /** A language code such as `en`, `fr` or `pt-BR`: a language of two or three letters, and up to four subtags. Where the account does not have it, its primary language is used (`en` for `en-US`), and then the account's default. */
   LanguageCode: { input: string; output: string; }
   /** An absolute URL. Usually `https://`, but an app may have its own scheme. Never a scheme that runs code, such as `javascript:`. */
   URL: { input: string; output: string; }
@@ -30,7 +30,7 @@ export type Scalars = {
 /** A collection of products a coupon can be applied to. */
 export type Collection = {
   readonly __typename?: 'Collection';
-  /** Identifier of the collection. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
+  /** Identifier of the collection. Null when the service's integer is above 2^53, where JSON numbers are not exact. */
   readonly collectionId?: Maybe<Scalars['ID']['output']>;
   /** Name of the collection. */
   readonly collectionName?: Maybe<Scalars['String']['output']>;
@@ -80,15 +80,15 @@ export type CouponCombination = {
   readonly shippingDiscounts?: Maybe<Scalars['Boolean']['output']>;
 };
 
-/** Keeps coupons that match every member given; a member left out or null does not matter. */
+/** Selects the coupons that match every given field; a field that is left out or null does not matter. */
 export type CouponFilter = {
-  /** One of these kinds. */
+  /** Of one of these kinds; at most 100. */
   readonly couponTypes?: InputMaybe<ReadonlyArray<CouponType>>;
   /** Of the group with this handle. */
   readonly group?: InputMaybe<Scalars['String']['input']>;
-  /** Expired, or not expired. */
+  /** True: expired. False: not expired. */
   readonly isExpired?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Used, or not used. */
+  /** True: used. False: not used. */
   readonly isUsed?: InputMaybe<Scalars['Boolean']['input']>;
   /**
    * True: what the player can use now: unexpired, started, of an active group or none, and not used. A used coupon counts
@@ -106,7 +106,7 @@ export type CouponGroup = {
   readonly expiryDate?: Maybe<Scalars['DateTime']['output']>;
   /** Unique identifier of the group. */
   readonly handle?: Maybe<Scalars['String']['output']>;
-  /** Path of the group's icon. */
+  /** Path of the group's icon, on the host of the referral and rewards account. */
   readonly iconPath?: Maybe<Scalars['String']['output']>;
   /** Whether the client marked the group active and its dates are valid. */
   readonly isActive?: Maybe<Scalars['Boolean']['output']>;
@@ -167,7 +167,7 @@ export type CouponType =
   | 'FREE_SHIPPING'
   /** A percentage off. */
   | 'PERCENTAGE_DISCOUNT'
-  /** A kind this gateway does not know yet. */
+  /** Another kind, which this version of the schema does not have. */
   | 'UNKNOWN';
 
 /** A player to delete. */
@@ -187,9 +187,9 @@ export type DeletePlayerPayload = {
 
 /** A mobile device that receives push notifications. */
 export type DeviceInput = {
-  /** The device's operating system, for example `android` or `ios`. */
+  /** The device's operating system, for example `android` or `ios`; at most 1,024 characters. */
   readonly osType: Scalars['String']['input'];
-  /** The device's push-notification token (FCM). */
+  /** The device's push-notification token (FCM), at most 1,024 characters. */
   readonly token?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -197,11 +197,11 @@ export type DeviceInput = {
 export type EventInput = {
   /** What is known about the event. */
   readonly metadata?: InputMaybe<Scalars['EventMetadata']['input']>;
-  /** The name of the event, for example `place_order`; 1 to 256 characters. */
+  /** The name of the event, for example `place_order`; 1 to 256 characters, no control characters. */
   readonly name: Scalars['String']['input'];
 };
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
 export type Mutation = {
   readonly __typename?: 'Mutation';
   /** Deletes a player with its attributes, rewards and actions. This cannot be undone. */
@@ -216,24 +216,24 @@ export type Mutation = {
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
 export type MutationDeletePlayerArgs = {
   input: DeletePlayerInput;
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
 export type MutationTrackEventsArgs = {
   input: TrackEventsInput;
 };
 
 
-/** What can be written. Mistakes that the caller can correct are returned as `userErrors`. */
+/** What can be written. Mistakes that the caller can correct are returned as `userErrors`; nothing was written then. */
 export type MutationUpsertPlayerArgs = {
   input: UpsertPlayerInput;
 };
 
-/** Something that can be fetched again by its `id`. */
+/** An object with a global `id`, by which `node` returns it. `Player` is the only one. */
 export type Node = {
   /** A stable identifier for client caches. */
   readonly id: Scalars['ID']['output'];
@@ -255,9 +255,9 @@ export type PageInfo = {
 /** An end user of the client's platform. */
 export type Player = Node & {
   readonly __typename?: 'Player';
-  /** What is known about the player. Members that are not known are null. */
+  /** What is known about the player. Each field that is not known is null. */
   readonly attributes?: Maybe<PlayerAttributes>;
-  /** The player's coupons, newest knowledge of the REST service. Null with an error when they cannot be fetched; the rest of the player arrives all the same. */
+  /** The player's coupons. Null with an error when they cannot be read; the other fields of the player are returned all the same. */
   readonly coupons?: Maybe<ReadonlyArray<Coupon>>;
   /** A stable identifier for client caches, and for `node`; equal to `playerUniqueId`. */
   readonly id: Scalars['ID']['output'];
@@ -265,9 +265,9 @@ export type Player = Node & {
   readonly playerUniqueId: Scalars['ID']['output'];
   /** The link this player shares to refer friends. */
   readonly referralLink?: Maybe<Scalars['URL']['output']>;
-  /** One page of the friends this player referred, with totals. */
+  /** One page of the friends this player referred, with totals. For tables with page numbers. */
   readonly referredFriends?: Maybe<ReferredFriendPage>;
-  /** The friends this player referred, as a connection for clients with infinite scrolling. */
+  /** The friends this player referred, as a connection. For lists that grow while the user scrolls. */
   readonly referredFriendsConnection?: Maybe<ReferredFriendConnection>;
 };
 
@@ -297,7 +297,7 @@ export type PlayerReferredFriendsConnectionArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** What is known about a player. All members are optional: null means not known. */
+/** What is known about a player. A null field is not known. */
 export type PlayerAttributes = {
   readonly __typename?: 'PlayerAttributes';
   /** Average amount of the player's orders. */
@@ -328,7 +328,7 @@ export type PlayerAttributes = {
   readonly mobile?: Maybe<Scalars['String']['output']>;
   /** Tags the client gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** How many orders the player has placed. Null for more than 2,147,483,647, the largest Int; the gateway's metrics count that. */
+  /** How many orders the player has placed. Null for more than 2,147,483,647, the largest `Int`. */
   readonly totalOrders?: Maybe<Scalars['Int']['output']>;
   /** Total amount the player has spent. */
   readonly totalSpent?: Maybe<Scalars['Float']['output']>;
@@ -337,8 +337,8 @@ export type PlayerAttributes = {
 };
 
 /**
- * What is known about a player. A member that is left out, null, empty text or an empty list stays as it is: the service
- * cannot clear an attribute.
+ * What is known about a player. An attribute that is left out, null, an empty text or an empty list stays as it is: the
+ * service cannot clear an attribute. A text has at most 1,024 characters.
  */
 export type PlayerAttributesInput = {
   /** Average amount of the player's orders. */
@@ -347,7 +347,10 @@ export type PlayerAttributesInput = {
   readonly city?: InputMaybe<Scalars['String']['input']>;
   /** Country. */
   readonly country?: InputMaybe<Scalars['String']['input']>;
-  /** Free extra attributes: strings and numbers by name. Names that are left out stay as they are. */
+  /**
+   * Free extra attributes: strings and numbers by name. Names that are left out stay as they are. At most 16 KB (16,384 bytes
+   * of JSON).
+   */
   readonly custom?: InputMaybe<Scalars['CustomAttributes']['input']>;
   /** Date of birth. */
   readonly dateOfBirth?: InputMaybe<Scalars['DateTime']['input']>;
@@ -367,7 +370,7 @@ export type PlayerAttributesInput = {
   readonly lastOrderDate?: InputMaybe<Scalars['Date']['input']>;
   /** Mobile number. */
   readonly mobile?: InputMaybe<Scalars['String']['input']>;
-  /** Tags; a tag contains no comma. */
+  /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   readonly tags?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   /** How many orders the player has placed. */
   readonly totalOrders?: InputMaybe<Scalars['Int']['input']>;
@@ -382,25 +385,22 @@ export type Product = {
   readonly __typename?: 'Product';
   /** Names of the product to show. */
   readonly productDisplayName?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
-  /** Identifier of the product. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
+  /** Identifier of the product. Null when the service's integer is above 2^53, where JSON numbers are not exact. */
   readonly productId?: Maybe<Scalars['ID']['output']>;
   /** Name of the product. */
   readonly productName?: Maybe<Scalars['String']['output']>;
-  /** Identifier of the variant, when the product has variants. The service sends an integer; null when it is above 2^53, where JSON numbers are not exact. */
+  /** Identifier of the variant, when the product has variants. Null when the service's integer is above 2^53, where JSON numbers are not exact. */
   readonly variantId?: Maybe<Scalars['ID']['output']>;
   /** Name of the variant, when the product has variants. */
   readonly variantName?: Maybe<Scalars['String']['output']>;
 };
 
-/** What can be read: players, with their coupons and friends. */
+/** What can be read: players, with their coupons and referred friends. */
 export type Query = {
   readonly __typename?: 'Query';
   /** The player of the caller's token. Null for a token without a player, or when that player does not exist. */
   readonly me?: Maybe<Player>;
-  /**
-   * Something by its `id`, for clients that fetch again what they hold; only players can be fetched so. Null when no such
-   * player exists.
-   */
+  /** A player by its global `id`, as Relay reads an object again. Null when no such player exists. */
   readonly node?: Maybe<Node>;
   /** One player by the client's own identifier. Null when no such player exists. */
   readonly player?: Maybe<Player>;
@@ -409,26 +409,26 @@ export type Query = {
 };
 
 
-/** What can be read: players, with their coupons and friends. */
+/** What can be read: players, with their coupons and referred friends. */
 export type QueryMeArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };
 
 
-/** What can be read: players, with their coupons and friends. */
+/** What can be read: players, with their coupons and referred friends. */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/** What can be read: players, with their coupons and friends. */
+/** What can be read: players, with their coupons and referred friends. */
 export type QueryPlayerArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
   playerUniqueId: Scalars['ID']['input'];
 };
 
 
-/** What can be read: players, with their coupons and friends. */
+/** What can be read: players, with their coupons and referred friends. */
 export type QueryPlayersArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
   playerUniqueIds: ReadonlyArray<Scalars['ID']['input']>;
@@ -440,7 +440,7 @@ export type ReferralStatus =
   | 'ACTIVE'
   /** The friend has not completed the referral action yet. */
   | 'PENDING'
-  /** A status this gateway does not know yet. */
+  /** Another status, which this version of the schema does not have. */
   | 'UNKNOWN';
 
 /** A friend whom a player referred. */
@@ -456,7 +456,7 @@ export type ReferredFriend = {
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
   /** Mobile number. */
   readonly mobileNumber?: Maybe<Scalars['String']['output']>;
-  /** The friend as a player. Needs one more call to the REST service for each friend. */
+  /** The friend as a player. Needs one more REST call for each friend. */
   readonly player?: Maybe<Player>;
   /** The client's own identifier of the friend. */
   readonly playerUniqueId?: Maybe<Scalars['ID']['output']>;
@@ -515,12 +515,12 @@ export type ReferredFriendPage = {
 
 /** What a player did. */
 export type TrackEventsInput = {
-  /** The events, at least one; no name twice. */
+  /** 1 to 500 events; no name twice. */
   readonly events: ReadonlyArray<EventInput>;
   /**
    * A name that the client gives to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
    * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
-   * `outcome: UNKNOWN` again where nobody knows whether the first one arrived. Each report needs a key of its own, for example a
+   * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
    * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
    */
   readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
@@ -547,7 +547,7 @@ export type TrackEventsPayloadPlayerArgs = {
 
 /** A player to create or update. */
 export type UpsertPlayerInput = {
-  /** What is known about the player. Members that are left out or null stay as they are. */
+  /** What is known about the player. Attributes that are left out or null stay as they are. */
   readonly attributes?: InputMaybe<PlayerAttributesInput>;
   /** The player's mobile device, for push notifications. */
   readonly device?: InputMaybe<DeviceInput>;
@@ -577,7 +577,7 @@ export type UserError = {
   readonly __typename?: 'UserError';
   /** The kind of problem, for programs. */
   readonly code: UserErrorCode;
-  /** The path to the invalid member; it begins with `input`. Null when the problem is not in a single member. */
+  /** The path to the invalid field of the input; it begins with `input`. Null when the problem is not in a single field. */
   readonly field?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
   /** What is wrong and how to correct it, in a sentence for developers. */
   readonly message: Scalars['String']['output'];
@@ -593,7 +593,7 @@ export type UserErrorCode =
   | 'NOT_FOUND'
   /** The referral and rewards service refused the input. */
   | 'REJECTED'
-  /** A required member is missing or empty. */
+  /** A required field is missing or empty. */
   | 'REQUIRED'
   /** The value is longer than allowed. */
   | 'TOO_LONG';

@@ -50,27 +50,44 @@ export function isSafeToCompile(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): boolean {
-  if (operation.operation !== OperationTypeNode.QUERY || countNodes(document, operation) > MAX_NODES) return false;
+  return reasonNotToCompile(schema, document, operation) === undefined;
+}
+
+/** Why graphql-jit may not compile a valid operation, for developers; undefined when it may. */
+export function reasonNotToCompile(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): string | undefined {
+  if (operation.operation !== OperationTypeNode.QUERY) return 'only queries are compiled';
+  if (countNodes(document, operation) > MAX_NODES) return `it has more than ${MAX_NODES} syntax nodes`;
   const types = new TypeInfo(schema);
-  let compilable = true;
-  const refuse = () => {
-    compilable = false;
+  let reason: string | undefined;
+  const refuse = (because: string) => {
+    reason = because;
     return BREAK;
   };
   const visitor = visitWithTypeInfo(types, {
-    [Kind.STRING]: refuse,
-    [Kind.OBJECT]: (node) => (node.fields.some(({ value }) => value.kind !== Kind.BOOLEAN) ? refuse() : undefined),
+    [Kind.STRING]: () => refuse('a string literal, perhaps the default of a variable'),
+    [Kind.OBJECT]: (node) =>
+      node.fields.some(({ value }) => value.kind !== Kind.BOOLEAN)
+        ? refuse('an object literal with a field that is not a Boolean')
+        : undefined,
     [Kind.FIELD]({ name, alias }) {
       const type = types.getType();
-      if (alias?.value.includes('_') || name.value === '__schema' || name.value === '__type') return refuse();
-      if (isAbstractType(getNamedType(type))) return refuse();
-      return type && hasFailingMembers(type) ? refuse() : undefined;
+      if (alias?.value.includes('_')) return refuse(`the alias ${alias.value} contains "_"`);
+      if (name.value === '__schema' || name.value === '__type') return refuse('introspection');
+      if (isAbstractType(getNamedType(type))) return refuse(`${name.value} returns an interface or a union`);
+      return type && hasFailingMembers(type) ? refuse(`${name.value} is a list of nullable objects`) : undefined;
     },
-    [Kind.NAMED_TYPE]: ({ name }) => (isAbstractType(schema.getType(name.value)) ? refuse() : undefined),
-    [Kind.VARIABLE]: ({ name }) => (name.value in Object.prototype ? refuse() : undefined),
+    [Kind.NAMED_TYPE]: ({ name }) =>
+      isAbstractType(schema.getType(name.value)) ? refuse(`${name.value} is an interface or a union`) : undefined,
+    [Kind.VARIABLE]: ({ name }) =>
+      name.value in Object.prototype ? refuse(`the name of the variable ${name.value}`) : undefined,
   });
   visit(document, visitor);
-  return compilable && (!hasDirectives(document) || firstsDecide(document, operation));
+  if (reason !== undefined || !hasDirectives(document) || firstsDecide(document, operation)) return reason;
+  return 'a field occurs twice, and a directive can remove the first one';
 }
 
 export function hasDirectives(document: DocumentNode): boolean {

@@ -65,13 +65,18 @@ export function searchOf(url: string): string {
 
 /** The longest list anywhere in a request. */
 const MAX_LIST_LENGTH = 500;
+/** The most colons of a JSON text, one for each property: 20,000 properties took 18 ms. */
+const MAX_COLONS = 10_000;
 
 /**
  * The value of a JSON text of a request; undefined for a text that is no JSON. Throws BAD_REQUEST for a number that parsing
  * rounded (as a player's identifier, 9007199254740993 would become that of another player), and BAD_USER_INPUT for a list
- * that is too long. POST and GET use this one function.
+ * that is too long or too many properties. POST and GET use this one function.
  */
 export function parseExactly(text: string): unknown {
+  if (text.length > MAX_COLONS && text.split(':', MAX_COLONS + 2).length > MAX_COLONS + 1) {
+    throw requestError('BAD_USER_INPUT', 400, `The request has more than ${MAX_COLONS} properties.`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -37,15 +37,13 @@ export interface ApolloOptions extends CompleteOptions {
   rates: Pick<RateLimits, 'consume'>;
   persistedQueries: PersistedQueryStore;
   parseOptions: ParseOptions;
-  /** The landing page for browsers; undefined for none. */
-  landingPage: ApolloServerPlugin | undefined;
   report: ReportError;
   log: FastifyBaseLogger;
 }
 
 /** Returns a started server. Every request goes through its pipeline. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<Context>> {
-  const { schema, operations, persistedQueries, parseOptions, production, landingPage, log } = options;
+  const { schema, operations, persistedQueries, parseOptions, production, log } = options;
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -70,7 +68,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     plugins: [
       // By default this plugin wraps every resolver: the workload W2 of docs/benchmarks.md took 882 instead of 540 µs.
       ApolloServerPluginCacheControlDisabled(),
-      landingPage ?? ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
       operationPlugin(options),
     ],
   });

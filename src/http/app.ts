@@ -1,162 +1,109 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
-import type { Redis } from 'ioredis';
-import { createAuthentication } from '../access/authenticate.ts';
-import { tokenHint } from '../config/auth.ts';
+import type { Socket } from 'node:net';
+import fastifyCompress from '@fastify/compress';
+import fastifyCors from '@fastify/cors';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { Idempotency } from '../graphql/idempotency.ts';
-import { createMemoryKeys, createSharedKeys } from '../graphql/idempotency-store.ts';
-import { Compiler } from '../graphql/jit.ts';
-import { Operations } from '../graphql/operations.ts';
-import { createSchema } from '../graphql/schema.ts';
-import { startApollo } from '../graphql/server.ts';
-import { OperationLimiter } from '../limits/operation-limits.ts';
-import { RateLimits } from '../limits/rate-limits.ts';
-import { createAdmission } from '../persisted-operations/admission.ts';
-import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
-import type { RestClient } from '../rest/client.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { observeOperations, reportTo } from '../telemetry/observe.ts';
-import { createPseudonyms } from '../telemetry/pseudonym.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
-import { GRAPHQL_PATH, type GraphQLRoute, routeGraphQL } from './graphql-route.ts';
-import { addHooks } from './hooks.ts';
-import { type Example, readExamples } from './ide/examples.ts';
-import { serveGraphiQL } from './ide/graphiql.ts';
-import { admitHostedSandbox, sandbox } from './ide/sandbox.ts';
-import { serveSdl, serveStartPage } from './ide/start-page.ts';
-import { createApp } from './server.ts';
-import { Slots } from './slots.ts';
+import { type ObservationOptions, observeOperations } from '../telemetry/observe.ts';
+import { hasBody } from './body.ts';
+import { answerError, answerErrors } from './errors.ts';
+import { GRAPHQL_PATH } from './graphql-route.ts';
+import { headerProblem, requestIdOf } from './headers.ts';
 
-export interface GatewayOptions {
-  config: Config;
-  /** Where the SDL and the example operations are. */
-  schemaDirectory: URL;
-  rest: RestClient;
-  log: FastifyBaseLogger;
-  /** The state that replicas share; undefined without Redis. */
-  redis: Redis | undefined;
-  metrics: Metrics;
-  tracing: Tracing | undefined;
-  /** Aborts when the process drains; responses then close their connections. */
-  draining?: AbortSignal | undefined;
-  /** How often an operation is requested before it is compiled. Default 50; for tests. */
-  compileAfter?: number;
-  /** The delay of the event loop above which requests are refused, in milliseconds. Default 1,000; for tests. */
-  maxEventLoopDelayMs?: number;
-}
+/** How long a request may take to arrive, in milliseconds. */
+const REQUEST_MS = 15_000;
+const HTTP_OPTIONS = {
+  /** How long the head of a request may take, and how often both times are checked, in milliseconds. */
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 500,
+  /** The largest head of a request, in bytes: more than any browser or balancer sends. */
+  maxHeaderSize: 16_384,
+  /** As in RFC 9110; otherwise Node silently keeps the first. */
+  joinDuplicateHeaders: true,
+};
+/** Smaller responses fit in one or two packets; larger ones are compressed for clients that accept gzip. */
+const COMPRESS_FROM_BYTES = 2_048;
 
-export interface Gateway {
-  /** Not listening yet. */
-  app: FastifyInstance;
-  /** Whether tokens can be verified. */
-  hasKeys(): boolean;
-  /** Whether requests are refused because the event loop is late or the heap is nearly full. */
-  isUnderPressure(): boolean;
-}
-
-/** The gateway as an application: it does not listen and reads no environment. */
-export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, rest, log, redis, metrics, tracing } = options;
-  const { production, limits, slowOperationMs } = config;
-  const { schema, rules } = await loadSchema(options);
-  const examples = production ? [] : readExamples(options.schemaDirectory);
-  const rates = new RateLimits(config.rates, redis);
-  const nameOf = createPseudonyms(config.rest.apiKey);
-  const authentication = createAuthentication(config.auth, {
-    limit: rates,
-    warn: (message) => log.warn(message),
-    nameOf,
-    development: !production,
-    onFailure: metrics.authenticationFailed,
+/**
+ * The application without routes, with the hooks that every request passes, in their order: record, request id, headers,
+ * CORS. graphql-route.ts has the next ones. Slow senders, connection counts and tiny chunks are the work of the ingress;
+ * Node's own timeouts bound what a direct client can hold.
+ * @param draining Aborts when the process drains.
+ */
+export async function createApp(
+  config: Config,
+  observation: ObservationOptions,
+  draining?: AbortSignal,
+): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: observation.log,
+    // A logger for each request costs more than the one line that it writes. The lines contain the request id.
+    childLoggerFactory: (logger) => logger,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
+    trustProxy: config.trustProxy,
+    genReqId: requestIdOf,
+    frameworkErrors: answerError,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    // The time without traffic after which a connection is closed. One request and its response never need longer.
+    connectionTimeout: config.operationTimeoutMs + REQUEST_MS,
+    // While the gateway drains, it still answers requests that arrive on open connections.
+    return503OnClosing: false,
+    http: HTTP_OPTIONS,
   });
-  const execution = await createExecution(options, schema, examples, rates);
-
-  const app = createApp(config, log);
-  app.addHook('onClose', () => execution.apollo.stop());
-  observeOperations(app, GRAPHQL_PATH, { metrics, log, tracing, nameOf, slowOperationMs });
-  await addHooks(app, { config, draining: options.draining });
-  const slots = new Slots(config.maxConcurrentOperations);
-  metrics.showConcurrency(slots);
-  const isUnderPressure = await routeGraphQL(app, {
-    ...execution,
-    production,
-    authentication,
-    rates,
-    slots,
-    maxEventLoopDelayMs: options.maxEventLoopDelayMs,
-    operationTimeoutMs: config.operationTimeoutMs,
-    context: {
-      rest,
-      rules,
-      rates,
-      idempotency: new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates),
-      maxUpstreamCalls: limits.upstreamCalls,
-      onBatch: metrics.batch,
-    },
+  app.removeAllContentTypeParsers();
+  // Before the plugins, whose routes would otherwise send errors in another format.
+  answerErrors(app);
+  observeOperations(app, GRAPHQL_PATH, observation);
+  const open = config.auth.kind === 'open';
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    // A response must not be cached, and browsers must not guess its type.
+    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    done(headerProblem(request, open));
   });
-  if (!production) servePages(app, config, schema, examples);
-  app.addHook('onReady', async () => void compileListed(execution));
-  return { app, hasKeys: authentication.isReady, isUnderPressure };
-}
-
-type Execution = Pick<GraphQLRoute, 'operations' | 'admission' | 'report' | 'apollo'>;
-
-/** What finds, measures and executes operations. */
-async function createExecution(
-  { config, log, redis, metrics, compileAfter = 50 }: GatewayOptions,
-  schema: GraphQLSchema,
-  examples: Example[],
-  rates: RateLimits,
-): Promise<Execution> {
-  const { production, limits } = config;
-  const { tokens: maxTokens } = limits;
-  const limiter = new OperationLimiter(schema, limits);
-  const compiler = new Compiler(schema);
-  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
-  const parseOptions = { maxTokens, noLocation: production };
-  const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(redis);
-  const check = { schema, maxTokens };
-  const admission = createAdmission(config.persistedOperations, check, persistedQueries, log, metrics);
-  const report = reportTo(log);
-  const landingPage = production ? undefined : sandbox(examples);
-  const apollo = await startApollo({
-    schema,
-    operations,
-    compiler,
-    limiter,
-    rates,
-    persistedQueries,
-    parseOptions,
-    production,
-    landingPage,
-    report,
-    log,
+  closeConnections(app, draining);
+  await allowOrigins(app, config);
+  await app.register(fastifyCompress, {
+    threshold: COMPRESS_FROM_BYTES,
+    encodings: ['gzip', 'identity'],
+    globalDecompression: false,
   });
-  return { operations, admission, report, apollo };
+  return app;
 }
 
-/** The pages for developers. */
-function servePages(app: FastifyInstance, config: Config, schema: GraphQLSchema, examples: Example[]): void {
-  admitHostedSandbox(app);
-  const hint = tokenHint(config.auth);
-  serveStartPage(app, hint);
-  serveGraphiQL(app, examples, hint);
-  serveSdl(app, schema);
+/** CORS. Registered only if websites may call: its hook runs on every request. */
+async function allowOrigins(app: FastifyInstance, { production, corsOrigins }: Config): Promise<void> {
+  // In development also Apollo's hosted Sandbox and every website on this machine.
+  const others = ['https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
+  const origin = corsOrigins.includes('*') || (production ? [...corsOrigins] : [...corsOrigins, ...others]);
+  if (origin !== true && origin.length === 0) return;
+  const exposedHeaders = ['x-request-id', 'retry-after'];
+  // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
+  await app.register(fastifyCors, { origin, credentials: false, exposedHeaders, maxAge: 600, strictPreflight: false });
 }
 
-/** The packages of federation are loaded only where they are needed. */
-async function loadSchema({ config, schemaDirectory }: GatewayOptions) {
-  if (!config.federation) return createSchema(schemaDirectory);
-  const { createSubgraph } = await import('../graphql/subgraph.ts');
-  return createSubgraph(schemaDirectory);
-}
-
-/** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */
-async function compileListed({ admission, operations }: Execution): Promise<void> {
-  for (const text of admission.listed()) {
-    await new Promise((resolve) => setImmediate(resolve));
-    operations.compileText(text);
-  }
+/**
+ * A response closes its connection while the gateway drains or closes, and when the body of its request was not read: the
+ * rest of the body must not be taken for the next request. Node's server would wait for connections on which the client has
+ * sent nothing, so they are closed too.
+ */
+function closeConnections(app: FastifyInstance, draining?: AbortSignal): void {
+  const sockets = new Set<Socket>();
+  let closing = false;
+  app.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  app.addHook('preClose', (done) => {
+    closing = true;
+    // First read what has arrived.
+    setImmediate(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    });
+    done();
+  });
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (closing || draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
+    done(null, payload);
+  });
 }

@@ -1,41 +1,74 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { requestError } from '../errors.ts';
+import type { IncomingMessage } from 'node:http';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { type ClientError, requestError } from '../errors.ts';
 import { parseExactly } from '../graphql/request.ts';
+import { clientGone } from './errors.ts';
+import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. Other parameters could be interpreted differently by a proxy. */
 const JSON_IN_UTF8 = /^application\/json *(?:; *charset *= *(?:utf-?8|"utf-?8") *)?;?$/i;
 const MAX_CONTENT_TYPE_LENGTH = 100;
+/** The size of a buffer for a body before it is known to be larger, in bytes. */
+const FIRST_BYTES = 16_384;
 
-/** Fastify reads bodies up to `bodyLimit` and hands them to this parser. */
-export function parseBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
-    if (body.length === 0) throw requestError('BAD_REQUEST', 400, 'The body is empty; send the operation as JSON.');
-    if (!isUtf8(body)) throw requestError('BAD_REQUEST', 400, 'The body is not valid UTF-8.');
-    const value = parseExactly(body.toString());
-    if (value === undefined) throw requestError('BAD_REQUEST', 400, 'The body is not valid JSON.');
-    return value;
-  });
-  // A refused request whose body was not read: the rest of it must not be taken for the next request.
-  app.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (!raw.complete && hasBody(raw)) void reply.header('connection', 'close');
-    done(null, payload);
+/**
+ * Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Other paths have no parser, so Fastify answers them
+ * before their bodies are read.
+ */
+export function parseBodies(scope: FastifyInstance, limit: number): void {
+  scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(request, payload, limit).then(parseBody),
+  );
+}
+
+/**
+ * Collects a body in one growing buffer. Fastify's own reader keeps a Buffer for each chunk: one-byte chunks then take a
+ * hundred times their length.
+ */
+function readBody({ headers, admitted }: FastifyRequest, payload: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const announced = Number(headers['content-length'] ?? 0);
+    if (announced > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    let body = Buffer.allocUnsafe(Math.min(announced, FIRST_BYTES));
+    let used = 0;
+    const end = (error?: Error) => {
+      payload.off('data', add);
+      if (error) reject(error);
+      else resolve(body.subarray(0, used));
+    };
+    const add = (chunk: Buffer) => {
+      const needed = used + chunk.length;
+      if (needed > limit) return end(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+      if (admitted?.slot.hold(chunk.length) === false) return end(OVERLOADED);
+      if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
+      chunk.copy(body, used);
+      used = needed;
+    };
+    payload.on('data', add).on('end', () => end());
+    payload.on('error', () => end(clientGone()));
   });
 }
 
-/** Throws BAD_REQUEST with 415 for a POST that is not JSON in UTF-8, or is compressed. */
-export function checkContentType({ method, headers }: FastifyRequest): void {
-  if (method !== 'POST') return;
+function parseBody(body: Buffer): unknown {
+  if (body.length === 0) throw requestError('BAD_REQUEST', 400, 'The body is empty; send the operation as JSON.');
+  if (!isUtf8(body)) throw requestError('BAD_REQUEST', 400, 'The body is not valid UTF-8.');
+  const value = parseExactly(body.toString());
+  if (value === undefined) throw requestError('BAD_REQUEST', 400, 'The body is not valid JSON.');
+  return value;
+}
+
+/** BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed; 400 for a GET with a body. */
+export function bodyProblem({ method, headers, raw }: FastifyRequest): ClientError | undefined {
+  const refuse = (status: number, message: string) => requestError('BAD_REQUEST', status, message);
+  if (method !== 'POST') return hasBody(raw) ? refuse(400, 'A GET request must not have a body.') : undefined;
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (type.length > MAX_CONTENT_TYPE_LENGTH || !JSON_IN_UTF8.test(type)) {
-    throw requestError('BAD_REQUEST', 415, 'The body must be JSON in UTF-8, with the content type application/json.');
+    return refuse(415, 'The body must be JSON in UTF-8, with the content type application/json.');
   }
-  if (encoding.trim().toLowerCase() !== 'identity') {
-    throw requestError('BAD_REQUEST', 415, 'The body must not be compressed.');
-  }
+  return /^ *identity *$/i.test(encoding) ? undefined : refuse(415, 'The body must not be compressed.');
 }
 
-function hasBody({ headers }: FastifyRequest['raw']): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

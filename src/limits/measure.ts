@@ -102,7 +102,7 @@ interface Measuring {
   rules: FieldRules;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Of the fragments so far. */
-  measured: Map<string, Measure>;
+  measured: Map<object, Measure>;
   variables: Readonly<Record<string, unknown>>;
 }
 
@@ -136,18 +136,16 @@ function measureSet(set: SelectionSetNode | undefined, type: unknown, measuring:
 }
 
 function measureSelection(node: SelectionNode, type: unknown, measuring: Measuring): Measure {
-  const { schema, fragments, measured } = measuring;
   if (node.kind === Kind.FIELD) return measureField(node, type, measuring);
-  const name = node.kind === Kind.FRAGMENT_SPREAD ? node.name.value : '';
-  const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(name) : node;
-  const known = measured.get(name);
+  const { schema, fragments, measured } = measuring;
+  const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+  const known = fragment && measured.get(fragment);
   if (known || !fragment) return known ?? new Measure();
   // A fragment that spreads itself adds nothing here; validation refuses it later.
-  if (name) measured.set(name, new Measure());
+  measured.set(fragment, new Measure());
   const { typeCondition, selectionSet } = fragment;
-  const inner = typeCondition ? schema.getType(typeCondition.name.value) : type;
-  const measure = measureSet(selectionSet, inner, measuring);
-  if (name) measured.set(name, measure);
+  const measure = measureSet(selectionSet, typeCondition ? schema.getType(typeCondition.name.value) : type, measuring);
+  measured.set(fragment, measure);
   return measure;
 }
 

@@ -1,5 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { requestError } from '../errors.ts';
+import { countComparisons } from './comparisons.ts';
 import { type FieldRules, type Measure, measureOperation, readFieldRules } from './measure.ts';
 
 /** What each limit counts, for the message. The size of the body and the number of tokens are limited before. */
@@ -19,6 +20,9 @@ type LimitName = keyof typeof COUNTED;
  * take 200 ms), and an alias is in the response once for each item of a list.
  */
 const FIXED = { aliases: 30, aliasLength: 128, rootFields: 20 };
+
+/** See `countComparisons`: 38,000 take 20 to 70 ms. */
+const MAX_COMPARISONS = 10_000;
 
 /** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
 const BEFORE_VALIDATION = ['depth', 'aliases', 'aliasLength', 'rootFields'] as const;
@@ -43,6 +47,15 @@ export class OperationLimiter {
 
   /** Throws OPERATION_TOO_COMPLEX for a document with an operation over a limit that does not depend on variables. */
   checkDocument(document: DocumentNode): void {
+    if (countComparisons(document) > MAX_COMPARISONS) {
+      const extensions = { limit: 'repetitions', max: MAX_COMPARISONS };
+      throw requestError(
+        'OPERATION_TOO_COMPLEX',
+        400,
+        'The document repeats too many fields. Select each once.',
+        extensions,
+      );
+    }
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
       const measure = measureOperation(this.#schema, this.#rules, document, definition, {});

@@ -25,10 +25,6 @@ const ERRORS = {
 type Kind = Exclude<keyof typeof ERRORS, 'failures'>;
 
 const DAY = 86_400;
-const NEW_DOCUMENTS = { perSecond: 10, burst: 50 };
-const KEYS = { perSecond: 1_000 / DAY, burst: 1_000 };
-const SERVER_NEW_DOCUMENTS = { perSecond: 200, burst: 1_000 };
-const SERVER_KEYS = { perSecond: 100_000 / DAY, burst: 100_000 };
 
 /** A caller with the scope `any-player` is a server with many users, any other is one user. */
 interface Consumer {
@@ -47,18 +43,20 @@ export class RateLimits {
   constructor(rates: Config['rates'], redis: Redis | undefined) {
     this.#failures = new Limit('failures', rates.failedAuthentications, redis);
     this.#addresses = new AddressKeys(1_000 * windowOf(rates.failedAuthentications));
-    this.#players = {
-      operations: new Limit('operations', rates.operations, redis),
-      couponReads: new Limit('coupons', rates.couponReads, redis),
-      newDocuments: new Limit('documents', NEW_DOCUMENTS, undefined),
-      idempotencyKeys: new Limit('keys', KEYS, redis),
-    };
-    this.#servers = {
-      operations: new Limit('server-operations', rates.serverOperations, redis),
-      couponReads: new Limit('server-coupons', rates.serverCouponReads, redis),
-      newDocuments: new Limit('documents', SERVER_NEW_DOCUMENTS, undefined),
-      idempotencyKeys: new Limit('server-keys', SERVER_KEYS, redis),
-    };
+    const limitsOf = (
+      prefix: string,
+      operations: RateLimit,
+      couponReads: RateLimit,
+      documents: number,
+      keys: number,
+    ) => ({
+      operations: new Limit(`${prefix}operations`, operations, redis),
+      couponReads: new Limit(`${prefix}coupons`, couponReads, redis),
+      newDocuments: new Limit('documents', { perSecond: documents, burst: 5 * documents }, undefined),
+      idempotencyKeys: new Limit(`${prefix}keys`, { perSecond: keys / DAY, burst: keys }, redis),
+    });
+    this.#players = limitsOf('', rates.operations, rates.couponReads, 10, 1_000);
+    this.#servers = limitsOf('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
   }
 
   /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */

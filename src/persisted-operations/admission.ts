@@ -40,7 +40,7 @@ export type Admission = ReturnType<typeof createAdmission>;
  * All other checks also apply to listed operations. Throws a ConfigError for a manifest that cannot be used.
  */
 export function createAdmission(
-  { mode, files, exemptScope }: Config['persistedOperations'],
+  { mode, files, exemptScope, production }: Config['persistedOperations'] & Pick<Config, 'production'>,
   check: ManifestCheck,
   registered: PersistedQueryStore,
   log: FastifyBaseLogger,
@@ -53,7 +53,12 @@ export function createAdmission(
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
-      throw requestError('OPERATION_NOT_ALLOWED', 400, 'This gateway runs the operations of its manifest only.');
+      const found = production ? '' : ` ${nameOf(text, id)} is not in it.`;
+      throw requestError(
+        'OPERATION_NOT_ALLOWED',
+        400,
+        `This gateway runs the operations of its manifest only.${found}`,
+      );
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
@@ -91,6 +96,13 @@ export function createAdmission(
       return { ...unlisted, text: known };
     },
   };
+}
+
+/** The operation for developers, with the id that a manifest of Apollo would give it. */
+function nameOf(text: string | undefined, id: string | undefined): string {
+  if (text === undefined) return id === undefined ? 'An operation without text and id' : `The id "${id}"`;
+  const [, name] = /\b(?:query|mutation)\s+(\w{1,100})/.exec(text.slice(0, 10_000)) ?? [];
+  return `${name ?? 'An operation without a name'}, SHA-256 ${hash('sha256', text)},`;
 }
 
 /**

@@ -11,12 +11,6 @@ const ANSWER_WITHIN_MS = 40;
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
-/** How long ioredis waits for a connection to close, in milliseconds; it also waits when the connection is closed already. */
-const DISCONNECT_WITHIN_MS = 100;
-/** The longest wait before the next attempt to connect, in milliseconds. */
-const MAX_RETRY_MS = 2_000;
-/** After this many milliseconds without an answer, the connection is replaced: its server may never come back. */
-const GIVE_UP_MS = 10_000;
 
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
@@ -28,11 +22,12 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
   const redis = new PausingRedis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: ANSWER_WITHIN_MS,
     connectTimeout: CONNECT_WITHIN_MS,
-    socketTimeout: GIVE_UP_MS,
-    disconnectTimeout: DISCONNECT_WITHIN_MS,
-    retryStrategy: (attempt) => Math.min(100 * attempt, MAX_RETRY_MS),
+    // After this time without an answer, the connection is replaced: its server may never come back.
+    socketTimeout: 10_000,
+    // ioredis also waits when the connection is closed already.
+    disconnectTimeout: 100,
+    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
@@ -82,10 +77,17 @@ class PausingRedis extends Redis {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
     }
+    const error = new Error('Redis did not answer in time.');
+    // When the event loop is late, the answer may have arrived: it is read before the immediate.
+    const timer = setTimeout(() => setImmediate(() => command.reject(error)), ANSWER_WITHIN_MS);
     command.promise.then(
-      () => this.note(true),
-      (error: Error) => {
-        if (error.message !== 'Command timed out') return;
+      () => {
+        clearTimeout(timer);
+        this.note(true);
+      },
+      (reason: unknown) => {
+        clearTimeout(timer);
+        if (reason !== error) return;
         // Not before the caller handled the rejection: it may send a second command that takes the first one back.
         setImmediate(() => {
           this.#pausedUntil = performance.now() + PAUSE_MS;

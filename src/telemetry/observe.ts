@@ -7,7 +7,7 @@ import type { OperationRecord } from './operation-record.ts';
 import { passTraceOn } from './trace-context.ts';
 import type { Tracing } from './tracing.ts';
 
-interface ObservationOptions {
+export interface ObservationOptions {
   metrics: Pick<Metrics, 'operation'>;
   log: FastifyBaseLogger;
   tracing: Tracing | undefined;

@@ -129,7 +129,7 @@ describe('_service', () => {
     expect(sdl).toMatch(/^type Player implements Node\n {2}@key\(fields: "id"\)\n\{$/m);
     expect(sdl).toMatch(/^type PageInfo\n {2}@shareable\n\{$/m);
     expect(sdl).toContain('Needs `coupons:read`.');
-    expect(sdl).not.toMatch(/@access|@rest|@listSize/);
+    expect(sdl).not.toMatch(/@access|@rest|@cost|@listSize/);
   });
 
   test.each([

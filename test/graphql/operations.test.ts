@@ -1,10 +1,11 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isObjectType, parse, validate } from 'graphql';
-import type { Example } from '../../src/http/ide/examples.ts';
+import type { Example } from '../../src/http/ide/pages.ts';
 import { coordinatesIn, coordinatesOf, fieldsWithValues, selectionsWithoutId } from '../kit/coordinates.ts';
 import { startDemo } from '../kit/demo.ts';
 import { startBoth, type TestGateway } from '../kit/gateway.ts';
-import { examples, schema } from '../kit/schema.ts';
+import { examples, SCHEMA_DIRECTORY, schema } from '../kit/schema.ts';
 
 describe('the example operations', () => {
   test.each(examples)(
@@ -72,9 +73,15 @@ describe('an example run against the reference service and its demo player', () 
     await demo.close();
   });
 
-  // In their order: what one of them writes, a later one deletes.
-  test.each(examples)('$name has no errors', async (example) => {
+  // In their order: what one of them writes, a later one deletes. With UPDATE_RESPONSES=1 the files are written.
+  test.each(examples)('$name has no errors, and the response that docs/schema.md shows', async (example) => {
     const data = await expectSuccess(gateway, example);
+    const file = new URL(`operations/responses/${example.name}.json`, SCHEMA_DIRECTORY);
+    if (existsSync(file)) {
+      const text = JSON.stringify({ data }, null, 2).replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4100');
+      if (process.env['UPDATE_RESPONSES']) writeFileSync(file, `${text}\n`);
+      expect(withoutRandom(text)).toEqual(withoutRandom(readFileSync(file, 'utf8')));
+    }
     for (const field of fieldsWithValues(schema, example.document, data)) shown.add(field);
   });
 
@@ -120,4 +127,10 @@ function variablesOf(json = '{}'): Record<string, unknown> {
 
 function pascalCase(words: string): string {
   return words.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** A response without what each start of the demo makes anew: codes, ids made of them, links, moments. */
+function withoutRandom(json: string): unknown {
+  const random = /^(?:[0-9A-Z]{12}|[\w-]{40,}|[\da-f-]{36}|http.*\/r\/.*|\d{4}-\d\d-\d\dT.*)$/;
+  return JSON.parse(json, (_name, value) => (random.test(value) ? 'made anew' : value));
 }

@@ -120,6 +120,18 @@ const sizes: Row[] = [
     status: 400,
     code: 'OPERATION_TOO_COMPLEX',
   },
+  {
+    name: 'the same fields many times, on two levels',
+    send: operation(`{ me { ${`referredFriends { ${'nodes { status } '.repeat(14)} } `.repeat(14)} } }`),
+    ...tooComplex('repetitions'),
+  },
+  {
+    name: 'the same fields many times, by fragments',
+    send: operation(
+      `{ me { ${'...F '.repeat(40)} } } fragment F on Player { ${'referredFriends { nodes { status } } '.repeat(14)} }`,
+    ),
+    ...tooComplex('repetitions'),
+  },
   { name: 'a comment of 250 KB', send: operation(`# ${'x'.repeat(250_000)}\n{ me { idd } }`), ...invalid },
   { name: 'white space and commas of 250 KB', send: operation(`{ me { idd ${', '.repeat(125_000)} } }`), ...invalid },
   { name: 'braces of 250 KB', send: operation('{'.repeat(250_000)), ...unparsed },

@@ -2,12 +2,9 @@
  * One attack, in a process of its own so that its work is not the victim's: `node attacker.mjs` is told over IPC which one,
  * says `begun`, and ends when it is told to, when its parent is gone, or after half a minute.
  */
-
-import * as table from './attacks.mjs';
-import * as own from './attacks-own.mjs';
+import { attacks } from './attacks.mjs';
 
 const LONGEST_MS = 30_000;
-const attacks = { ...table, ...own };
 
 process.on('disconnect', () => process.exit());
 setTimeout(() => process.exit(), LONGEST_MS);

@@ -1,11 +1,15 @@
-/* Starts the built gateway in production form and its REST service, each in a process of its own. */
-import { fork, spawn } from 'node:child_process';
+/* Starts the built gateway in production form, its REST service and the shipped nginx, each in a process of its own. */
+import { fork, spawn, spawnSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FLAGS, MAIN } from '../bench/production.mjs';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const NGINX_CONF = new URL('../../deploy/nginx.conf', import.meta.url);
 
 /** The memory that the gateway is given for its heap, in megabytes. */
 const HEAP_MB = 256;
@@ -43,8 +47,17 @@ export function token(sub, scope) {
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/** A token for which every player may be asked. */
-export const serverToken = (sub = 'a shop') => token(sub, `${WHAT} any-player`);
+const bearer = (sub, scope) => `Bearer ${token(sub, scope)}`;
+
+/** Authorization headers. `server` is for every player; the others belong to one. */
+export const tokens = {
+  server: bearer('a shop', `${WHAT} any-player`),
+  servers: Array.from({ length: 32 }, (_, index) => bearer(`shop-${index}`, `${WHAT} any-player`)),
+  other: bearer('another attacker'),
+  withoutCoupons: bearer('attacker', 'players:read'),
+  oneEvent: bearer('attacker', 'events:write:event-0'),
+  longTexts: bearer('long-texts'),
+};
 
 /** What the gateway verifies tokens with when a row says nothing else. */
 const KEY = { JWT_SECRET: secret, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
@@ -59,15 +72,20 @@ export async function startUpstream() {
   return {
     url: `http://127.0.0.1:${port}`,
     become: (changes) => child.send(changes),
+    async events() {
+      child.send('events');
+      const [{ events }] = await once(child, 'message');
+      return events;
+    },
     stop: () => end(child),
   };
 }
 
-/** The gateway as `npm start` runs it, with a small heap. `env` is added to the settings; undefined takes one away. */
-export async function startGateway(upstream, env = {}, flags = []) {
+/** The gateway in production form, with a small heap. `env` is added to the settings; undefined takes one away. */
+export async function startGateway(upstream, env = {}) {
   const ports = await Promise.all([freePort(), freePort()]);
   const child = own(
-    spawn(process.execPath, [...FLAGS, `--max-old-space-size=${HEAP_MB}`, ...flags, MAIN], {
+    spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, MAIN], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
@@ -86,24 +104,67 @@ export async function startGateway(upstream, env = {}, flags = []) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const [url, management] = ports.map((port) => `http://127.0.0.1:${port}`);
-  const until = performance.now() + 30_000;
-  while (!(await answers(`${url}/nope`, `${management}/healthz`))) {
-    if (child.exitCode !== null || performance.now() > until) throw new Error(`The gateway did not start:\n${output}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await ready(child, () => output, `${url}/nope`, `${management}/healthz`);
   return {
-    url,
-    management,
+    ...{ url, management, port: ports[0] },
     output: () => output,
-    pid: child.pid,
     isAlive: () => child.exitCode === null && child.signalCode === null,
     rssMb: () => residentMb(child.pid),
     cpuMs: () => cpuMs(child.pid),
-    async metrics() {
-      return await (await fetch(`${management}/metrics`)).text();
-    },
+    metrics: async () => await (await fetch(`${management}/metrics`)).text(),
     stop: () => end(child),
   };
+}
+
+const nginxDirectories = ['/usr/sbin/', '/usr/local/sbin/', '/opt/homebrew/bin/', ''];
+const nginx = nginxDirectories.map((at) => `${at}nginx`).find((file) => spawnSync(file, ['-v']).status === 0);
+export const hasNginx = nginx !== undefined;
+
+/**
+ * The edge of deploy/nginx.conf, with other addresses and paths for what it writes. `resolve` of an upstream needs nginx 1.27.3,
+ * so the gateway is named by its address.
+ */
+export async function startNginx(gatewayPort) {
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), 'siege-nginx-'));
+  // The workers have another user.
+  chmodSync(directory, 0o755);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${directory}/${name};`,
+  );
+  const configuration = readFileSync(NGINX_CONF, 'utf8')
+    .replace('/tmp/nginx.pid', `${directory}/pid`)
+    .replace('http {', `http { ${paths.join(' ')}`)
+    .replace(/resolver .*/, '')
+    .replace(/server gateway:4000 resolve;/, `server 127.0.0.1:${gatewayPort};`)
+    .replace('listen 8080;', `listen 127.0.0.1:${port};`);
+  const file = join(directory, 'nginx.conf');
+  writeFileSync(file, configuration);
+  const child = own(
+    spawn(nginx, ['-e', 'stderr', '-g', 'daemon off;', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] }),
+  );
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
+  const url = `http://127.0.0.1:${port}`;
+  await ready(child, () => output, `${url}/nope`);
+  return {
+    url,
+    async stop() {
+      // Its workers end with it.
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+/** Resolves when all of these addresses answer. */
+async function ready(child, output, ...urls) {
+  const until = performance.now() + 30_000;
+  while (!(await answers(...urls))) {
+    if (child.exitCode !== null || performance.now() > until) throw new Error(`It did not start:\n${output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** Whether all of these addresses answer something. */

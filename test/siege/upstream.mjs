@@ -1,16 +1,20 @@
 /*
  * The REST service of the siege, a program of its own. It answers from memory; a message over IPC changes how:
- * `delayMs` for every answer, `digits` for the length of one coupon's value, `pauses` for how many answers are
- * 429 with `Retry-After: retryAfter`.
+ * `delayMs` for every answer, `pauses` for how many answers are 429 with `Retry-After: retryAfter`. The message `events` is answered with how many events of the player `keyed` came.
  */
 import { createServer } from 'node:http';
-import { PREFIX } from '../bench/rest-paths.mjs';
 
-const state = { delayMs: 5, digits: 0, pauses: 0, retryAfter: 0 };
-process.on('message', (changes) => Object.assign(state, changes));
+const PREFIX = '/api/v3.0/integrations';
+
+const state = { delayMs: 5, pauses: 0, retryAfter: 0 };
+let events = 0;
+process.on('message', (message) => (message === 'events' ? process.send({ events }) : Object.assign(state, message)));
 process.on('disconnect', () => process.exit());
 
 const attributes = { displayName: 'Grace "Hopper"', firstName: 'Grace', email: 'grace@shop.example', totalOrders: 12 };
+/** Longer than the gateway accepts: what an older store holds. */
+const LONG = 'x'.repeat(2_000);
+const longTexts = { ...attributes, displayName: LONG, firstName: LONG, lastName: LONG, email: LONG };
 const friend = (_, n) => ({
   playerUniqueId: `friend-${n}`,
   displayName: `Friend ${n}`,
@@ -21,7 +25,7 @@ const friend = (_, n) => ({
 const coupon = (_, n) => ({
   code: n === 0 ? null : `SAVE-${n}`,
   isUsed: n % 3 === 0,
-  value: n === 0 && state.digits > 0 ? `${'9'.repeat(state.digits)}x` : 10 + n,
+  value: 10 + n,
   currency: 'USD',
   couponType: ['free_shipping', 'percentage_discount', 'unheard_of'][n % 3],
   isExpired: n % 2 === 0,
@@ -36,9 +40,11 @@ const answers = {
       ? undefined
       : {
           playerUniqueId: id,
-          playerAttributes: attributes,
+          playerAttributes:
+            id === 'long-texts' ? { ...longTexts, mobile: LONG, city: LONG, country: LONG } : attributes,
           referralLink: `https://refer.example/r/${encodeURIComponent(id)}`,
         },
+  event: () => ({}),
   transactions: () => ({ coupons: Array.from({ length: 6 }, coupon) }),
   players(_id, search) {
     const [page, limit] = ['page', 'limit'].map((name) => Number(search.get(name)));
@@ -67,9 +73,16 @@ function answer(url) {
 }
 
 const server = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    if (body.includes('"keyed"')) events += 1;
+  });
   setTimeout(() => {
-    const [status, body] = answer(request.url);
-    const text = JSON.stringify(body);
+    const [status, value] = answer(request.url);
+    const text = JSON.stringify(value);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
     response.writeHead(status, status === 429 ? { ...headers, 'retry-after': state.retryAfter } : headers).end(text);
   }, state.delayMs);

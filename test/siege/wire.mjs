@@ -3,23 +3,30 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 
+/** The address of attackers: limits of the edge count addresses, and the victim has another. */
+export const ATTACKER = '127.0.0.2';
+
 /** The head of a POST request. */
 export function head({ path = '/graphql', headers = [] } = {}) {
-  return [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers, '', ''].join(
-    '\r\n',
-  );
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...headers];
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** A connection of one's own. Its failures are counted; `onStatus` is told the first status. */
+/** A whole POST request to /graphql. */
+export function request(authorization, body, length = Buffer.byteLength(body)) {
+  return head({ headers: [`Authorization: ${authorization}`, `Content-Length: ${length}`] }) + body;
+}
+
+/** A connection of its own. Its failures and the status of its first response are counted. */
 export function open({ port, count }) {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER });
   socket.on('error', (error) => count(error.code ?? 'error'));
   socket.once('data', (chunk) => count(/^HTTP\/1\.1 (\d+)/.exec(chunk)?.[1] ?? 'bytes'));
   return socket;
 }
 
 /** Keeps `number` connections open that each do `use`; what is closed is opened again, at most so many a second. */
-export async function keepOpen({ target, number, perSecond = 1_000, use }) {
+export async function keepOpen(target, number, use, perSecond = 1_000) {
   let openNow = 0;
   for (;;) {
     const missing = Math.min(number - openNow, Math.ceil(perSecond / 20));
@@ -45,25 +52,22 @@ export async function pace(perSecond, act) {
   }
 }
 
-/** Sends JSON bodies over kept connections and counts the statuses. */
-export function client({ url, authorization, count }, connections = 50) {
-  const pool = new Pool(url, { connections, pipelining: 1 });
-  const headers = { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) };
+/** Sends JSON bodies over kept connections and counts the statuses. Resolves to status, headers and text. */
+export function client({ url, authorization, count = () => {}, from = ATTACKER }, connections = 50) {
+  const pool = new Pool(url, { connections, pipelining: 1, connect: { localAddress: from } });
+  const own = { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) };
   return async (body, more = {}) => {
     try {
       const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
       const response = await pool.request({
-        method: 'POST',
-        path: '/graphql',
-        headers: { ...headers, ...more },
-        body: text,
+        ...{ method: 'POST', path: '/graphql', headers: { ...own, ...more }, body: text, headersTimeout: 10_000 },
       });
       const answer = await response.body.text();
       count(`${response.statusCode}`);
-      return { status: response.statusCode, text: answer };
+      return { status: response.statusCode, headers: response.headers, text: answer };
     } catch (error) {
       count(error.code ?? 'error');
-      return { status: 0, text: '' };
+      return { status: 0, headers: {}, text: '' };
     }
   };
 }

@@ -31,6 +31,7 @@ export interface GatewayLinkOptions {
 export function createGatewayLink({ url, token, fetch, persisted = false }: GatewayLinkOptions): ApolloLink {
   const authorized = authorizedFetch(token, fetch);
   const healing = new Map<string, AbortController>();
+  const improvements = new Map<string, GatewayResponse>();
   return new ApolloLink((operation) => {
     const isQuery = operation.operationType === 'query';
     const text = print(operation.query);
@@ -41,21 +42,35 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const request = post(names, variables, persistedQueryOf(operation));
       return (await send(authorized, url, { ...request, signal }, isQuery || isKeyed(variables, text))).response;
     };
+    const key = JSON.stringify([operation.operationName, variables]);
     const show = (response: GatewayResponse, tookMs: number) => {
-      const key = JSON.stringify([operation.operationName, variables]);
       healing.get(key)?.abort();
       healing.delete(key);
       if (!isPartial(response)) return;
       const abort = new AbortController();
       const { signal } = abort;
       healing.set(key, abort);
-      const isShown = () => isWatched(operation);
-      const improved = ({ data }: GatewayResponse) => {
-        operation.client.writeQuery({ query: operation.query, variables: operation.variables, data: data ?? null });
+      const isShown = () => watching(operation).length > 0;
+      const improved = (next: GatewayResponse) => {
+        const { query, client } = operation;
+        if (!next.errors?.length) {
+          client.writeQuery({ query, variables: operation.variables, data: next.data ?? null });
+          return;
+        }
+        // The cache would lose the errors that are left: the screens read this response in the place of another request.
+        improvements.set(key, next);
+        for (const screen of watching(operation)) screen.refetch().catch(() => undefined);
       };
       void heal({ response, tookMs, again: () => again(signal), isShown, improved, signal });
     };
     return new Observable((observer) => {
+      const improvement = improvements.get(key);
+      if (isQuery && improvement) {
+        improvements.delete(key);
+        observer.next(improvement);
+        observer.complete();
+        return undefined;
+      }
       const abort = new AbortController();
       const started = Date.now();
       again(abort.signal).then(
@@ -71,10 +86,10 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
   });
 }
 
-/** Whether a screen shows the operation: a query that is read once, and a page of `fetchMore`, are not asked for again. */
-function isWatched({ client, operationName, variables }: ApolloLink.Operation): boolean {
+/** What shows the operation: a query that is read once, and a page of `fetchMore`, are not asked for again. */
+function watching({ client, operationName, variables }: ApolloLink.Operation) {
   const wanted = JSON.stringify(variables);
-  return [...client.getObservableQueries('active')].some(
+  return [...client.getObservableQueries('active')].filter(
     (query) => query.queryName === operationName && query.hasObservers() && JSON.stringify(query.variables) === wanted,
   );
 }

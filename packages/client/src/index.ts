@@ -13,6 +13,7 @@ export {
   GatewayError,
   type GatewayErrorCode,
   type GatewayResponse,
+  gatewayErrors,
   type Outcome,
   type ResponseError,
 } from './errors.ts';

@@ -9,6 +9,7 @@ import {
   createClient,
   createIdempotencyKey,
   GatewayError,
+  gatewayErrors,
   MobileScreenDocument,
   TrackEventsDocument,
   type TrackEventsMutation,
@@ -262,4 +263,21 @@ test('createClient is at most 5 KB with gzip, and imports nothing', async () => 
   expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([]);
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(5_000);
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeGreaterThan(500);
+});
+
+test('the errors of every library become errors of the gateway', () => {
+  const one = {
+    message: 'Not now.',
+    path: ['me', 'coupons'],
+    extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true },
+  };
+  const lost = new GatewayError({ message: 'Lost.', extensions: { code: 'NO_RESPONSE' } });
+  const foreign = new TypeError('x is undefined');
+  const known = { code: 'UPSTREAM_TIMEOUT', retryable: true, path: one.path };
+  for (const error of [{ errors: [one] }, { graphQLErrors: [one] }, [one], [new GatewayError(one)]]) {
+    expect(gatewayErrors(error)).toMatchObject([known]);
+  }
+  for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
+  expect(gatewayErrors(undefined)).toEqual([]);
 });

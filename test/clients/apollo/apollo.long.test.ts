@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ApolloClient, type ApolloLink, gql, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createClient } from '@referral-gateway/client';
+import { createClient, gatewayErrors } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { recordRequests, runScript, startGateway } from '../kit.ts';
 
@@ -167,6 +167,29 @@ describe('while the coupons hang', () => {
     expect(requests.sent.length - before).toBe(1);
     other.unsubscribe();
     close();
+  });
+
+  test('the error of a part that is still missing stays when another one appears', async () => {
+    gateway.upstream.on('GET /coupon', { status: 500 });
+    gateway.upstream.on('GET /player', { status: 500 });
+    const query = gql`query Two { me { coupons { code } referralLink(lang: "en") } }`;
+    const screen = connect().watchQuery<{ me: { coupons: unknown; referralLink: unknown } | null }>({ query });
+    const shown: ReturnType<typeof screen.getCurrentResult>[] = [];
+    const subscription = screen.subscribe((result) => shown.push(result as (typeof shown)[number]));
+    const until = async (fits: () => boolean | undefined) => {
+      while (!fits()) await new Promise((resolve) => setTimeout(resolve, 20));
+      return shown.at(-1);
+    };
+    const errorsOf = (error: unknown) => gatewayErrors(error).map(({ path }) => path?.join('.'));
+    const first = await until(() => shown.length === 2);
+    expect(errorsOf(first?.error)).toEqual(['me.coupons', 'me.referralLink']);
+    gateway.upstream.on('GET /player', 'usual');
+    const second = await until(() => shown.length === 3);
+    expect([second?.data?.me?.coupons, errorsOf(second?.error)]).toEqual([null, ['me.coupons']]);
+    gateway.upstream.on('GET /coupon', 'usual');
+    const third = await until(() => shown.length === 4);
+    expect([errorsOf(third?.error), shown.map(({ loading }) => loading)]).toEqual([[], [true, false, false, false]]);
+    subscription.unsubscribe();
   });
 
   test('a screen that was closed is not asked for', async () => {

@@ -17,7 +17,7 @@ export type CouponType =
   | 'FREE_SHIPPING'
   /** A percentage off. */
   | 'PERCENTAGE_DISCOUNT'
-  /** A kind this gateway does not know yet. */
+  /** Another kind, which this version of the schema does not have. */
   | 'UNKNOWN';
 
 /** A player to delete. */
@@ -28,9 +28,9 @@ export type DeletePlayerInput = {
 
 /** A mobile device that receives push notifications. */
 export type DeviceInput = {
-  /** The device's operating system, for example `android` or `ios`. */
+  /** The device's operating system, for example `android` or `ios`; at most 1,024 characters. */
   osType: string;
-  /** The device's push-notification token (FCM). */
+  /** The device's push-notification token (FCM), at most 1,024 characters. */
   token?: string | null | undefined;
 };
 
@@ -38,13 +38,13 @@ export type DeviceInput = {
 export type EventInput = {
   /** What is known about the event. */
   metadata?: Record<string, string | number | (string | number)[]> | null | undefined;
-  /** The name of the event, for example `place_order`; 1 to 256 characters. */
+  /** The name of the event, for example `place_order`; 1 to 256 characters, no control characters. */
   name: string;
 };
 
 /**
- * What is known about a player. A member that is left out, null, empty text or an empty list stays as it is: the service
- * cannot clear an attribute.
+ * What is known about a player. An attribute that is left out, null, an empty text or an empty list stays as it is: the
+ * service cannot clear an attribute. A text has at most 1,024 characters.
  */
 export type PlayerAttributesInput = {
   /** Average amount of the player's orders. */
@@ -53,7 +53,10 @@ export type PlayerAttributesInput = {
   city?: string | null | undefined;
   /** Country. */
   country?: string | null | undefined;
-  /** Free extra attributes: strings and numbers by name. Names that are left out stay as they are. */
+  /**
+   * Free extra attributes: strings and numbers by name. Names that are left out stay as they are. At most 16 KB (16,384 bytes
+   * of JSON).
+   */
   custom?: Record<string, string | number> | null | undefined;
   /** Date of birth. */
   dateOfBirth?: string | null | undefined;
@@ -73,7 +76,7 @@ export type PlayerAttributesInput = {
   lastOrderDate?: string | null | undefined;
   /** Mobile number. */
   mobile?: string | null | undefined;
-  /** Tags; a tag contains no comma. */
+  /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   tags?: Array<string> | null | undefined;
   /** How many orders the player has placed. */
   totalOrders?: number | null | undefined;
@@ -89,17 +92,17 @@ export type ReferralStatus =
   | 'ACTIVE'
   /** The friend has not completed the referral action yet. */
   | 'PENDING'
-  /** A status this gateway does not know yet. */
+  /** Another status, which this version of the schema does not have. */
   | 'UNKNOWN';
 
 /** What a player did. */
 export type TrackEventsInput = {
-  /** The events, at least one; no name twice. */
+  /** 1 to 500 events; no name twice. */
   events: Array<EventInput>;
   /**
    * A name that the client gives to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
    * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
-   * `outcome: UNKNOWN` again where nobody knows whether the first one arrived. Each report needs a key of its own, for example a
+   * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
    * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
    */
   idempotencyKey?: string | null | undefined;
@@ -109,7 +112,7 @@ export type TrackEventsInput = {
 
 /** A player to create or update. */
 export type UpsertPlayerInput = {
-  /** What is known about the player. Members that are left out or null stay as they are. */
+  /** What is known about the player. Attributes that are left out or null stay as they are. */
   attributes?: PlayerAttributesInput | null | undefined;
   /** The player's mobile device, for push notifications. */
   device?: DeviceInput | null | undefined;
@@ -127,7 +130,7 @@ export type UserErrorCode =
   | 'NOT_FOUND'
   /** The referral and rewards service refused the input. */
   | 'REJECTED'
-  /** A required member is missing or empty. */
+  /** A required field is missing or empty. */
   | 'REQUIRED'
   /** The value is longer than allowed. */
   | 'TOO_LONG';

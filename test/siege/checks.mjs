@@ -1,17 +1,16 @@
-/* Rows that are no duel: something is done to the gateway and something must be true. */
-
+/* Rows that are no duel: something is done to the gateway and something must be true. `limit` says what. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAttack } from './duel.mjs';
-import { claims, serverToken, startGateway, token } from './programs.mjs';
+import { claims, startGateway, token, tokens } from './programs.mjs';
 import { client } from './wire.mjs';
 
 const READ = 'query Read($id: ID!) { player(playerUniqueId: $id) { id coupons { code value } } }';
 
-/** Sends operations with a token; counts nothing. */
-export const asking = (gateway, authorization) => client({ url: gateway.url, authorization, count() {} }, 400);
+/** Sends operations with a token. */
+const asking = (gateway, authorization) => client({ url: gateway.url, authorization, from: '127.0.0.1' }, 400);
 
 /** Runs `act` with a gateway of its own, and ends it. */
 export async function withGateway(upstream, env, act) {
@@ -25,35 +24,16 @@ export async function withGateway(upstream, env, act) {
 
 /** How many of some results there are. */
 const countOf = (results, fits) => results.filter(fits).length;
-
-export async function inventedNames(upstream) {
-  return await withGateway(upstream, {}, async (gateway) => {
-    const attacker = asking(gateway, `Bearer ${token('attacker')}`);
-    for (let index = 0; index < 110; index += 1) {
-      // At the pace that the budget for new operations allows.
-      if (index >= 45) await sleep(100);
-      await attacker({ query: `query Invented${index} { me { id } }` });
-    }
-    for (const sub of ['p1', 'p2', 'p3', 'p4'])
-      await asking(gateway, `Bearer ${token(sub)}`)({ query: 'query RealName { me { id } }' });
-    const metrics = await gateway.metrics();
-    const own = metrics.includes('operation="RealName"');
-    const invented = metrics.includes('operation="Invented');
-    return {
-      ok: own && !invented,
-      seen: `a name of 3 players counted as ${own ? 'itself' : 'other'}; invented names ${invented ? 'counted' : 'other'}`,
-    };
-  });
-}
+const all = (number, act) => Promise.all(Array.from({ length: number }, (_, index) => act(index)));
 
 export async function badTokensBesideGoodOnes(upstream) {
   return await withGateway(upstream, {}, async (gateway) => {
     const remembered = asking(gateway, `Bearer ${token('p1')}`);
     await remembered({ query: '{ me { id } }' });
-    const attack = await startAttack('badTokens', gateway);
+    const attack = await startAttack('badTokens', gateway.url);
     // Longer than the allowance of 500 lasts would take half a minute at 100 a second: it is used up first.
     const bad = asking(gateway, 'Bearer no.token.atall');
-    await Promise.all(Array.from({ length: 600 }, () => bad({ query: '{ me { id } }' })));
+    await all(600, () => bad({ query: '{ me { id } }' }));
     const refused = (await bad({ query: '{ me { id } }' })).status;
     const results = [];
     for (let index = 0; index < 100; index += 1) results.push(await remembered({ query: '{ me { id } }' }));
@@ -98,11 +78,12 @@ export async function keyServerLost(upstream, mode) {
     return await withGateway(upstream, { JWT_JWKS_URL: keys.url }, async (gateway) => {
       const ask = asking(gateway, `Bearer ${keys.token('p1')}`);
       const ready = (await fetch(`${gateway.management}/readyz`)).status;
-      const results = await Promise.all(Array.from({ length: 300 }, () => ask({ query: '{ me { id } }' })));
+      const results = await all(300, () => ask({ query: '{ me { id } }' }));
       const retryable = countOf(results, ({ status, text }) => status === 503 && text.includes('"retryable":true'));
       const { fetches } = keys.state;
       keys.state.mode = 'works';
-      const until = performance.now() + 12_000;
+      // The next attempt is after 30 s.
+      const until = performance.now() + 40_000;
       let back = 0;
       while (back !== 200 && performance.now() < until) {
         await sleep(200);
@@ -127,10 +108,8 @@ export async function keyServerLostLater(upstream) {
       await asking(gateway, `Bearer ${keys.token('p0')}`)({ query: '{ me { id } }' });
       keys.state.mode = 'fails';
       const before = keys.state.fetches;
-      const results = await Promise.all(
-        Array.from({ length: 100 }, (_, n) =>
-          asking(gateway, `Bearer ${keys.token(`p${n}`)}`)({ query: '{ me { id } }' }),
-        ),
+      const results = await all(100, (n) =>
+        asking(gateway, `Bearer ${keys.token(`p${n}`)}`)({ query: '{ me { id } }' }),
       );
       const good = countOf(results, ({ status }) => status === 200);
       const fetches = keys.state.fetches - before;
@@ -144,64 +123,15 @@ export async function keyServerLostLater(upstream) {
   }
 }
 
-export async function digitsInCoupon(upstream) {
-  upstream.become({ delayMs: 0, digits: 30_000 });
-  try {
-    return await withGateway(upstream, {}, async (gateway) => {
-      const ask = asking(gateway, `Bearer ${serverToken()}`);
-      const time = async () => {
-        const began = performance.now();
-        const { status } = await ask({ query: READ, variables: { id: 'p1' } });
-        return status === 200 ? performance.now() - began : Number.NaN;
-      };
-      await time();
-      const ms = Math.min(await time(), await time(), await time());
-      return { ok: ms < 100, seen: `${ms.toFixed(0)} ms for an answer with a value of 30,000 digits` };
-    });
-  } finally {
-    upstream.become({ digits: 0 });
-  }
-}
-
+/** A 429 is an error of that call alone. */
 export async function longPause(upstream) {
   upstream.become({ delayMs: 5, pauses: 1, retryAfter: 3_600 });
   return await withGateway(upstream, {}, async (gateway) => {
-    const ask = asking(gateway, `Bearer ${serverToken()}`);
-    await ask({ query: READ, variables: { id: 'p1' } });
-    const began = performance.now();
-    const until = began + 40_000;
-    let good = false;
-    while (!good && performance.now() < until) {
-      await sleep(500);
-      const { text } = await ask({ query: READ, variables: { id: 'p2' } });
-      good = text.includes('"player":{') && !text.includes('"errors"');
-    }
-    const seconds = (performance.now() - began) / 1_000;
-    return { ok: good, seen: good ? `answered again after ${seconds.toFixed(0)} s` : 'not answered after 40 s' };
-  });
-}
-
-/** Names of `Object.prototype` as variables, by an operation that was asked often enough to be compiled. */
-export async function prototypeNames(upstream) {
-  return await withGateway(upstream, {}, async (gateway) => {
-    const ask = asking(gateway, `Bearer ${serverToken()}`);
-    const bodies = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'].flatMap((name) => [
-      {
-        query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }`,
-        variables: { [name]: null },
-      },
-      { query: `query($${name}: Int!) { me { referredFriends(page: $${name}) { total } } }` },
-    ]);
-    let wrong = 0;
-    for (const body of bodies) {
-      const results = [];
-      for (let times = 0; times < 55; times += 1) results.push(await ask(body));
-      wrong += countOf(results, ({ status, text }) => status !== 400 || text.includes('"data"'));
-    }
-    return {
-      ok: wrong === 0,
-      seen: `${bodies.length * 55 - wrong} of ${bodies.length * 55} are 400, as graphql-js says`,
-    };
+    const ask = asking(gateway, tokens.server);
+    const first = await ask({ query: READ, variables: { id: 'p1' } });
+    const others = await all(100, (n) => ask({ query: READ, variables: { id: `q${n}` } }));
+    const good = countOf(others, ({ text }) => text.includes('"player":{') && !text.includes('"errors"'));
+    return { ok: good === 100, seen: `${first.status}, then ${good} of 100 other players answered` };
   });
 }
 
@@ -209,7 +139,7 @@ export async function prototypeNames(upstream) {
 export async function resetsInTheLog(upstream) {
   upstream.become({ delayMs: 20 });
   return await withGateway(upstream, { LOG_LEVEL: 'info' }, async (gateway) => {
-    const attack = await startAttack('resets', gateway, `Bearer ${serverToken()}`);
+    const attack = await startAttack('resets', gateway.url);
     await sleep(2_000);
     await attack.stop();
     await sleep(300);
@@ -231,23 +161,69 @@ export async function resetsInTheLog(upstream) {
   });
 }
 
-/** Many at once over a slow REST service, while nothing else is to be done. */
+/** Many at once over a slow REST service: a caller gets an eighth of MAX_CONCURRENT_OPERATIONS, and the others the rest. */
 export async function slowUpstreamBurst(upstream) {
   upstream.become({ delayMs: 1_000 });
   return await withGateway(upstream, { REST_CONNECTIONS: '512' }, async (gateway) => {
-    const ask = asking(gateway, `Bearer ${serverToken()}`);
-    const seen = [];
-    for (let round = 0; round < 3; round += 1) {
-      const results = await Promise.all(
-        Array.from({ length: 300 }, (_, n) =>
-          ask({
-            query: 'query Slow($id: ID!) { player(playerUniqueId: $id) { id referralLink } }',
-            variables: { id: `s${round}-${n}` },
-          }),
-        ),
-      );
-      seen.push(countOf(results, ({ status }) => status === 503));
+    const query = 'query Slow($id: ID!) { player(playerUniqueId: $id) { id referralLink } }';
+    const callers = tokens.servers.slice(0, 4).map((authorization) => asking(gateway, authorization));
+    const burst = async (number) => {
+      const results = await all(number, (n) => callers[n % 4]({ query, variables: { id: `s${n}` } }));
+      return countOf(results, ({ status }) => status === 200);
+    };
+    const [within, over] = [await burst(480), await burst(800)];
+    return {
+      ok: within === 480 && over >= 4 * 125,
+      seen: `${within} of 480 of four callers answered, and ${over} of 800, of which 500 have a slot`,
+    };
+  });
+}
+
+/** 3,000 keys of three players, then an order with its first key again. */
+export async function keysOfOthers(upstream) {
+  return await withGateway(upstream, {}, async (gateway) => {
+    const query =
+      'mutation K($id: ID!, $k: String!) { trackEvents(input: { playerUniqueId: $id, idempotencyKey: $k, events: [{ name: "place_order" }] }) { eventNames } }';
+    const order = () =>
+      asking(gateway, `Bearer ${token('keyed')}`)({ query, variables: { id: 'keyed', k: 'order-1' } });
+    const before = await upstream.events();
+    await order();
+    for (const id of ['a1', 'a2', 'a3']) {
+      const ask = asking(gateway, `Bearer ${token(id)}`);
+      for (let sent = 0; sent < 1_000; sent += 100)
+        await all(100, (n) => ask({ query, variables: { id, k: `${id}-${sent + n}` } }));
     }
-    return { ok: seen.every((refused) => refused === 0), seen: `${seen.join(', ')} of 300 are 503 in three bursts` };
+    const { status } = await order();
+    const sent = (await upstream.events()) - before;
+    return { ok: sent === 1 && status === 200, seen: `the order was sent ${sent} times; its repetition got ${status}` };
+  });
+}
+
+/** 208 documents of 900 characters, each often enough to be compiled. */
+export async function compiledDocuments(upstream) {
+  upstream.become({ delayMs: 0 });
+  return await withGateway(upstream, {}, async (gateway) => {
+    const victim = asking(gateway, tokens.server);
+    const send = asking(gateway, tokens.servers[0]);
+    const reads = async () => {
+      for (let left = 300; left > 0; left -= 1) await victim({ query: READ, variables: { id: 'p1' } });
+    };
+    const cpuOfReads = async () => {
+      await reads();
+      const cpu = gateway.cpuMs();
+      await reads();
+      return gateway.cpuMs() - cpu;
+    };
+    const before = { cpu: await cpuOfReads(), mb: gateway.rssMb() };
+    for (let document = 0; document < 208; document += 1) {
+      const fields = Array.from({ length: 20 }, (_, n) => `c${document}x${n}: me { id attributes { displayName } }`);
+      await all(55, () => send({ query: `query C${document} { ${fields.join(' ')} }` }));
+    }
+    const grown = gateway.rssMb() - before.mb;
+    const share = before.cpu / (await cpuOfReads());
+    return {
+      ok: gateway.isAlive() && !(grown > 150) && share >= 0.7,
+      seen: `${gateway.isAlive() ? 'alive' : 'DEAD'}, RSS + ${grown.toFixed(0)} MB, ${(100 * share).toFixed(0)} % of the rate by CPU time`,
+    };
   });
 }

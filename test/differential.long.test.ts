@@ -6,21 +6,21 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execute, parse } from 'graphql';
-import { type Caller, createCaller } from '../../src/access/caller.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { SCOPES, type Scope } from '../../src/config/scopes.ts';
-import { Secret } from '../../src/config/secret.ts';
-import { createContext } from '../../src/graphql/context.ts';
-import { Idempotency } from '../../src/graphql/idempotency.ts';
-import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
-import { formatResult } from '../../src/graphql/response.ts';
-import { createRestClient, type RestClient } from '../../src/rest/client.ts';
-import { createOperationRecord } from '../../src/telemetry/observe.ts';
-import { compile, rules, schema } from '../kit/executed.ts';
-import { type GeneratedOperation, generateOperations } from '../kit/generate.ts';
-import { type GatewayProcess, startProcess } from '../kit/process.ts';
-import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
-import { API_KEY, type Received, type Script, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
+import { type Caller, createCaller } from '../src/access/caller.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { SCOPES, type Scope } from '../src/config/scopes.ts';
+import { Secret } from '../src/config/secret.ts';
+import { createContext } from '../src/graphql/context.ts';
+import { Idempotency } from '../src/graphql/idempotency.ts';
+import { createMemoryKeys } from '../src/graphql/idempotency-store.ts';
+import { formatResult } from '../src/graphql/response.ts';
+import { createRestClient, type RestClient } from '../src/rest/client.ts';
+import { createOperationRecord } from '../src/telemetry/observe.ts';
+import { compile, rules, schema } from './kit/executed.ts';
+import { type GeneratedOperation, generateOperations } from './kit/generate.ts';
+import { type GatewayProcess, startProcess } from './kit/process.ts';
+import { secretSigner, token, UNLIMITED } from './kit/tokens.ts';
+import { API_KEY, type Received, type Script, SECRET_KEY, startUpstream, type Upstream } from './kit/upstream.ts';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? (process.env['TEST_TIER'] === 'long' ? 60 : 20));
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Date.now() / 86_400_000));

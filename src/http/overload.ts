@@ -1,0 +1,89 @@
+/* What keeps the gateway responsive under load. Nothing waits: a request that cannot be served now is refused. */
+import { getHeapStatistics } from 'node:v8';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../access/caller.ts';
+import { requestError } from '../errors.ts';
+
+/** The average delay of the event loop above which requests are refused, in milliseconds. */
+const MAX_EVENT_LOOP_DELAY_MS = 1_000;
+/** The share of V8's heap limit in use above which requests are refused. */
+const MAX_HEAP_SHARE = 0.9;
+/** The largest share of the slots that one caller may hold. */
+const CALLER_SHARE = 1 / 8;
+/** How many bytes of bodies, and of responses that wait to be sent, all callers and one may have. */
+const MAX_BYTES = 64 * 1_024 * 1_024;
+const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
+
+const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
+/** Created once: creating an error is the most expensive part of a refusal. */
+export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
+
+/** Returns whether the event loop is late or the heap is nearly full: then requests are refused. */
+export async function watchPressure(
+  app: FastifyInstance,
+  maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS,
+): Promise<() => boolean> {
+  let isUnderPressure = () => false;
+  // Its own hook would come before authentication, so it gets a scope without routes.
+  await app.register(async (scope) => {
+    const maxHeapUsedBytes = getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE;
+    await scope.register(underPressure, { maxEventLoopDelay, maxHeapUsedBytes });
+    isUnderPressure = () => scope.isUnderPressure();
+  });
+  return () => isUnderPressure();
+}
+
+/** The place of one request in flight. */
+export interface Slot {
+  /** Counts bytes of the request's body, or of a response that waits to be sent; false when there are too many already. */
+  hold(bytes: number): boolean;
+  /** Gives the slot back. Called once. */
+  release(): void;
+}
+
+/**
+ * Bounds the requests in flight of a process, and of each caller, and the bytes of their bodies and responses. A request takes
+ * a slot before its body is read.
+ */
+export class Slots {
+  readonly #max: number;
+  readonly #byCaller = new Map<string, { requests: number; bytes: number }>();
+  readonly #all = { requests: 0, bytes: 0 };
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get active(): number {
+    return this.#all.requests;
+  }
+
+  /** Takes a slot; undefined when there is none for this caller. */
+  take({ key }: Caller): Slot | undefined {
+    const all = this.#all;
+    const own = this.#byCaller.get(key) ?? { requests: 0, bytes: 0 };
+    if (all.requests >= this.#max || own.requests >= this.#max * CALLER_SHARE) return undefined;
+    this.#byCaller.set(key, own);
+    let held = 0;
+    const add = (requests: number, bytes: number) => {
+      held += bytes;
+      for (const counted of [all, own]) {
+        counted.requests += requests;
+        counted.bytes += bytes;
+      }
+    };
+    add(1, 0);
+    return {
+      hold(bytes) {
+        const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
+        if (fits) add(0, bytes);
+        return fits;
+      },
+      release: () => {
+        add(-1, -held);
+        if (own.requests === 0) this.#byCaller.delete(key);
+      },
+    };
+  }
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { readExamples } from '../../src/http/ide/pages.ts';
+import { brunoCollection } from './bruno.ts';
+import { schemaChangesPage } from './schema-changes.ts';
+import { schemaPage } from './schema-page.ts';
+import { withSettings } from './settings.ts';
+
+/** The files that `npm run docs` writes, by their path from the root of the repository. */
+export async function writtenFiles(): Promise<Record<string, string>> {
+  const directory = pathToFileURL('schema/');
+  const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
+  return {
+    'docs/configuration.md': withSettings(readFileSync('docs/configuration.md', 'utf8')),
+    'docs/schema.md': schemaPage(directory),
+    'docs/schema-changes.md': await schemaChangesPage(version, readFileSync('src/generated/schema.graphql', 'utf8')),
+    ...brunoCollection(readExamples(directory)),
+  };
+}

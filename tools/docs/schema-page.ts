@@ -1,0 +1,197 @@
+/* docs/schema.md: every type and field of the schema, as the program has it. */
+import { readFileSync } from 'node:fs';
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getDirectiveValues,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  Kind,
+  parse,
+} from 'graphql';
+import * as yaml from 'yaml';
+import * as z from 'zod';
+import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { type Example, readExamples } from '../../src/http/ide/pages.ts';
+import { printJson, table } from './markdown.ts';
+
+const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+interface Page {
+  schema: GraphQLSchema;
+  rules: AccessRules;
+  /** Method and path of the REST operations, by `operationId`. */
+  endpoints: ReadonlyMap<string, string>;
+  examples: readonly Example[];
+  directory: URL;
+}
+
+const INTRODUCTION = `# Schema
+
+Every type and field. Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
+
+- **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. All but \`me\` is about the token's own player; another player needs \`any-player\` too ([security.md](security.md#scopes)).
+- **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` tells the calls of an operation.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the table says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
+- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without an entry have none of their own.
+`;
+
+export function schemaPage(directory: URL): string {
+  const { schema, rules } = createSchema(directory);
+  const page = { schema, rules, endpoints: readEndpoints(directory), examples: readExamples(directory), directory };
+  const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type != null);
+  const others = Object.values(schema.getTypeMap()).filter(
+    (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type) && !roots.some((root) => root === type),
+  );
+  const operations = roots.flatMap((type) => [
+    `## ${type.name}\n\n${described(type)}\n`,
+    ...Object.values(type.getFields()).map((field) => rootField(page, type.name, field)),
+  ]);
+  const kinds: [string, (type: GraphQLNamedType) => boolean][] = [
+    ['Objects', (type) => isObjectType(type) || isInterfaceType(type)],
+    ['Inputs', isInputObjectType],
+    ['Enums', isEnumType],
+    ['Scalars', isScalarType],
+  ];
+  const sections = kinds.flatMap(([title, is]) => [
+    `## ${title}\n`,
+    ...others.filter(is).map((type) => typeSection(page, type)),
+  ]);
+  return `${[INTRODUCTION, ...operations, ...sections].join('\n').trimEnd()}\n`;
+}
+
+function readEndpoints(directory: URL): Map<string, string> {
+  const { paths } = PATHS.parse(yaml.parse(readFileSync(new URL('rest-service.openapi.yaml', directory), 'utf8')));
+  return new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]): [string, string][] => {
+        const id = z.object({ operationId: z.string() }).safeParse(operation).data?.operationId;
+        return id === undefined ? [] : [[id, `${method.toUpperCase()} ${path}`]];
+      }),
+    ),
+  );
+}
+
+/** A root field with its facts, its arguments, and the first example whose root field it is. */
+function rootField(page: Page, typeName: string, field: GraphQLField<unknown, unknown>): string {
+  const { scope, rest, cost, errors } = facts(page, typeName, field);
+  const facted = [`scope ${scope}`, `REST ${rest}`, ...(cost ? [`cost ${cost}`] : []), `errors ${errors}`];
+  const lines = [
+    `### ${field.name}\n`,
+    `\`${field.name}: ${field.type}\` ${described(field)}\n`,
+    `${facted.join(' · ')}\n`,
+  ];
+  lines.push(
+    table(
+      ['argument', 'type', ''],
+      field.args.map((one) => [code(one.name), typed(one), described(one)]),
+    ),
+  );
+  const examples = page.examples.filter(({ document }) => rootOf(document) === field.name);
+  const [first, ...others] = examples;
+  if (!first) throw new Error(`schema/operations/ has no example of ${typeName}.${field.name}`);
+  const response = readFileSync(new URL(`operations/responses/${first.name}.json`, page.directory), 'utf8');
+  lines.push(`\`\`\`graphql\n${first.document}\n\`\`\`\n`);
+  if (first.variables) lines.push(`With the variables:\n\n\`\`\`json\n${first.variables}\n\`\`\`\n`);
+  lines.push(`The response:\n\n\`\`\`json\n${printJson(JSON.parse(response))}\n\`\`\`\n`);
+  const links = others.map(({ name }) => `[${name}](../schema/operations/${name}.graphql)`);
+  if (links.length > 0) lines.push(`More: ${links.join(', ')}.\n`);
+  return lines.join('\n');
+}
+
+function rootOf(document: string): string | undefined {
+  const operation = parse(document).definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
+  const [field] = operation?.selectionSet.selections ?? [];
+  return field?.kind === Kind.FIELD ? field.name.value : undefined;
+}
+
+function typeSection(page: Page, type: GraphQLNamedType): string {
+  const head = `### ${type.name}\n\n${described(type)}\n`;
+  if (isEnumType(type)) {
+    return `${head}\n${table(
+      ['value', ''],
+      type.getValues().map((value) => [code(value.name), described(value)]),
+    )}`;
+  }
+  if (isInputObjectType(type)) {
+    const rows = Object.values(type.getFields()).map((field) => {
+      const scope = page.rules.get(type.name)?.get(field.name)?.scope;
+      return [code(field.name), typed(field), scope ? code(scope) : '', described(field)];
+    });
+    return `${head}\n${table(['field', 'type', 'scope', ''], rows)}`;
+  }
+  if (!isObjectType(type) && !isInterfaceType(type)) return head;
+  const rows = Object.values(type.getFields()).map((field) => {
+    const { scope, rest, cost, errors } = facts(page, type.name, field);
+    const args = field.args.map((one) => `\`${one.name}: ${one.type}\`${defaultOf(one)}: ${described(one)}`);
+    return [code(field.name), typed(field), scope, rest, cost, errors, [described(field), ...args].join('<br>')];
+  });
+  return `${head}\n${table(['field', 'type', 'scope', 'REST', 'cost', 'errors', ''], rows)}`;
+}
+
+/** What a field needs and how it can fail. */
+function facts({ schema, rules, endpoints }: Page, typeName: string, field: GraphQLField<unknown, unknown>) {
+  const rule = rules.get(typeName)?.get(field.name);
+  const rest = directiveOf(schema, 'rest', field)?.['operation'];
+  const errors = [
+    ...(rule ? ['FORBIDDEN'] : []),
+    // A mistake in the input of a mutation is a user error.
+    ...(field.args.some(({ name }) => name !== 'input') ? ['BAD_USER_INPUT'] : []),
+    ...(rest === 'listPlayerCoupons' || rest === 'trackEvents' ? ['RATE_LIMITED'] : []),
+    ...(rest ? ['OPERATION_TOO_COMPLEX', 'UPSTREAM_*'] : []),
+  ];
+  return {
+    scope: rule ? scopeOf(rule) : '',
+    rest: typeof rest === 'string' ? code(endpoints.get(rest) ?? rest) : '',
+    cost: costOf(schema, field),
+    errors: errors.map(code).join(' '),
+  };
+}
+
+function scopeOf({ scope, exceptOwn, names }: AccessRule): string {
+  if (exceptOwn) return `${code(scope)}, not for the own player`;
+  return names ? `${code(scope)} or ${code(`${scope}:<name>`)}` : code(scope);
+}
+
+function costOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): string {
+  const weight = directiveOf(schema, 'cost', field)?.['weight'];
+  const size = directiveOf(schema, 'listSize', field);
+  const slicing: unknown = Array.isArray(size?.['slicingArguments']) ? size['slicingArguments'][0] : undefined;
+  const items = slicing === undefined ? size?.['assumedSize'] : `\`${slicing}\``;
+  return [weight, size && `× ${items}`].filter(Boolean).join(' ');
+}
+
+function directiveOf(schema: GraphQLSchema, name: string, { astNode }: GraphQLField<unknown, unknown>) {
+  const directive = schema.getDirective(name);
+  return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
+}
+
+interface Described {
+  description?: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+  astNode?: { description?: { value: string } | undefined } | null | undefined;
+}
+
+/** The description without the note about scopes, which has a column. */
+function described({ description, astNode, deprecationReason }: Described): string {
+  const deprecated = deprecationReason == null ? '' : `**Deprecated:** ${deprecationReason} `;
+  return `${deprecated}${astNode?.description?.value ?? description ?? ''}`.replaceAll('\n', ' ');
+}
+
+function typed(one: { type: unknown; defaultValue?: unknown }): string {
+  return `${code(String(one.type))}${defaultOf(one)}`;
+}
+
+function defaultOf({ defaultValue }: { defaultValue?: unknown }): string {
+  return defaultValue === undefined ? '' : `, default ${JSON.stringify(defaultValue)}`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

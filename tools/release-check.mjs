@@ -1,0 +1,121 @@
+/*
+ * `npm run release:check`: whether this commit can be released. Checks the version, the changelog, the released schema and
+ * the SBOM, packs the client and builds the images. Changes nothing: what it makes is in a temporary folder or removed.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const read = (path) => readFileSync(path, 'utf8');
+const readJson = (path) => JSON.parse(read(path));
+const run = (command, ...args) => execFileSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' });
+const status = () => run('git', 'status', '--porcelain');
+
+const { version } = readJson('package.json');
+const before = status();
+const folder = mkdtempSync(join(tmpdir(), 'release-'));
+let failed = 0;
+for (const [name, check] of Object.entries({
+  checkVersions,
+  checkChangelog,
+  checkSchema,
+  checkSbom,
+  packClient,
+  buildImages,
+})) {
+  const title = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  try {
+    console.log(`ok      ${title}: ${check()}`);
+  } catch (error) {
+    failed += 1;
+    console.error(`FAILED  ${title}: ${error.stderr || error.message}`);
+  }
+}
+rmSync(folder, { recursive: true });
+if (status() !== before) {
+  failed += 1;
+  console.error('FAILED  the working tree was changed');
+}
+process.exitCode = failed > 0 ? 1 : 0;
+
+function checkVersions() {
+  const lock = readJson('package-lock.json').packages;
+  const places = {
+    'package-lock.json': lock[''].version,
+    'packages/client': readJson('packages/client/package.json').version,
+    'packages/client in package-lock.json': lock['packages/client'].version,
+    'packages/reference': readJson('packages/reference/package.json').version,
+    'packages/reference in package-lock.json': lock['packages/reference'].version,
+  };
+  for (const file of ['deploy/Dockerfile', 'deploy/compose.yaml', 'deploy/kubernetes.yaml']) {
+    for (const [, found] of read(file).matchAll(/(?:referral-(?:gateway|reference):|ARG VERSION=)(\d[\w.-]*)/g))
+      places[file] = found;
+  }
+  const wrong = Object.entries(places).filter(([, found]) => found !== version);
+  if (wrong.length > 0)
+    throw new Error(`not ${version}: ${wrong.map(([place, found]) => `${place} (${found})`).join(', ')}`);
+  return version;
+}
+
+function checkChangelog() {
+  const [, heading, text = ''] =
+    new RegExp(`^## (${version.replaceAll('.', '\\.')}\\b.*)\\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(
+      read('CHANGELOG.md'),
+    ) ?? [];
+  if (!/^- /m.test(text)) throw new Error(`CHANGELOG.md has no entries for ${version}`);
+  return heading;
+}
+
+/** At the release, the SDL is copied to schema/released/. */
+function checkSchema() {
+  if (!read('docs/schema-changes.md').includes(`## ${version}`)) throw new Error('run npm run docs');
+  const file = `schema/released/${version}.graphql`;
+  try {
+    if (read(file) !== read('src/generated/schema.graphql'))
+      throw new Error(`${file} is another schema: raise the version`);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return `not released yet; the release adds ${file}`;
+  }
+  return file;
+}
+
+function checkSbom() {
+  const { metadata, components } = JSON.parse(run('npm', 'run', '--silent', 'sbom'));
+  if (metadata.component.version !== version) throw new Error(`it names ${metadata.component.version}`);
+  return `${components.length} packages`;
+}
+
+function packClient() {
+  const [packed] = JSON.parse(
+    run(
+      'npm',
+      'pack',
+      '--ignore-scripts',
+      '--workspace',
+      '@referral-gateway/client',
+      '--pack-destination',
+      folder,
+      '--json',
+      '--silent',
+    ),
+  );
+  const files = packed.files.map(({ path }) => path);
+  const missing = ['dist/index.js', 'dist/index.d.ts', 'dist/schema.graphql', 'LICENSE', 'README.md'].filter(
+    (file) => !files.includes(file),
+  );
+  if (missing.length > 0) throw new Error(`${missing} missing in the package`);
+  return `${packed.filename}, ${files.length} files, ${packed.size} bytes`;
+}
+
+function buildImages() {
+  const engine = ['docker', 'buildah'].find((name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0);
+  if (!engine) return 'SKIPPED, because neither docker nor buildah runs here';
+  for (const target of ['gateway', 'reference']) {
+    const tag = `release-check-${target}`;
+    run(engine, 'build', '-f', 'deploy/Dockerfile', '--target', target, '-t', tag, '.');
+    run(engine, 'rmi', tag);
+  }
+  return `with ${engine}`;
+}
