@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
@@ -107,6 +108,9 @@ test('an operation and each of its REST calls become spans of the client’s tra
     'query Screen',
   ]);
   for (const span of spans) expect(span.traceId).toBe(traceId);
+  const book = readFileSync(new URL('../docs/observability.md', import.meta.url), 'utf8');
+  const attributes = new Set(spans.flatMap((span) => span.attributes.map(({ key }) => key)));
+  expect([...attributes].filter((key) => !book.includes(`\`${key}\``))).toEqual([]);
   const [operation] = spans.filter(({ name }) => name === 'query Screen');
   expect(operation?.parentSpanId).toBe('b7ad6b7169203331');
   const calls = spans.filter((span) => span !== operation);

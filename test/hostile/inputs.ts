@@ -237,10 +237,10 @@ const attributes: Row[] = [
     ] as [string, object][]
   ).map(([name, given]): Row => ({ name, send: attribute(given), ...refusedMember })),
   {
-    name: 'custom attributes, 20,000 deep',
+    name: 'custom attributes, 9,000 deep',
     send: raw(
       upsert,
-      `{"input":{"playerUniqueId":"p1","attributes":{"custom":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}}`,
+      `{"input":{"playerUniqueId":"p1","attributes":{"custom":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}}}`,
     ),
     ...refusedMember,
   },

@@ -54,7 +54,7 @@ export async function pace(perSecond, act) {
 
 /** Sends JSON bodies over kept connections and counts the statuses. Resolves to status, headers and text. */
 export function client({ url, authorization, count = () => {}, from = ATTACKER }, connections = 50) {
-  const pool = new Pool(url, { connections, pipelining: 1, connect: { localAddress: from } });
+  const pool = new Pool(url, { connections, pipelining: 1, localAddress: from });
   const own = { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) };
   return async (body, more = {}) => {
     try {
