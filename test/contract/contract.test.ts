@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startReference } from '../kit/reference.ts';
+import { attributes } from '../kit/upstream-data.ts';
 import { ERROR, OPERATIONS, violations } from './document.ts';
 import { type ContractService, contractService } from './service.ts';
 
@@ -14,25 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ATTRIBUTES = {
-  displayName: 'Contract',
-  firstName: 'Con',
-  lastName: 'Tract',
-  mobile: '+49 30 555555',
-  gender: 'Female',
-  email: `${randomUUID()}@example.com`,
-  dateOfBirth: '1990-04-01T00:00:00.000Z',
-  joinDate: '2024-02-29T12:00:00.000Z',
-  tags: 'a,b',
-  country: 'DE',
-  city: 'Berlin',
-  zip: '10115',
-  totalSpent: 12.5,
-  totalOrders: 2,
-  lastOrderDate: '2025-05-01',
-  avgOrderAmount: 6.25,
-  custom: { text: 'x', number: 1 },
-};
+const ATTRIBUTES = { ...attributes('contract'), email: `${randomUUID()}@example.com` };
 
 /** A request of each operation, in an order in which each finds what it needs; the deletion comes last. */
 const REQUESTS: Record<string, { body?: object; query?: string }> = {

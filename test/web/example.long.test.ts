@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { executablePath } from '../kit/chromium.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
-import { type Example, executablePath, SHOTS, startExample, violations } from './example.ts';
+import { type Example, SHOTS, startExample, violations } from './example.ts';
 
 /* examples/web in Chromium: with the demo player, then with a REST service that fails. Screenshots are in SHOTS. */
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true };
 jest.setTimeout(90_000);
-
-if (executablePath === undefined) {
-  process.stderr.write('No Chromium is installed (CHROMIUM may name one): the web example is not tested.\n');
-}
 
 (executablePath === undefined ? describe.skip : describe)('the web example', () => {
   let data: string;

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,10 +10,6 @@ import type { Page } from 'playwright-core';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const AXE = `${ROOT}examples/web/node_modules/axe-core/axe.min.js`;
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** Where Chromium is; CHROMIUM names another place. */
-export const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 
 /** Where screenshots are written; SCREENSHOTS names another folder. */
 export const SHOTS = process.env['SCREENSHOTS'] ?? join(tmpdir(), 'web-example');

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { buildExample, executablePath, SHOTS, violations } from './example.ts';
+import { executablePath } from '../kit/chromium.ts';
+import { buildExample, SHOTS, violations } from './example.ts';
 
 /* What examples/web shows in each state, with the package's responses in the place of a gateway. */
 

@@ -201,59 +201,52 @@ describe('started alone', () => {
     expect(await endOf(child, 'SIGTERM')).toEqual([0, null]);
   });
 
-  test.each([
+  const CANNOT = 'The configuration cannot be used:';
+  test.each<[more: NodeJS.ProcessEnv, ...lines: string[]]>([
     [
       { NODE_ENV: 'production', REST_API_KEY: '', REST_SECRET_KEY: 'development-secret-key' },
-      [
-        'The configuration cannot be used:',
-        '  REST_API_KEY: must be set in production, as REST_API_KEY or REST_API_KEY_FILE',
-        '  REST_SECRET_KEY: must be set in production, as REST_SECRET_KEY or REST_SECRET_KEY_FILE',
-        '  PUBLIC_URL: must be set in production: referral links begin with it',
-      ],
+      CANNOT,
+      '  REST_API_KEY: must be set in production, as REST_API_KEY or REST_API_KEY_FILE',
+      '  REST_SECRET_KEY: must be set in production, as REST_SECRET_KEY or REST_SECRET_KEY_FILE',
+      '  PUBLIC_URL: must be set in production: referral links begin with it',
     ],
     [
       {
         REFERENCE_PORT: '99999',
         PUBLIC_URL: 'x',
-        REFERENCE_TRUST_PROXY: '10.0.0.0/8, balancer',
-        REFERENCE_LANDING_PER_MINUTE: 'many',
+        REFERENCE_TRUST_PROXY: 'balancer',
+        REFERENCE_LANDING_PER_MINUTE: 'x',
       },
-      [
-        'The configuration cannot be used:',
-        '  REFERENCE_PORT: must be a port, 0 to 65535',
-        '  PUBLIC_URL: must be an http or https address',
-        '  REFERENCE_TRUST_PROXY: must be addresses or networks like 10.0.0.0/8, separated by commas',
-        '  REFERENCE_LANDING_PER_MINUTE: must be a number from 0 (no limit) to 1000000',
-      ],
+      CANNOT,
+      '  REFERENCE_PORT: must be a port, 0 to 65535',
+      '  PUBLIC_URL: must be an http or https address',
+      '  REFERENCE_TRUST_PROXY: must be addresses or networks like 10.0.0.0/8, separated by commas',
+      '  REFERENCE_LANDING_PER_MINUTE: must be a number from 0 (no limit) to 1000000',
     ],
     [
       { REST_API_KEY_FILE: '/none', DATABASE_URL: 'mysql://u:password@h/d' },
-      [
-        'The configuration cannot be used:',
-        '  REST_API_KEY: set it or REST_API_KEY_FILE, not both',
-        '  DATABASE_URL: must be an address like postgres://user:password@host:5432/database',
-      ],
-    ],
-    [
-      { DATABASE_URL: 'postgres://u:password@127.0.0.1:1/d' },
-      ['The database of DATABASE_URL (postgres://127.0.0.1:1/d) cannot be used: connect ECONNREFUSED 127.0.0.1:1'],
+      CANNOT,
+      '  REST_API_KEY: set it or REST_API_KEY_FILE, not both',
+      '  DATABASE_URL: must be an address like postgres://user:password@host:5432/database',
     ],
     [
       { REFERENCE_HOST: '0.0.0.0', REST_API_KEY: '' },
-      [
-        'The configuration cannot be used:',
-        '  REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first',
-      ],
+      CANNOT,
+      '  REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first',
+    ],
+    [
+      { DATABASE_URL: 'postgres://u:password@127.0.0.1:1/d' },
+      'The database of DATABASE_URL (postgres://127.0.0.1:1/d) cannot be used: connect ECONNREFUSED 127.0.0.1:1',
     ],
     [
       { DATA_DIR: '/dev/null' },
-      ["/dev/null/reference.db cannot be used: EEXIST: file already exists, mkdir '/dev/null'"],
+      "/dev/null/reference.db cannot be used: EEXIST: file already exists, mkdir '/dev/null'",
     ],
     [
       { PROGRAMME_FILE: '/none' },
-      ["The programme in /none cannot be read: ENOENT: no such file or directory, open '/none'"],
+      "The programme in /none cannot be read: ENOENT: no such file or directory, open '/none'",
     ],
-  ])('with %j it refuses to start and says why', async (more, lines) => {
+  ])('with %j it refuses to start and says why', async (more, ...lines) => {
     expect(await outcome([], more)).toEqual({ code: 1, stdout: '', stderr: `${lines.join('\n')}\n` });
   });
 

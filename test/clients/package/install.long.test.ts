@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
+import { executablePath } from '../../kit/chromium.ts';
 import { startDemo } from '../kit.ts';
 
 /*
@@ -18,13 +19,6 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = `${ROOT}packages/client`;
 jest.setTimeout(300_000);
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
-if (executablePath === undefined) {
-  process.stderr.write(
-    'No Chromium is installed (CHROMIUM may name one): the packed client is not run in a browser.\n',
-  );
-}
 
 const STRICTEST = {
   target: 'es2022',
@@ -92,7 +86,6 @@ const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 let project: string;
 let files: string[];
-let failure: unknown;
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'client-'));
   // The package is built already: another build would take it away from the tests beside this one.
@@ -102,13 +95,7 @@ beforeAll(async () => {
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   files = packed.files.map(({ path }: { path: string }) => path);
   await write(project, `file:${packed.filename}`);
-  const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
-  failure = await run('npm', install, { cwd: project }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (failure !== undefined)
-    process.stderr.write(`Skipped: the packed client cannot be installed.\n${String(failure)}\n`);
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: project });
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
@@ -164,7 +151,6 @@ test('nothing of the gateway is in the package', () => {
 
 describe('in an empty project', () => {
   test('the code of the README compiles with the strictest settings, and so do the types of the package', async () => {
-    if (failure !== undefined) return;
     const compile = (...args: string[]) =>
       run(join(project, 'node_modules/.bin/tsc'), args, { cwd: project }).catch(({ stdout }) => {
         throw new Error(stdout);
@@ -176,11 +162,10 @@ describe('in an empty project', () => {
     expect(String(stdout).match(/^.*@referral-gateway.*$/gm)).toBeNull();
   });
 
-  test('it runs in Chromium', async () => {
-    if (failure !== undefined || executablePath === undefined) return;
+  (executablePath ? test : test.skip)('it runs in Chromium', async () => {
     await run(join(project, 'node_modules/.bin/vite'), ['build'], { cwd: project });
     const demo = await startDemo();
-    const browser = await chromium.launch({ executablePath, args: ['--disable-gpu'] });
+    const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
