@@ -65,8 +65,10 @@ export function searchOf(url: string): string {
 
 /** The longest list anywhere in a request. */
 const MAX_LIST_LENGTH = 500;
-/** The most colons of a JSON text, one for each property: 20,000 properties took 18 ms. */
-const MAX_COLONS = 10_000;
+/** The most properties of a JSON text: 20,000 took 18 ms to parse. */
+const MAX_PROPERTIES = 10_000;
+/** What follows the name of a property. In a string, a quotation mark before a colon is escaped, and hardly ever there. */
+const PROPERTY = /"\s*:/g;
 
 /**
  * The value of a JSON text of a request; undefined for a text that is no JSON. Throws BAD_REQUEST for a number that parsing
@@ -74,8 +76,12 @@ const MAX_COLONS = 10_000;
  * that is too long or too many properties. POST and GET use this one function.
  */
 export function parseExactly(text: string): unknown {
-  if (text.length > MAX_COLONS && text.split(':', MAX_COLONS + 2).length > MAX_COLONS + 1) {
-    throw requestError('BAD_USER_INPUT', 400, `The request has more than ${MAX_COLONS} properties.`);
+  if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
+    throw requestError(
+      'BAD_USER_INPUT',
+      400,
+      `The request has more than ${MAX_PROPERTIES} properties; send less at once.`,
+    );
   }
   let value: unknown;
   try {
