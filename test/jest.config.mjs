@@ -23,6 +23,6 @@ export default {
   },
   // A busy machine may be slow; what hangs is ended.
   testTimeout: 60_000,
-  // The short tests often wait for timeouts of the gateway. Meanwhile another one can use the processor.
-  maxWorkers: availableParallelism() + (isLong ? 0 : 1),
+  // Tests often wait for timeouts of the gateway. Meanwhile another one can use the processor.
+  maxWorkers: availableParallelism() + 1,
 };

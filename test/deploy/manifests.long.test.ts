@@ -146,7 +146,7 @@ describe('compose', () => {
     const folder = mkdtempSync(join(tmpdir(), 'compose-'));
     const commands = [...read('deploy/compose.yaml').matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line);
     // npm runs a script in the root of the repository; there is no engine here.
-    const stubs = `docker() { :; }; npm() { shift 3; (cd .. && node "${join(ROOT, 'dist/process/token.js')}" "$@"); }`;
+    const stubs = `docker() { :; }; npm() { shift 3; (cd .. && node "${join(ROOT, 'dist/token.js')}" "$@"); }`;
     mkdirSync(join(folder, 'deploy'));
     const script = [stubs, 'umask 077', ...commands].join('\n');
     expect(execFileSync('sh', ['-euc', script], { cwd: folder, encoding: 'utf8' })).toMatch(

@@ -126,8 +126,9 @@ describe('_service', () => {
     const { data } = await all.as(app, SERVICE);
     const { sdl } = data._service;
     expect(sdl).toContain('@link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])');
-    expect(sdl).toMatch(/^type Player implements Node\n {2}@key\(fields: "id"\)\n\{$/m);
-    expect(sdl).toMatch(/^type PageInfo\n {2}@shareable\n\{$/m);
+    expect(sdl).toMatch(/^type Player implements Node @key\(fields: "id"\) \{$/m);
+    expect(sdl).toMatch(/^type PageInfo @shareable \{$/m);
+    expect(sdl).toMatch(/^type UserError @shareable \{$/m);
     expect(sdl).toContain('Needs `coupons:read`.');
     expect(sdl).not.toMatch(/@access|@rest|@cost|@listSize/);
   });

@@ -58,6 +58,18 @@ test('a group, a type and usableNow select the coupons that match all of them', 
   expect(await codes(combined)).toEqual(['A']);
 });
 
+test.each([
+  ['isUsed: true', ['used']],
+  ['isUsed: false', ['expired', 'silent']],
+  ['isExpired: true', ['expired']],
+  ['isExpired: false', ['used', 'silent']],
+  ['isUsed: null, isExpired: null', ['used', 'expired', 'silent']],
+])('%s selects %j; a coupon that says nothing is neither used nor expired', async (filter, selected) => {
+  const coupons = [{ code: 'used', isUsed: true }, { code: 'expired', isExpired: true }, { code: 'silent' }];
+  both.upstream.on('GET /coupon', { json: { coupons } });
+  expect(await codes(`{ ${filter} }`)).toEqual(selected);
+});
+
 test('a filter reads properties that the operation does not select', async () => {
   both.upstream.on('GET /coupon', 'usual');
   const filter = '{ usableNow: true, group: "welcome" }';

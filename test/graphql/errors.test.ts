@@ -132,7 +132,9 @@ describe('mistakes in the input of mutations', () => {
   const track = (...events: object[]) => ['trackEvents', { playerUniqueId: 'p1', events }] as const;
   const remove = (playerUniqueId: string) => ['deletePlayer', { playerUniqueId }] as const;
   const long = 'x'.repeat(1_025);
-  const longCustom = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 'x'.repeat(1_000)]));
+  /** 16,385 bytes of JSON. */
+  const parts = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`n${i}`, 'x'.repeat(1_000)]));
+  const longCustom = { ...parts, rest: 'x'.repeat(16_385 - JSON.stringify({ ...parts, rest: '' }).length) };
 
   test.each([
     ['an empty id', upsert({ playerUniqueId: '' }), 'REQUIRED', 'playerUniqueId'],
@@ -166,14 +168,24 @@ describe('mistakes in the input of mutations', () => {
     expect(both.upstream.calls()).toEqual([]);
   });
 
-  test('what the service refuses is a user error without its words', async () => {
-    both.upstream.on('POST /player', { status: 400, json: { code: 5, message: LEAK } }, 'usual');
+  test.each([400, 422])('what the service refuses with %d is a user error without its words', async (status) => {
+    both.upstream.on('POST /player', { status, json: { code: 5, message: LEAK } }, 'usual');
     const { data, errors, text } = await both.gateway.query(
       'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } userErrors { code field } } }',
     );
     expect(errors).toEqual([]);
     expect(data.upsertPlayer).toEqual({ player: null, userErrors: [{ code: 'REJECTED', field: ['input'] }] });
     expect(text).not.toContain(LEAK);
+  });
+
+  test('at most 50 problems of an input are reported', async () => {
+    const events = Array.from({ length: 60 }, (_, index) => ({ name: ' '.repeat(index + 1) }));
+    const { data, errors } = await both.gateway.query(
+      'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { userErrors { code } } }',
+      { input: { playerUniqueId: 'p1', events } },
+    );
+    expect(errors).toEqual([]);
+    expect(data.trackEvents.userErrors).toEqual(Array(50).fill({ code: 'REQUIRED' }));
   });
 
   test('deleting a player that does not exist is NOT_FOUND', async () => {

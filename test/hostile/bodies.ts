@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { GOOD, GOOD_BODY, GOOD_DATA, JSON_TYPE, operation, PLAYER, type Row, text } from './row.ts';
+import { GOOD, GOOD_BODY, GOOD_DATA, operation, PLAYER, type Row, rows, text } from './row.ts';
 
 const LIMIT = 262_144;
 const sized = (bytes: number) => GOOD_BODY.padEnd(bytes, ' ');
@@ -11,49 +11,37 @@ const good = { status: 200, data: GOOD_DATA, upstream: [PLAYER] };
 const bad = { status: 400, code: 'BAD_REQUEST' };
 const wrongType = { status: 415, code: 'BAD_REQUEST' };
 
+const tooLarge = { status: 413, code: 'BAD_REQUEST' };
+const CHUNKED = 'Transfer-Encoding: chunked';
+
 const size: Row[] = [
-  { name: 'a body at the limit', send: text(sized(LIMIT)), ...good },
-  { name: 'a body one byte over the limit', send: text(sized(LIMIT + 1)), status: 413, code: 'BAD_REQUEST' },
-  { name: 'a chunked body at the limit', send: text(chunked(sized(LIMIT)), 'Transfer-Encoding: chunked'), ...good },
-  {
-    name: 'a chunked body one byte over the limit',
-    send: text(chunked(sized(LIMIT + 1)), 'Transfer-Encoding: chunked'),
-    status: 413,
-    code: 'BAD_REQUEST',
-  },
-  {
-    name: 'a body that only says it is too large',
-    send: text(GOOD_BODY, 'Content-Length: 99999999999'),
-    status: 413,
-    code: 'BAD_REQUEST',
-  },
-  { name: 'an empty body', send: text(''), ...bad },
+  ...rows(
+    good,
+    ['a body at the limit', text(sized(LIMIT))],
+    ['a chunked body at the limit', text(chunked(sized(LIMIT)), CHUNKED)],
+  ),
+  ...rows(
+    tooLarge,
+    ['a body one byte over the limit', text(sized(LIMIT + 1))],
+    ['a chunked body one byte over the limit', text(chunked(sized(LIMIT + 1)), CHUNKED)],
+    ['a body that only says it is too large', text(GOOD_BODY, 'Content-Length: 99999999999')],
+  ),
+  ...rows(bad, ['an empty body', text('')]),
 ];
 
+const CODINGS = ['gzip', 'br', 'deflate', 'x-gzip', 'identity, gzip', 'gzip, identity', 'GZIP'];
+const BAD_CHARSETS = ['utf-16', 'latin1', 'utf-7', 'us-ascii', '', 'utf-8; charset=utf-16', 'utf-16; charset=utf-8'];
+const BAD_TYPES = [
+  ...['text/plain', 'application/graphql', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
+  ...['application/json-patch+json', 'application/jsonp', 'application/json, text/plain', 'application', '*/*'],
+  ...BAD_CHARSETS.map((charset) => `application/json; charset=${charset}`),
+  ...['application/json; x=1; charset=utf-16', 'application/json;; charset=utf-16', 'application/'],
+];
+const GOOD_TYPES = ['; charset=utf-8', ';charset=UTF-8', '; charset="utf-8"'].map((rest) => `application/json${rest}`);
+const multipart = `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${GOOD_BODY}\r\n--x--\r\n`;
+
 const types: Row[] = [
-  ...[
-    'text/plain',
-    'application/graphql',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/json-patch+json',
-    'application/jsonp',
-    'application/json, text/plain',
-    'application/json; charset=utf-16',
-    'application/json; charset=utf-16le',
-    'application/json; charset=latin1',
-    'application/json; charset=iso-8859-1',
-    'application/json; charset=utf-7',
-    'application/json; charset=us-ascii',
-    'application/json; charset=',
-    'application/json; charset=utf-8; charset=utf-16',
-    'application/json; charset=utf-16; charset=utf-8',
-    'application/json; x=1; charset=utf-16',
-    'application/json;; charset=utf-16',
-    'application',
-    'application/',
-    '*/*',
-  ].map(
+  ...BAD_TYPES.map(
     (type): Row => ({
       name: `the content type ${type}`,
       send: text(GOOD_BODY, `Content-Type: ${type}`),
@@ -61,69 +49,43 @@ const types: Row[] = [
       status: [400, 415],
     }),
   ),
-  { name: 'no content type', send: { body: GOOD_BODY }, ...wrongType, status: [400, 415] },
-  ...[
-    'application/json; charset=utf-8',
-    'application/json;charset=UTF-8',
-    'application/json; charset="utf-8"',
-    'Application/JSON',
-  ].map((type): Row => ({ name: `the content type ${type}`, send: text(GOOD_BODY, `Content-Type: ${type}`), ...good })),
-  ...['gzip', 'br', 'deflate', 'x-gzip', 'identity, gzip', 'gzip, identity', 'GZIP'].map(
+  ...[...GOOD_TYPES, 'Application/JSON'].map(
+    (type): Row => ({ name: `the content type ${type}`, send: text(GOOD_BODY, `Content-Type: ${type}`), ...good }),
+  ),
+  ...CODINGS.map(
     (coding): Row => ({
       name: `the content coding ${coding}`,
       send: text(coding === 'gzip' ? gzipSync(GOOD_BODY) : GOOD_BODY, `Content-Encoding: ${coding}`),
       ...wrongType,
     }),
   ),
-  { name: 'a bomb of gzip', send: text(gzipSync(Buffer.alloc(10_000_000)), 'Content-Encoding: gzip'), ...wrongType },
-  { name: 'the content coding identity', send: text(GOOD_BODY, 'Content-Encoding: identity'), ...good },
-  {
-    name: 'an upload by multipart',
-    send: text(
-      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${GOOD_BODY}\r\n--x\r\nContent-Disposition: form-data; name="map"\r\n\r\n{}\r\n--x--\r\n`,
-      'Content-Type: multipart/form-data; boundary=x',
-      'Apollo-Require-Preflight: yes',
-    ),
-    ...wrongType,
-  },
+  ...rows(
+    wrongType,
+    ['no content type', { body: GOOD_BODY }, { status: [400, 415] }],
+    ['a bomb of gzip', text(gzipSync(Buffer.alloc(10_000_000)), 'Content-Encoding: gzip')],
+    [
+      'an upload by multipart',
+      text(multipart, 'Content-Type: multipart/form-data; boundary=x', 'Apollo-Require-Preflight: yes'),
+    ],
+  ),
+  ...rows(good, ['the content coding identity', text(GOOD_BODY, 'Content-Encoding: identity')]),
 ];
 
-const encodings: Row[] = (
-  [
-    [
-      'a byte that is no UTF-8',
-      Buffer.concat([Buffer.from('{"query":"{ me { id } }","x":"'), Buffer.from([0xff]), Buffer.from('"}')]),
-    ],
-    [
-      'half a letter',
-      Buffer.concat([Buffer.from('{"query":"{ me { id } }","x":"'), Buffer.from([0xc3]), Buffer.from('"}')]),
-    ],
-    [
-      'an overlong letter',
-      Buffer.concat([Buffer.from('{"query":"{ me { id } }","x":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
-    ],
-    [
-      'half a surrogate pair as UTF-8',
-      Buffer.concat([
-        Buffer.from('{"query":"{ me { id } }","x":"'),
-        Buffer.from([0xed, 0xa0, 0x80]),
-        Buffer.from('"}'),
-      ]),
-    ],
-    [
-      'a letter beyond Unicode',
-      Buffer.concat([
-        Buffer.from('{"query":"{ me { id } }","x":"'),
-        Buffer.from([0xf4, 0x90, 0x80, 0x80]),
-        Buffer.from('"}'),
-      ]),
-    ],
-    ['a byte order mark', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(GOOD_BODY)])],
-    ['UTF-16', Buffer.from(GOOD_BODY, 'utf16le')],
-    ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${GOOD_BODY}`, 'utf16le')],
-    ['latin1', Buffer.from('{"query":"{ me { id } }","x":"\u00e9"}', 'latin1')],
-  ] as [string, Buffer][]
-).map(([name, body]) => ({ name: `a body in ${name}`, send: text(body), ...bad }));
+/** A good body, but for these bytes in a text. */
+const withBytes = (...bytes: number[]) =>
+  Buffer.concat([Buffer.from('{"query":"{ me { id } }","x":"'), Buffer.from(bytes), Buffer.from('"}')]);
+
+const encodings: Row[] = rows(
+  bad,
+  ['a byte that is no UTF-8', text(withBytes(0xff))],
+  ['half a letter', text(withBytes(0xc3))],
+  ['an overlong letter', text(withBytes(0xc0, 0xaf))],
+  ['half a surrogate pair as UTF-8', text(withBytes(0xed, 0xa0, 0x80))],
+  ['a letter beyond Unicode', text(withBytes(0xf4, 0x90, 0x80, 0x80))],
+  ['a byte order mark', text(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(GOOD_BODY)]))],
+  ['UTF-16', text(Buffer.from(GOOD_BODY, 'utf16le'))],
+  ['UTF-16 with a byte order mark', text(Buffer.from(`\ufeff${GOOD_BODY}`, 'utf16le'))],
+);
 
 const json: Row[] = (
   [
@@ -174,50 +136,36 @@ const numbers: Row[] = [
   has: /The number \\"\w+\\" is too large to be exact; write it as a string\./,
 }));
 
+const persisted = (persistedQuery: object) => ({ extensions: { persistedQuery } });
+const beside = (members: string) => text(`{"query": "{ me { id } }", ${members}}`);
+const many = Array.from({ length: 15_000 }, (_, n) => `"k${n}":${n}`).join();
+
 const harmless: Row[] = [
-  {
-    name: 'variables with 15,000 properties',
-    send: text(`{"query":"{me{id}}","variables":{${Array.from({ length: 15_000 }, (_, n) => `"k${n}":${n}`).join()}}}`),
-    status: 400,
-    code: 'BAD_USER_INPUT',
-    has: /more than 10000 properties/,
-  },
-  {
-    name: '__proto__ beside the query',
-    send: text('{"__proto__": {"polluted": 1}, "query": "{ me { id } }"}'),
-    ...good,
-  },
-  {
-    name: '__proto__ among the variables',
-    send: text('{"query": "{ me { id } }", "variables": {"__proto__": {"polluted": 1}}}'),
-    ...good,
-  },
-  {
-    name: 'more digits inside a string',
-    send: text('{"query": "{ me { id } }", "variables": {"x": ",12345678901234567890"}}'),
-    ...good,
-  },
-  {
-    name: 'the largest number that is exact',
-    send: text('{"query": "{ me { id } }", "variables": {"x": 9007199254740991, "y": 0.1234567890123456789}}'),
-    ...good,
-  },
-  { name: 'variables nobody asked for', send: operation(GOOD, { a: { b: [{ c: 'd' }] } }), ...good },
-  {
-    name: 'a persisted query of another algorithm',
-    send: text(JSON.stringify({ extensions: { persistedQuery: { version: 9, sha256Hash: 'x' } } }), JSON_TYPE),
-    status: 400,
-  },
-  {
-    name: 'a persisted query whose hash is not its own',
-    send: operation(GOOD, {}, { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }),
-    status: 400,
-  },
-  {
-    name: 'a persisted query whose hash is an object',
-    send: operation(GOOD, {}, { extensions: { persistedQuery: { version: 1, sha256Hash: { $ne: 1 } } } }),
-    status: 400,
-  },
+  ...rows(
+    good,
+    ['__proto__ beside the query', beside('"__proto__": {"polluted": 1}')],
+    ['__proto__ among the variables', beside('"variables": {"__proto__": {"polluted": 1}}')],
+    ['more digits inside a string', beside('"variables": {"x": ",12345678901234567890"}')],
+    ['the largest exact number', beside('"variables": {"x": 9007199254740991, "y": 0.1234567890123456789}')],
+    ['variables nobody asked for', operation(GOOD, { a: { b: [{ c: 'd' }] } })],
+  ),
+  ...rows(
+    { status: 400 },
+    [
+      'variables with 15,000 properties',
+      beside(`"variables": {${many}}`),
+      { code: 'BAD_USER_INPUT', has: /more than 10000 properties/ },
+    ],
+    ['a persisted query of another algorithm', operation(undefined, {}, persisted({ version: 9, sha256Hash: 'x' }))],
+    [
+      'a persisted query whose hash is not its own',
+      operation(GOOD, {}, persisted({ version: 1, sha256Hash: 'a'.repeat(64) })),
+    ],
+    [
+      'a persisted query whose hash is an object',
+      operation(GOOD, {}, persisted({ version: 1, sha256Hash: { $ne: 1 } })),
+    ],
+  ),
 ];
 
 export const bodies: Row[] = [...size, ...types, ...encodings, ...json, ...numbers, ...harmless];

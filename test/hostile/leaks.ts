@@ -1,5 +1,5 @@
-import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
-import { GOOD, operation, PLAYER, type Row } from './row.ts';
+import { API_KEY, type EndpointName, type Script, SECRET_KEY } from '../kit/upstream.ts';
+import { GOOD, operation, PLAYER, type Row, rows } from './row.ts';
 
 /** What a broken REST service might say, everything in it secret. */
 const TALKATIVE = JSON.stringify({
@@ -9,66 +9,41 @@ const TALKATIVE = JSON.stringify({
   email: 'somebody@example.org',
 });
 const told = { hasNot: /SELECT|boom|rewards\/index|somebody@/ };
+const location = { location: 'http://internal.example/keys' };
+const player = (script: Script): { script: [EndpointName, Script] } => ({ script: ['GET /player', script] });
+const fails = (status: number, code: string) => ({
+  ...player({ status, raw: TALKATIVE, headers: location }),
+  code,
+});
 
 /** The REST service fails, and tells more than it should; the client learns what kind of failure it was. */
 export const leaks: Row[] = [
-  ...(
+  ...rows(
+    { status: 200, data: { me: null }, upstream: [PLAYER], code: 'UPSTREAM_INVALID_RESPONSE', ...told },
+    ['a REST service that answers 400', GOOD, fails(400, 'UPSTREAM_REJECTED')],
+    ['a REST service that answers 401', GOOD, fails(401, 'UPSTREAM_MISCONFIGURED')],
+    ['a REST service that answers 403', GOOD, fails(403, 'UPSTREAM_MISCONFIGURED')],
+    ['a REST service that answers 409', GOOD, fails(409, 'UPSTREAM_REJECTED')],
+    ['a REST service that answers 302', GOOD, fails(302, 'UPSTREAM_INVALID_RESPONSE')],
     [
-      [400, 'UPSTREAM_REJECTED'],
-      [401, 'UPSTREAM_MISCONFIGURED'],
-      [403, 'UPSTREAM_MISCONFIGURED'],
-      [409, 'UPSTREAM_REJECTED'],
-      [302, 'UPSTREAM_INVALID_RESPONSE'],
-    ] as const
-  ).map(
-    ([status, code]): Row => ({
-      name: `a REST service that answers ${status}`,
-      send: operation(GOOD),
-      script: ['GET /player', { status, raw: TALKATIVE, headers: { location: 'http://internal.example/keys' } }],
-      status: 200,
-      code,
-      data: { me: null },
-      upstream: [PLAYER],
-      ...told,
-    }),
+      'a REST service that answers with a page',
+      GOOD,
+      player({ raw: `<html>${TALKATIVE}</html>`, headers: { 'content-type': 'text/html' } }),
+    ],
+    ['a REST service that answers with half of JSON', GOOD, player({ raw: TALKATIVE.slice(0, -5) })],
+    [
+      'a REST service that answers about somebody else',
+      '{ me { id attributes { email } } }',
+      player({ json: { playerUniqueId: 'p2', playerAttributes: { email: 'somebody@example.org' } } }),
+    ],
   ),
-  {
-    name: 'a REST service that answers with a page',
-    send: operation(GOOD),
-    script: ['GET /player', { raw: `<html>${TALKATIVE}</html>`, headers: { 'content-type': 'text/html' } }],
-    status: 200,
-    code: 'UPSTREAM_INVALID_RESPONSE',
-    data: { me: null },
-    upstream: [PLAYER],
-    ...told,
-  },
-  {
-    name: 'a REST service that answers with half of JSON',
-    send: operation(GOOD),
-    script: ['GET /player', { raw: TALKATIVE.slice(0, -5) }],
-    status: 200,
-    code: 'UPSTREAM_INVALID_RESPONSE',
-    data: { me: null },
-    upstream: [PLAYER],
-    ...told,
-  },
-  {
-    name: 'a REST service that answers about somebody else',
-    send: operation('{ me { id attributes { email } } }'),
-    script: ['GET /player', { json: { playerUniqueId: 'p2', playerAttributes: { email: 'somebody@example.org' } } }],
-    status: 200,
-    code: 'UPSTREAM_INVALID_RESPONSE',
-    data: { me: null },
-    upstream: [PLAYER],
-    ...told,
-  },
   {
     name: 'a REST service that sends headers of its own',
     send: operation(GOOD),
-    script: [
-      'GET /player',
-      { json: { playerUniqueId: 'p1' }, headers: { 'set-cookie': 'session=secret', 'x-powered-by': 'Rewards 1.0' } },
-    ],
+    ...player({
+      json: { playerUniqueId: 'p1' },
+      headers: { 'set-cookie': 'session=secret', 'x-powered-by': 'Rewards 1.0' },
+    }),
     status: 200,
     data: { me: { id: 'p1' } },
     upstream: [PLAYER],

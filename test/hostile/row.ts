@@ -4,7 +4,7 @@ import type { EndpointName, Script } from '../kit/upstream.ts';
 
 export interface Row {
   name: string;
-  /** A request, to which its caller's token is added; or bytes as they are. */
+  /** A request, to which its caller's token is added; or bytes as they are, with the token in the place of `AUTHORIZED`. */
   send: RawRequest | (string | Buffer)[];
   /**
    * `phone`: a player's token, with `any-player` too, because most rows are new documents, of which one player may send few;
@@ -29,11 +29,30 @@ export interface Row {
   script?: [EndpointName, Script];
 }
 
+/** Stands for the header with the caller's token in bytes. */
+export const AUTHORIZED = '{authorization}';
+
 export const JSON_TYPE = 'Content-Type: application/json';
 
 /** An operation as a client would send it. */
 export function operation(query: unknown, variables?: unknown, more: object = {}): RawRequest {
   return text(JSON.stringify({ query, variables, ...more }));
+}
+
+/**
+ * Rows that share an expectation.
+ * @param entries Name, the request (a text is a query without variables), and what differs.
+ */
+export function rows(
+  common: Omit<Row, 'name' | 'send'>,
+  ...entries: [name: string, send: Row['send'] | string, more?: Partial<Row>][]
+): Row[] {
+  return entries.map(([name, send, more]) => ({
+    name,
+    send: typeof send === 'string' ? operation(send) : send,
+    ...common,
+    ...more,
+  }));
 }
 
 /** Any body, as JSON unless headers say otherwise. */

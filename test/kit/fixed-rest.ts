@@ -3,10 +3,8 @@
  * its reads. Answers go through the gateway's own decoders, odd members included.
  */
 import type { RestClient } from '../../src/rest/client.ts';
-import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
-import { decodePlayer } from '../../src/rest/decode/player.ts';
-import { decodeReferrals } from '../../src/rest/decode/referral.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
+import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
 import { attributes, coupons, friend } from './upstream-data.ts';
 
 /** Ids of players to whom something happens; whoever is none of these is there and well. */

@@ -26,7 +26,7 @@ describe('the breaker opens after', () => {
     ['lost connections', { fault: 'reset' }],
     ['timeouts', { fault: 'hang' }],
   ])('%s; then nothing is sent, and calls fail at once', async (_behaviour, answer) => {
-    const { upstream, rest, seen } = await startWithClock({ timeoutMs: 30 });
+    const { upstream, rest, seen } = await startWithClock(answer.fault === 'hang' ? { timeoutMs: 30 } : {});
     upstream.on('POST /event', answer);
     await fail(rest);
     expect(seen.breaker).toEqual(['open']);
@@ -114,6 +114,17 @@ test('clients that go away do not open it', async () => {
     await result;
   }
   expect(rest.health().breaker).toBe('closed');
+});
+
+test.each([
+  ['less than half of the timeout', 10_000, []],
+  ['more than half of it', 1_000, ['open']],
+])('requests that end with their operations after %s, of %i ms: %j', async (_part, timeoutMs, states) => {
+  const { upstream, rest, seen } = await startWithClock({ timeoutMs });
+  upstream.on('POST /event', { fault: 'hang' });
+  const calls = Array.from({ length: 10 }, (_, index) => track(rest, `p${index}`, operation({ inMs: 900 })));
+  await Promise.all(calls);
+  expect(seen.breaker).toEqual(states);
 });
 
 test('half-open, it lets one of ten concurrent calls through, and closes when that succeeds', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { calendarDate, dateTime, parseDate, parseDateTime } from '../../src/rest/decode/dates.ts';
-import { boolean, identifier, int, number, text, url } from '../../src/rest/decode/members.ts';
+import { parseDate, parseDateTime } from '../../src/rest/decode/dates.ts';
+import { boolean, calendarDate, dateTime, identifier, int, number, text, url } from '../../src/rest/decode/members.ts';
 import { withWarnings } from '../kit/with-warnings.ts';
 
 test('a URL is taken exactly when it can be parsed and its scheme is safe', () => {
@@ -154,6 +154,8 @@ describe('members', () => {
     ['number', number, -0.5, -0.5],
     ['number', number, '12.50', 12.5],
     ['number', number, `1${'0'.repeat(30_000)}`, undefined, wrong],
+    ['number', number, `1.${'0'.repeat(62)}`, 1],
+    ['number', number, `1.${'0'.repeat(63)}`, undefined, wrong],
     ['number', number, ' 1e3 ', 1000],
     ['number', number, '', undefined],
     ['number', number, null, undefined],
@@ -161,6 +163,11 @@ describe('members', () => {
     ['number', number, 'Infinity', undefined, wrong],
     ['number', number, '12,5', undefined, wrong],
     ['number', number, '1e999', undefined, wrong],
+    ['number', number, '9007199254740991', 9007199254740991],
+    ['number', number, '9007199254740993', undefined, 'out-of-range m'],
+    ['number', number, '-9007199254740993.0', undefined, 'out-of-range m'],
+    ['number', number, '9e15', 9e15],
+    ['number', number, 9007199254740992, 9007199254740992],
     ['number', number, false, undefined, wrong],
     ['int', int, 7, 7],
     ['int', int, '7', 7],
@@ -168,8 +175,12 @@ describe('members', () => {
     ['int', int, -2147483648, -2147483648],
     ['int', int, 2147483648, undefined, 'out-of-range m'],
     ['int', int, 7.5, undefined, wrong],
+    ['int', int, '9007199254740993', undefined, 'out-of-range m'],
+    ['int', int, 9007199254740992, undefined, 'out-of-range m'],
     ['identifier', identifier, 5000000001, '5000000001'],
     ['identifier', identifier, 'a', 'a'],
+    ['identifier', identifier, '9007199254740993', '9007199254740993'],
+    ['identifier', identifier, JSON.parse('9007199254740993'), undefined, wrong],
     ['identifier', identifier, 1e21, undefined, wrong],
     ['identifier', identifier, 1.5, undefined, wrong],
     ['boolean', boolean, true, true],

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
-import { decodePlayer } from '../../src/rest/decode/player.ts';
-import { decodeReferrals } from '../../src/rest/decode/referral.ts';
+import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
 
 const ignore = () => {};
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;

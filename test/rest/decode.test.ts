@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
-import { decodePlayer } from '../../src/rest/decode/player.ts';
-import { decodeReferrals } from '../../src/rest/decode/referral.ts';
+import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
 import { withWarnings } from '../kit/with-warnings.ts';
 
@@ -49,6 +47,32 @@ describe('a player', () => {
     expect(JSON.stringify(player({ playerAttributes: { custom: fitting } })[0].attributes?.custom)).toBe(
       '{"a":"x","__proto__":"p"}',
     );
+  });
+
+  test('has custom attributes of at most 16 KB of JSON: what does not fit is left out', () => {
+    const read = (custom: Record<string, unknown>) => player({ playerAttributes: { custom } });
+    const fitting = { '€': '€'.repeat(5_000), quotes: '"'.repeat(660), x: 'x'.repeat(35) };
+    expect(Buffer.byteLength(JSON.stringify(fitting))).toBe(16_384);
+    expect(read(fitting)).toMatchObject([{ attributes: { custom: fitting } }]);
+    const { x, ...others } = fitting;
+    expect(read({ ...others, x: `${x}x`, huge: 'h'.repeat(1_000_000), y: 1 })).toMatchObject([
+      { attributes: { custom: { ...others, y: 1 } } },
+      'too-long playerAttributes.custom',
+    ]);
+  });
+
+  test('has custom attributes among the first 10,000 properties of the response', () => {
+    const nulls = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`n${index}`, null]));
+    const [read, ...noticed] = player({ playerAttributes: { custom: { ...nulls, last: 1 } } });
+    expect(read.attributes?.custom).toEqual({});
+    expect(noticed).toEqual(['too-long playerAttributes.custom']);
+  });
+
+  test('has tags of at most 1,024 characters together', () => {
+    const tags = ['a'.repeat(1_000), 'b'.repeat(25), 'c'.repeat(24)];
+    const [read, ...noticed] = player({ playerAttributes: { tags } });
+    expect(read.attributes?.tags).toEqual([tags[0], tags[2]]);
+    expect(noticed).toEqual(['too-long playerAttributes.tags']);
   });
 
   test('has texts of at most 1,024 characters: longer ones are cut, and no pair of surrogates is', () => {
@@ -202,6 +226,17 @@ describe('coupons', () => {
   });
 });
 
+test('a response of 2 MB with 299,000 items is read in 100 ms of CPU time', () => {
+  const text = `{"coupons":[${Array(299_000).fill('{"":1}').join()}]}`;
+  expect(text.length).toBeGreaterThan(2_000_000);
+  const times = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    expect(decodeCoupons(JSON.parse(text), () => {})).toHaveLength(10_000);
+    return process.cpuUsage(before).user / 1_000;
+  });
+  expect(Math.min(...times)).toBeLessThan(100);
+});
+
 test('a list of 300,000 items is cut, so that decoding does not block the event loop', () => {
   const body = { coupons: Array.from({ length: 300_000 }, () => ({})) };
   const [list, ...noticed] = withWarnings((warn) => decodeCoupons(body, warn));
@@ -227,10 +262,10 @@ describe('referrals', () => {
     expect([page.referredFriends[0]?.status, ...seen]).toEqual([expected, ...noticed]);
   });
 
-  test('with long texts of friends are cut', () => {
-    const [page, ...noticed] = read({ referredFriends: [{ email: 'e'.repeat(258_000) }] });
-    expect(page.referredFriends[0]?.email).toHaveLength(1_024);
-    expect(noticed).toEqual(['too-long referredFriend.email']);
+  test.each(['displayName', 'email', 'mobileNumber'] as const)('with a long %s of a friend are cut', (name) => {
+    const [page, ...noticed] = read({ referredFriends: [{ [name]: 'e'.repeat(258_000) }] });
+    expect(page.referredFriends[0]?.[name]).toHaveLength(1_024);
+    expect(noticed).toEqual([`too-long referredFriend.${name}`]);
   });
 
   test('without anything are an empty page', () => {

@@ -17,7 +17,7 @@ test('a call without a connection at the deadline of its operation is OVERLOADED
   const op = operation();
   const hanging = ['p1', 'p2'].map((id) => failure(rest.deletePlayer(id, op)));
   await upstream.received(2);
-  const late = operation({ inMs: 30 });
+  const late = operation({ inMs: 300 });
   const calls = Array.from({ length: 30 }, (_, index) => failure(rest.deletePlayer(`q${index}`, late)));
   expect(await Promise.all(calls)).toEqual(Array(30).fill({ ...overloaded, outcome: 'NOT_DONE' }));
   expect(late.records[0]).toMatchObject({ attempts: 0, error: 'OVERLOADED', queueMs: expect.any(Number) });
@@ -84,28 +84,4 @@ test('a call that nobody waits for any more is not sent when its turn comes, and
   await Promise.all([first, third]);
   expect(upstream.calls()).toEqual(['GET /integrations/player/p1', 'GET /integrations/player/p3']);
   expect(upstream.connections()).toBe(1);
-});
-
-test('two clients of one service, as two replicas have: no read after an acknowledged write is stale', async () => {
-  const { upstream, rest, another } = await start();
-  const replica = another();
-  let city = 'city-0';
-  upstream.on('POST /player', ({ body }) => {
-    city = Object(body).playerAttributes.city;
-    return { json: {} };
-  });
-  // A slow read takes its data when it arrives, and is answered after the write.
-  upstream.on('GET /player', ({ playerUniqueId }) => {
-    const json = { playerUniqueId, playerAttributes: { city } };
-    return new Promise((resolve) => setImmediate(() => resolve({ json })));
-  });
-  let stale = 0;
-  for (let round = 1; round <= 100; round += 1) {
-    const earlier = Promise.all([rest, replica].map((client) => client.getPlayer('p1', undefined, operation())));
-    await rest.upsertPlayer({ playerUniqueId: 'p1', playerAttributes: { city: `city-${round}` } }, operation());
-    const read = await replica.getPlayer('p1', undefined, operation());
-    if (read?.attributes?.city !== `city-${round}`) stale += 1;
-    await earlier;
-  }
-  expect(stale).toBe(0);
 });

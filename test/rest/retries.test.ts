@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RestClient } from '../../src/rest/client.ts';
+import { until } from '../kit/until.ts';
 import type { Answer } from '../kit/upstream.ts';
 import { failure, operation, start, type TestOperation } from './setup.ts';
 
@@ -149,6 +150,15 @@ describe('Retry-After', () => {
   });
 });
 
+test('retries wait for a random time: at most 100 ms before the first, and twice as long before the second', async () => {
+  const { upstream, another } = await start();
+  upstream.on('GET /player', { status: 503 }, { status: 503 }, 'usual');
+  const op = operation();
+  await another({ random: () => 0.5 }).getPlayer('p1', undefined, op);
+  // 50 ms and 100 ms; timers can end up to a millisecond early.
+  expect(op.records[0]?.ms).toBeGreaterThan(148);
+});
+
 test('retries are at most a fifth of recent traffic', async () => {
   const { upstream, another } = await start();
   const retries: string[] = [];
@@ -172,7 +182,7 @@ test('a quiet gateway retries its first failing read, and one more each second a
   upstream.on('GET /player', { status: 500 }, 'usual');
   expect(await retriesOf()).toBe(1);
   upstream.on('GET /player', { status: 500 });
-  while ((await retriesOf()) > 0);
+  await until(async () => (await retriesOf()) === 0);
   now += 1_000;
   expect(await retriesOf()).toBe(1);
 });

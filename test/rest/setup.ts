@@ -1,8 +1,9 @@
 import { afterEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
-import { abortAt, type CallContext, type CallRecord, DISCONNECTED } from '../../src/rest/call-context.ts';
+import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
+import { abortAt, DISCONNECTED } from '../../src/rest/send.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { executablePath } from '../kit/chromium.ts';
+import { until } from '../kit/until.ts';
 import { buildExample, SHOTS, violations } from './example.ts';
 
 /* What examples/web shows in each state, with the package's responses in the place of a gateway. */
@@ -27,9 +28,11 @@ const SEEN: Record<State, (string | RegExp)[]> = {
   'demo-throttled': ['Your rewards cannot be loaded now.'],
   'demo-long-names': [/^Bartholomew/, 'A friend', '🎉 Ada 👩‍👩‍👧‍👦'],
   'expired-token': ['You have been signed out.', 'Sign in again'],
+  'invalid-input': ['Demo Player', /^The check-in was not accepted, and nothing was counted/],
+  forbidden: ['Demo Player', /^Your coupons cannot be loaded now/, 'Friend 1'],
   'rate-limited': ['That was a little too fast. Wait a moment, then try again.'],
 };
-const WITH_CHECK_IN = new Set<State>(['demo-lost-event', 'demo-event-then-down', 'demo-player']);
+const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-event-then-down', 'demo-player']);
 
 (executablePath === undefined ? describe.skip : describe)('the web example in each state', () => {
   let browser: Browser;
@@ -73,7 +76,11 @@ const WITH_CHECK_IN = new Set<State>(['demo-lost-event', 'demo-event-then-down',
   /** Waits for a text. Meanwhile the page's clock runs fast. */
   async function see(text: string | RegExp): Promise<void> {
     const shown = page.getByText(text).first();
-    while (!(await shown.isVisible())) await page.clock.runFor(1_000);
+    await until(async () => {
+      const isVisible = await shown.isVisible();
+      if (!isVisible) await page.clock.runFor(1_000);
+      return isVisible;
+    });
   }
 
   /** How many pixels of the page are beyond its right edge. */

@@ -1,0 +1,600 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { enforceAccess } from '../../src/access/enforce.ts';
+import type { Scope } from '../../src/config/scopes.ts';
+import {
+  client,
+  type Identity,
+  MAPPED,
+  NOBODY,
+  player,
+  startWithCallers,
+  type TestCaller,
+  WHAT,
+} from '../kit/callers.ts';
+import { rows } from '../kit/rows.ts';
+import { SCHEMA_DIRECTORY } from '../kit/schema.ts';
+
+/*
+ * Every field of the schema × every kind of caller. What must be asked of a caller stands here once more, by hand, so that
+ * a rule that is lost from the schema is missed.
+ */
+
+interface Need {
+  scope: Scope;
+  /** Whether the field is about a player, who must then be the caller's own. */
+  whom: boolean;
+  exceptOwn: boolean;
+}
+
+/** Each field with a rule: scope; whose player; the call behind it; how its arguments are written for the player `ID`. */
+const FIELDS = rows<[name: string, scope: Scope, of: string, call: string, args: string]>(`
+  Query.node | players:read | whom | GET /player | (id: "ID")
+  Query._entities | players:read | whom | GET /player | (representations: [{ __typename: "Player", id: "ID" }])
+  Query.player | players:read | whom | GET /player | (playerUniqueId: "ID")
+  Query.players | players:read | whom | GET /player | (playerUniqueIds: ["ID"])
+  Query.me | players:read | | GET /player |
+  Mutation.upsertPlayer | players:write | whom | POST /player | (input: { playerUniqueId: "ID", attributes: { city: "London" } })
+  Mutation.deletePlayer | players:delete | whom | DELETE /player | (input: { playerUniqueId: "ID" })
+  Mutation.trackEvents | events:write | whom | POST /event | (input: { playerUniqueId: "ID", events: [{ name: "visit" }] })
+  Player.id | players:read | | |
+  Player.playerUniqueId | players:read | | |
+  Player.attributes | players:read | | |
+  Player.referralLink | players:read | | |
+  Player.coupons | coupons:read | whom | GET /coupon |
+  Player.referredFriends | referrals:read | whom | GET /referrals | (limit: 1)
+  Player.referredFriendsConnection | referrals:read | whom | GET /referrals | (first: 1)
+  PlayerAttributes.email | contacts:read | exceptOwn | |
+  PlayerAttributes.mobile | contacts:read | exceptOwn | |
+  ReferredFriend.email | contacts:read | | |
+  ReferredFriend.mobileNumber | contacts:read | | |
+  ReferredFriend.player | players:read | whom | GET /player |
+  UpsertPlayerPayload.player | players:read | whom | GET /player |
+  TrackEventsPayload.player | players:read | whom | GET /player |
+`);
+const NEEDS = new Map<string, Need>(
+  FIELDS.map(([name, scope, of]) => [name, { scope, whom: of === 'whom', exceptOwn: of === 'exceptOwn' }]),
+);
+const CALLS = new Map(FIELDS.flatMap(([name, , , call]) => (call ? [[name, call]] : [])));
+const ARGUMENTS = new Map(FIELDS.map(([name, , , , args = '']) => [name, args]));
+
+interface Step {
+  type: GraphQLObjectType;
+  field: GraphQLField<unknown, unknown>;
+  /** Leaves without a rule that stand beside it: they share its fate, so they are asked for together. */
+  beside: readonly string[];
+  /** The type behind the interface that it returns, for the next step. */
+  on?: GraphQLObjectType;
+}
+
+/** Fields that tell the schema; test/federation/subgraph.test.ts asks for them. */
+const INTROSPECTION = 'Query._service';
+
+/** A list that must not be null is refused by its entries. */
+const refusedByEntries = (step: Step | undefined) => step !== undefined && nameOf(step) === 'Query._entities';
+
+/** All of the schema, with what federation adds to it. */
+const sdl = readdirSync(SCHEMA_DIRECTORY)
+  .filter((name) => name.endsWith('.graphql'))
+  .concat('federation/subgraph.graphql')
+  .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'))
+  .join('\n');
+const schema = buildSchema(sdl);
+const nameOf = ({ type, field }: Step) => `${type.name}.${field.name}`;
+const isList = ({ field: { type } }: Step) => isListType(isNonNullType(type) ? type.ofType : type);
+
+/**
+ * A shortest way from the top to each field of each type, queries first. Through an interface the types behind it are gone
+ * through once more, to every field that has a rule.
+ */
+function waysToEveryField(): Step[][] {
+  const ways: Step[][] = [];
+  const seen = new Set<string>();
+  const waiting: [GraphQLObjectType, Step[]][] = [schema.getQueryType(), schema.getMutationType()].map((type) => {
+    if (!type) throw new Error('The schema has lost a root.');
+    return [type, []];
+  });
+  for (const [type, above] of waiting) {
+    const through = above.find(({ on }) => on)?.field.name;
+    const key = `${type.name} ${through}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const fields = Object.values(type.getFields());
+    const leaves = fields.filter(
+      (field) => isLeafType(getNamedType(field.type)) && !NEEDS.get(`${type.name}.${field.name}`),
+    );
+    const beside = leaves.slice(1).map(({ name }) => name);
+    for (const field of fields) {
+      if (beside.includes(field.name)) continue;
+      const way = [...above, { type, field, beside: field === leaves[0] ? beside : [] }];
+      if (!through || NEEDS.get(`${type.name}.${field.name}`)) ways.push(way);
+      const inner = getNamedType(field.type);
+      if (isObjectType(inner)) waiting.push([inner, way]);
+      else if (isAbstractType(inner)) {
+        for (const on of schema.getPossibleTypes(inner)) {
+          waiting.push([on, [...above, { type, field, beside: [], on }]]);
+        }
+      }
+    }
+  }
+  return ways;
+}
+
+function operationOf(way: Step[], id: string): string {
+  const last = way.at(-1);
+  const leaf = last && isLeafType(getNamedType(last.field.type)) ? '' : ' { __typename }';
+  const selection = way.reduceRight(
+    (inner, step) =>
+      ` { ${[...step.beside, ''].join(' ')}${step.field.name}${ARGUMENTS.get(nameOf(step))?.replace('ID', id) ?? ''}${step.on ? ` { ... on ${step.on}${inner} }` : inner} }`,
+    leaf,
+  );
+  return `${way[0]?.type.name === 'Mutation' ? 'mutation' : 'query'}${selection}`;
+}
+
+interface Outcome {
+  calls: string[];
+  /** The index of the step that is refused; undefined when the whole way is open. */
+  refused?: number;
+  /** The step that is null without an error: `me` of a caller that is no player. */
+  nobody?: true;
+}
+
+/** Whether a step leads to a player. */
+function isPlayer({ field, on }: Step): boolean {
+  return (on ?? getNamedType(field.type)).name === 'Player';
+}
+
+/** Whether the next step is allowed and has a call of its own, so that the player is not read for it. */
+function hasOwnCall(next: Step | undefined, caller: TestCaller, about: string): boolean {
+  return next !== undefined && CALLS.get(nameOf(next)) !== undefined && isAllowed(next, caller, about);
+}
+
+function isAllowed(step: Step, caller: TestCaller, about: string): boolean {
+  const need = NEEDS.get(nameOf(step));
+  const isOwn = caller.sub === about;
+  if (!need || (need.exceptOwn && isOwn)) return true;
+  return caller.scopes.has(need.scope) && (!need.whom || isOwn || caller.scopes.has('any-player'));
+}
+
+/** What must come of it when a caller asks for a field of a player. */
+function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
+  const calls: string[] = [];
+  let about = asked;
+  for (const [index, step] of way.entries()) {
+    const name = nameOf(step);
+    if (name === 'Query.me') about = caller.sub ?? '';
+    if (name === 'ReferredFriend.player') about = 'f1';
+    if (!isAllowed(step, caller, about)) return { calls, refused: index };
+    if (name === 'Query.me' && caller.sub === undefined) return { calls, nobody: true };
+    const call = CALLS.get(name);
+    if (call && !(isPlayer(step) && hasOwnCall(way[index + 1], caller, about))) calls.push(`${call} ${about}`);
+  }
+  return { calls };
+}
+
+/** Where the refusal of a step is told: at the innermost list around it, else at the field itself. */
+function pathOf(way: Step[], refused: number): (string | number)[] {
+  return way.slice(0, refused + 1).flatMap((step, index) => {
+    const isEntry = index < refused ? isList(step) : refusedByEntries(step);
+    return isEntry ? [step.field.name, 0] : [step.field.name];
+  });
+}
+
+/** What stands in the data where an error says that it belongs. */
+function valueAtPath(data: unknown, path: readonly (string | number)[] = []): unknown {
+  return path.reduce((at, key) => Reflect.get(Object(at), key), data);
+}
+
+/** The value at the end of a way; the first entry of lists. */
+function valueAt(data: unknown, way: Step[]): unknown {
+  return way.reduce<unknown>((at, { field }) => {
+    const object = Array.isArray(at) ? at[0] : at;
+    return object == null ? object : Reflect.get(object, field.name);
+  }, data);
+}
+
+type Gateway = Awaited<ReturnType<typeof startWithCallers>>;
+async function start(identity?: Identity): Promise<Gateway> {
+  const started = await startWithCallers({ FEDERATION: 'true' }, undefined, identity);
+  started.upstream.on('POST /player', ({ body }) => ({
+    json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
+  }));
+  started.upstream.on('DELETE /player', { raw: '' });
+  // A known document is not limited as a new one, whoever sends it.
+  const server = client(...WHAT, 'any-player');
+  const operations = ways.flatMap((way) => ['p1', 'p2'].map((id) => operationOf(way, id)));
+  while (operations.length > 0) await Promise.all(operations.splice(0, 20).map((one) => started.as(server, one)));
+  return started;
+}
+
+let all: Gateway;
+let mapped: Gateway;
+beforeAll(async () => {
+  [all, mapped] = await Promise.all([start(), start(MAPPED)]);
+}, 60_000);
+beforeEach(() => all.upstream.forget());
+afterAll(async () => {
+  await all.close();
+  await mapped.close();
+});
+
+const callsSeen = (upstream = all.upstream) =>
+  upstream.requests.map(
+    ({ endpoint, playerUniqueId, body }) =>
+      `${endpoint} ${playerUniqueId ?? Reflect.get(Object(body), 'playerUniqueId')}`,
+  );
+const codes = (errors: { path?: unknown; extensions: Record<string, unknown> }[]) =>
+  errors.map(({ path, extensions }) => [path, extensions['code']]);
+
+const ways = waysToEveryField();
+const throughAbstract = ways.filter((way) => way.some(({ on }) => on));
+
+const callers: TestCaller[] = [
+  player('p1'),
+  ...WHAT.map((scope) => player('p1', scope)),
+  player('p1', ...WHAT),
+  player('p1', 'any-player'),
+  ...WHAT.map((scope) => player('p1', scope, 'any-player')),
+  player('p1', ...WHAT, 'any-player'),
+  player('p1', 'players:read', 'referrals:read'),
+  player('f1', ...WHAT),
+  client(),
+  client('any-player'),
+  client(...WHAT),
+  ...WHAT.map((scope) => client(scope)),
+  ...WHAT.map((scope) => client(scope, 'any-player')),
+  client(...WHAT, 'any-player'),
+];
+
+describe('every field', () => {
+  test('of the roots and of a player says here who may ask for it', () => {
+    const ruled = ways
+      .map((way) => way.at(-1))
+      .filter((step) => step && /^(?:Query|Mutation|Player)$/.test(step.type.name));
+    expect(ruled.flatMap((step) => (step && !NEEDS.get(nameOf(step)) ? [nameOf(step)] : []))).toEqual([INTROSPECTION]);
+    const asked = ways
+      .filter((way) => !way.some(({ on }) => on))
+      .reduce((sum, way) => sum + 1 + (way.at(-1)?.beside.length ?? 0), 0);
+    const inAll = Object.values(schema.getTypeMap()).filter(
+      (type) => isObjectType(type) && !type.name.startsWith('__'),
+    );
+    expect(asked).toBe(
+      inAll.reduce((sum, type) => sum + (isObjectType(type) ? Object.keys(type.getFields()).length : 0), 0),
+    );
+  });
+
+  test.each(['node', '_entities'])('of a player is reached through %s too', (through) => {
+    const throughIt = throughAbstract.filter((way) => way.some(({ field, on }) => on && field.name === through));
+    const reached = new Set(throughIt.map((way) => way.at(-1)).map((step) => step && nameOf(step)));
+    const ruled = [...NEEDS.keys()].filter((name) => !/^(?:Query|Mutation|\w+Payload)\./.test(name));
+    expect(ruled.filter((name) => !reached.has(name))).toEqual([]);
+  });
+
+  test('returns 401 without a token', async () => {
+    for (const way of ways) {
+      const { status, data, errors } = await all.as(NOBODY, operationOf(way, 'p1'));
+      expect({ status, data, codes: codes(errors) }).toEqual({
+        status: 401,
+        data: undefined,
+        codes: [[undefined, 'UNAUTHENTICATED']],
+      });
+    }
+    expect(all.upstream.calls()).toEqual([]);
+  });
+
+  test.each(callers)('returns $name what its scopes allow, else FORBIDDEN', (caller) => expectAccess(all, caller));
+
+  const ofJwt = callers.filter(({ sub }) => sub !== undefined);
+  test.each(ofJwt)('returns $name what its scopes allow, with mapped claims', (caller) => expectAccess(mapped, caller));
+
+  async function expectAccess({ upstream, as }: Gateway, caller: TestCaller): Promise<void> {
+    for (const way of ways) {
+      for (const id of ['p1', 'p2']) {
+        const operation = operationOf(way, id);
+        upstream.forget();
+        const { status, data, errors } = await as(caller, operation);
+        const { calls, refused, nobody } = expected(way, caller, id);
+        const refusedAt = refused === undefined ? [] : [[pathOf(way, refused), 'FORBIDDEN']];
+        expect({ operation, status, errors: codes(errors), calls: callsSeen(upstream).sort() }).toEqual({
+          operation,
+          status: 200,
+          errors: refusedAt,
+          calls: [...calls].sort(),
+        });
+        if (refused !== undefined) {
+          const value = valueAt(data, way.slice(0, refused + 1));
+          expect(value).toEqual(refusedByEntries(way[refused]) ? [null] : null);
+        } else if (nobody) expect(data).toEqual({ me: null });
+      }
+    }
+  }
+
+  test('returns a value where it is allowed', async () => {
+    for (const way of ways.filter((steps) => NEEDS.get(nameOf(steps.at(-1) as Step)))) {
+      const { data } = await all.as(player('p1', ...WHAT, 'any-player'), operationOf(way, 'p1'));
+      expect([operationOf(way, 'p1'), valueAt(data, way) ?? null]).not.toEqual([operationOf(way, 'p1'), null]);
+    }
+  });
+});
+
+/* Ways around a rule that do not lead around it: each is asked by a player who may read players and referrals of everybody. */
+const noContacts = player('p1', 'players:read', 'referrals:read', 'players:write', 'events:write', 'any-player');
+const noOthers = player('p1', 'players:read', 'referrals:read', 'coupons:read', 'contacts:read');
+
+const FRIENDS = 'player(playerUniqueId: "p1") { referredFriends(limit: 3)';
+const aroundContacts = rows<[name: string, operation: string, path: string]>(`
+  friends | { ${FRIENDS} { nodes { email mobileNumber displayName } } } } | player.referredFriends.nodes
+  friends under an alias | { ${FRIENDS} { nodes { displayName: email status: mobileNumber } } } } | player.referredFriends.nodes
+  friends in a fragment | { ${FRIENDS} { nodes { ...F } } } } fragment F on ReferredFriend { email } | player.referredFriends.nodes
+  friends in an inline fragment | { ${FRIENDS} { ... { nodes { ... on ReferredFriend { ... { email } } } } } } } | player.referredFriends.nodes
+  friends, included | query ($yes: Boolean = true) { ${FRIENDS} { nodes { email @include(if: $yes) } } } } | player.referredFriends.nodes
+  a connection's nodes | { me { referredFriendsConnection(first: 3) { nodes { email } } } } | me.referredFriendsConnection.nodes
+  a connection's edges | { me { referredFriendsConnection(first: 3) { edges { node { email } } } } } | me.referredFriendsConnection.edges
+  friends as players | { ${FRIENDS} { nodes { player { attributes { email } } } } } } | player.referredFriends.nodes
+  a node | { node(id: "p2") { ... on Node { ... on Player { attributes { displayName: email } } } } } | node.attributes.displayName
+  a node's friends | { node(id: "p1") { ...F } } fragment F on Player { referredFriends(limit: 3) { nodes { email } } } | node.referredFriends.nodes
+  somebody else | { player(playerUniqueId: "p2") { attributes { email } } } | player.attributes.email
+  somebody else under an alias | { me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } } | me.attributes.firstName
+  a list of players | { players(playerUniqueIds: ["p2", "p3"]) { attributes { email } } } | players
+  a list with the caller in it | { players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } } | players
+  the payload of an upsert | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } } | upsertPlayer.player.attributes.email
+  the payload of events | mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } } | trackEvents.player.attributes.mobile
+  friends of friends | { me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } } | me.referredFriends.nodes.player.referredFriends.nodes
+`);
+
+/** Contacts of anybody, except the player p1's own. */
+const CONTACTS = /(?:[pf](?!1@)\d+@example\.com)|\+1555\d+/;
+
+test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, operation, path) => {
+  // Twice: what comes again is compiled, and the compiled form must refuse the same.
+  for (let time = 0; time < 2; time += 1) {
+    const { data, text, errors } = await all.as(noContacts, operation);
+    expect(text).not.toMatch(CONTACTS);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const { path: at, extensions } of errors) {
+      expect(extensions['code']).toBe('FORBIDDEN');
+      const names = (keys: readonly unknown[] = []) => keys.filter((key) => !/^\d+$/.test(String(key)));
+      expect(`${names(at).join('.')}.`).toMatch(new RegExp(`^${path}\\.`));
+      expect(valueAtPath(data, at)).toBeNull();
+    }
+    const { text: open, errors: none } = await all.as(player('p1', ...WHAT, 'any-player'), operation);
+    expect(none).toEqual([]);
+    expect(open).toMatch(/@example\.com|\+1555|\+44/);
+  }
+});
+
+test('each refused field has an error at its own path, at most a hundred, and the rest of each friend arrives', async () => {
+  const operation =
+    '{ me { referredFriends(limit: 50) { total nodes { playerUniqueId displayName email mobileNumber status } } } }';
+  const { data, errors } = await all.as(noContacts, operation);
+  const paths = Array.from({ length: 50 }, (_, index) =>
+    ['email', 'mobileNumber'].map((key) => ['me', 'referredFriends', 'nodes', index, key]),
+  ).flat();
+  expect(errors.map(({ path }) => path)).toEqual(paths);
+  const more = await all.as(noContacts, operation.replace('50', '60').replace('email', 'a: email b: email'));
+  expect(more.errors.slice(0, 100).every(({ path }) => /^(?:a|b|mobileNumber)$/.test(String(path?.at(-1))))).toBe(true);
+  expect(more.errors.slice(100)).toEqual([
+    { message: '80 more errors of this operation are not listed.', extensions: { code: 'FORBIDDEN' } },
+  ]);
+  expect(data.me.referredFriends.nodes).toHaveLength(50);
+  expect(data.me.referredFriends.nodes[49]).toEqual({
+    playerUniqueId: 'f50',
+    displayName: 'Friend 50',
+    email: null,
+    mobileNumber: null,
+    status: 'PENDING',
+  });
+});
+
+test('a player sees its own contacts without contacts:read, however it asks for itself', async () => {
+  const own = player('p1', 'players:read', 'players:write');
+  const operation = `query { me { attributes { email } } a: player(playerUniqueId: "p1") { attributes { email } } b: players(playerUniqueIds: ["p1"]) { attributes { email } } }`;
+  const { data, errors } = await all.as(own, operation);
+  const mine = { attributes: { email: 'p1@example.com' } };
+  expect({ data, errors }).toEqual({ data: { me: mine, a: mine, b: [mine] }, errors: [] });
+});
+
+const aroundWhom = rows<[name: string, operation: string]>(`
+  an alias | { me: player(playerUniqueId: "p2") { id } }
+  a fragment | { ...Q } fragment Q on Query { player(playerUniqueId: "p2") { id } }
+  an inline fragment | { ... on Query { ... { player(playerUniqueId: "p2") { id } } } }
+  a node | { node(id: "p2") { id } }
+  a node in a fragment | { ...Q } fragment Q on Query { node(id: "p2") { ... on Player { coupons { code } } } }
+  a list | { players(playerUniqueIds: ["p1", "p2"]) { id } }
+  a list that is no list | { players(playerUniqueIds: "p2") { id } }
+  a variable | query ($id: ID! = "p2") { player(playerUniqueId: "p1") { id } other: player(playerUniqueId: $id) { coupons { code } } }
+  another case | { player(playerUniqueId: "P1") { id } }
+  white space | { player(playerUniqueId: "p1 ") { id } }
+  an escaped path | { player(playerUniqueId: "p1/../p2") { id } }
+  an invisible letter | { player(playerUniqueId: "p1\\u200b") { id } }
+  a write for somebody else | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { serviceId } }
+  a write for oneself, without the scope | mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }
+  events for oneself, without the scope | mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "place_order" }] }) { eventNames } }
+  deleting oneself, without the scope | mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }
+  several writes | mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } b: deletePlayer(input: { playerUniqueId: "p2" }) { deletedPlayerUniqueId } }
+`);
+
+test.each(aroundWhom)('%s does not lead to what the token does not allow', async (_name, operation) => {
+  for (let time = 0; time < 2; time += 1) {
+    const { errors } = await all.as(noOthers, operation);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.every(({ extensions }) => extensions['code'] === 'FORBIDDEN')).toBe(true);
+    expect(callsSeen().filter((call) => call !== 'GET /player p1')).toEqual([]);
+  }
+});
+
+test('friends as players need any-player, and say so at each friend', async () => {
+  const operation = '{ me { referredFriends(limit: 5) { nodes { displayName player { id coupons { code } } } } } }';
+  const { data, errors } = await all.as(noOthers, operation);
+  expect(codes(errors)).toEqual(
+    [0, 1, 2, 3, 4].map((index) => [['me', 'referredFriends', 'nodes', index, 'player'], 'FORBIDDEN']),
+  );
+  expect(data.me.referredFriends.nodes[4]).toEqual({ displayName: 'Friend 5', player: null });
+  expect(callsSeen()).toEqual(['GET /referrals p1']);
+});
+
+test('a write does not bring what its caller may not read', async () => {
+  const writer = player('p1', 'players:write');
+  const { data, errors } = await all.as(
+    writer,
+    'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } player { id } } }',
+  );
+  expect(data).toEqual({ upsertPlayer: { userErrors: [], player: null } });
+  expect(codes(errors)).toEqual([[['upsertPlayer', 'player'], 'FORBIDDEN']]);
+  expect(callsSeen()).toEqual(['POST /player p1']);
+});
+
+describe('input that needs a scope of its own', () => {
+  const upsert = (attributes: string) =>
+    `mutation { upsertPlayer(input: { playerUniqueId: "p1", attributes: ${attributes} }) { serviceId } }`;
+  const writer = player('p1', 'players:write');
+
+  test.each([
+    'totalSpent: 10',
+    'totalOrders: 1',
+    'avgOrderAmount: 1',
+    'lastOrderDate: "2025-05-01"',
+    'joinDate: "2025-05-01"',
+    'tags: ["vip"]',
+    'custom: { tier: "gold" }',
+    'city: "Ulm", totalSpent: null',
+  ])('{ %s } is refused as a whole without figures:write', async (attributes) => {
+    const { data, errors } = await all.as(writer, upsert(`{ ${attributes} }`));
+    expect({ data, codes: codes(errors) }).toEqual({
+      data: { upsertPlayer: null },
+      codes: [[['upsertPlayer'], 'FORBIDDEN']],
+    });
+    expect(errors[0]?.message).toMatch(/"input\.attributes\.\w+" needs the scope "figures:write"/);
+    expect(callsSeen()).toEqual([]);
+    const allowed = await all.as(player('p1', 'players:write', 'figures:write'), upsert(`{ ${attributes} }`));
+    expect([allowed.errors, callsSeen()]).toEqual([[], ['POST /player p1']]);
+  });
+
+  test('in a variable too, and everything else needs players:write alone', async () => {
+    const operation = 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }';
+    const input = { playerUniqueId: 'p1', attributes: { city: 'Ulm', tags: null } };
+    expect(codes((await all.as(writer, operation, { input })).errors)).toEqual([[['upsertPlayer'], 'FORBIDDEN']]);
+    expect((await all.as(writer, upsert('{ city: "Ulm" }'))).errors).toEqual([]);
+    expect(callsSeen()).toEqual(['POST /player p1']);
+  });
+});
+
+describe('a token for single events', () => {
+  const shopper = player('p1', 'events:write:open_app', 'events:write:caf%C3%A9%20%2B');
+  const track = (...names: string[]) =>
+    `trackEvents(input: { playerUniqueId: "p1", events: [${names.map((name) => `{ name: "${name}" }`)}] }) { eventNames }`;
+
+  test.each([[['open_app']], [['open_app', 'café +']]])('sends %j', async (names) => {
+    expect((await all.as(shopper, `mutation { ${track(...names)} }`)).errors).toEqual([]);
+    expect(callsSeen()).toEqual(['POST /event p1']);
+  });
+
+  test.each([
+    ['an event that is not named', `mutation { ${track('place_order')} }`],
+    ['one beside one that is', `mutation { ${track('open_app', 'place_order')} }`],
+    ['one whose name begins like one that is', `mutation { ${track('open_app2')} }`],
+    ['one that is encoded like one that is', `mutation { ${track('caf%C3%A9%20%2B')} }`],
+    ['none', `mutation { ${track()} }`],
+    ['one in another field of the operation', `mutation { a: ${track('open_app')} b: ${track('place_order')} }`],
+    ['one of another player', `mutation { ${track('open_app').replace('p1', 'p2')} }`],
+  ])('does not send %s, and nothing beside it', async (_what, operation) => {
+    const { errors } = await all.as(shopper, operation);
+    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['FORBIDDEN']));
+    expect(callsSeen()).toEqual([]);
+  });
+});
+
+describe('twenty reports of 330 events in one operation', () => {
+  const query = `mutation ($events: [EventInput!]!, $last: [EventInput!]!) { ${Array.from(
+    { length: 20 },
+    (_, i) =>
+      `a${i}: trackEvents(input: { playerUniqueId: "p1", events: ${i === 19 ? '$last' : '$events'} }) { userErrors { code } }`,
+  ).join(' ')} }`;
+  const events = Array.from({ length: 330 }, (_, i) => ({ name: `e${i}` }));
+
+  test('are all rejected when the token allows none of them', async () => {
+    const { errors } = await all.as(player('p1', 'events:write:e0'), query, { events, last: events });
+    expect(codes(errors)).toEqual(Array.from({ length: 20 }, (_, i) => [[`a${i}`], 'FORBIDDEN']));
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('are all rejected when the token does not allow one event of the last report', async () => {
+    const named = (name: string) => [{ name }];
+    const { errors } = await all.as(player('p1', 'events:write:e0'), query, { events: named('e0'), last: named('e1') });
+    expect(errors.map(({ message }) => message)).toEqual([
+      ...Array(19).fill('Another event of this operation is not allowed, so none is sent.'),
+      'This needs the scope "events:write:e1".',
+    ]);
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('with one name 330 times are user errors', async () => {
+    const repeated = events.map(() => ({ name: 'e0' }));
+    const { data, errors } = await all.as(player('p1', 'events:write:e0'), query, { events: repeated, last: repeated });
+    expect(errors).toEqual([]);
+    expect(Object.values(data)).toEqual(Array(20).fill({ userErrors: Array(50).fill({ code: 'DUPLICATE' }) }));
+    expect(callsSeen()).toEqual([]);
+  });
+});
+
+describe('a report that is refused whoever sends it', () => {
+  const query =
+    'mutation ($events: [EventInput!]!) { trackEvents(input: { playerUniqueId: "p1", events: $events }) { userErrors { code } } }';
+  const nobody = player('p1', 'players:read');
+  const named = (...names: string[]) => ({ events: names.map((name) => ({ name })) });
+
+  test('for a repeated name, is refused before it is authorized', async () => {
+    const { data, errors } = await all.as(nobody, query, named('e0', 'e1', 'e0'));
+    expect([errors, data]).toEqual([[], { trackEvents: { userErrors: [{ code: 'DUPLICATE' }] } }]);
+    const { errors: forbidden } = await all.as(nobody, query, named('e0', 'e1'));
+    expect(codes(forbidden)).toEqual([[['trackEvents'], 'FORBIDDEN']]);
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('for more than 500 events, is refused before it is authorized', async () => {
+    const many = named(...Array.from({ length: 501 }, (_, index) => `e${index}`));
+    const { status, errors } = await all.as(nobody, query, many);
+    expect([status, errors]).toMatchObject([400, [{ extensions: { code: 'BAD_USER_INPUT' } }]]);
+    expect(callsSeen()).toEqual([]);
+  });
+
+  test('keeps the other reports of its operation from nothing', async () => {
+    const sender = player('p1', 'events:write:e0');
+    const two = `mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e0" }, { name: "e0" }] }) { userErrors { code } }
+      b: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e0" }] }) { userErrors { code } } }`;
+    const { data } = await all.as(sender, two);
+    expect(data).toEqual({ a: { userErrors: [{ code: 'DUPLICATE' }] }, b: { userErrors: [] } });
+    expect(callsSeen()).toEqual(['POST /event p1']);
+  });
+});
+
+describe('a schema', () => {
+  test.each(['Query', 'Mutation', 'Player'])('with a field of %s that has no rule cannot be started', (type) => {
+    const extended = buildSchema(`${sdl}\nextend type ${type} { everything: String }`);
+    expect(() => enforceAccess(extended)).toThrow(`${type}.everything has no @access rule: say who may ask for it.`);
+  });
+
+  test.each(
+    rows<[name: string, extension: string, message: string]>(`
+    an unknown scope | extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
+    a path to no argument | extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
+    a rule on an interface | interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
+    an interface that is guarded in one type | extend type UserError implements Node { id: ID! } | Node.id has an @access rule in some types and none in UserError.
+    a field without a rule that leads to a player | extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
+    one that leads there through a union | union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.
+    `),
+  )('with %s cannot be started', (_name, extension, message) => {
+    expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
+  });
+});

@@ -1,0 +1,70 @@
+/* Which operations stay compiled. A response does not show it, so the store is asked itself. */
+import { expect, test } from '@jest/globals';
+import { getOperationAST, parse } from 'graphql';
+import { loadConfig } from '../../src/config/config.ts';
+import { loadCompiler } from '../../src/graphql/jit.ts';
+import { Operations } from '../../src/graphql/operations.ts';
+import { OperationLimiter } from '../../src/limits/operation-limits.ts';
+import { schema } from '../kit/schema.ts';
+
+await loadCompiler();
+const { limits } = loadConfig({});
+
+/** A store that compiles every operation at its first request. */
+function createStore() {
+  const limiter = new OperationLimiter(schema, limits);
+  const operations = new Operations({ schema, limiter, parseOptions: {}, compileAfter: 1 });
+  const resolve = (text: string) => {
+    const document = parse(text);
+    const operation = getOperationAST(document);
+    if (!operation) throw new Error('No operation.');
+    return operations.resolve(text, document, operation);
+  };
+  return {
+    request: (text: string) => void resolve(text),
+    /** Compiles the operations of a manifest, after everything that was requested before. */
+    list: (texts: string[]) => operations.compileListed(texts),
+    compiled: (texts: string[]) => texts.filter((text) => operations.executorOf(resolve(text))),
+  };
+}
+
+/** Different operations of `fields` fields each. */
+const operationsOf = (name: string, count: number, fields = 2) =>
+  Array.from({ length: count }, (_, number) => `query ${name}${number} { me { ${'id '.repeat(fields - 1)}} }`);
+
+test('200 operations at most, the least recently used are evicted', async () => {
+  const store = createStore();
+  const texts = operationsOf('Q', 205);
+  for (const text of texts) store.request(text);
+  await store.list(['{ me { referralLink } }']);
+  expect(store.compiled(texts)).toEqual(texts.slice(6));
+});
+
+test('20,000 fields at most, of all of them together, and 1,000 of one', async () => {
+  const store = createStore();
+  const large = operationsOf('Large', 25, 1_000);
+  const [tooLarge = ''] = operationsOf('TooLarge', 1, 1_001);
+  for (const text of [...large, tooLarge]) store.request(text);
+  await store.list(['{ me { id } }']);
+  expect(store.compiled([...large, tooLarge])).toEqual(large.slice(6));
+});
+
+test('what the manifest lists goes first: other operations evict none of it', async () => {
+  const store = createStore();
+  const listed = operationsOf('Listed', 150);
+  const others = operationsOf('Other', 300);
+  await store.list(listed);
+  for (const text of others) store.request(text);
+  await store.list(['{ me { id } }']);
+  expect(store.compiled(listed)).toEqual(listed);
+  expect(store.compiled(others)).toEqual(others.slice(-49));
+});
+
+test('an operation that was evicted is compiled again when it is requested again', async () => {
+  const store = createStore();
+  const [first = '', ...others] = operationsOf('Q', 201);
+  for (const text of [first, ...others]) store.request(text);
+  store.request(first);
+  await store.list(['{ me { referralLink } }']);
+  expect(store.compiled([first])).toEqual([first]);
+});

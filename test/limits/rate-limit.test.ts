@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { clientAddress, createAddressKeys } from '../../src/limits/rate-limits.ts';
+import { post, startBoth, startGateway } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
+import { startUpstream } from '../kit/upstream.ts';
+
+const signer = secretSigner();
+const folder = mkdtempSync(join(tmpdir(), 'rates-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+const player = (sub: string, scope = 'players:read coupons:read') => bearer(token(signer, { sub, scope }));
+/** Complexity 2,539: `me`, a page of 200 friends, and 12.48 fields for each. */
+const COSTLY = `{ me { id referredFriends(limit: 200) { nodes { ${'status '.repeat(12)} } a: count b: count } } }`;
+const readPlayer = (id: string, selection = 'id') => `{ player(playerUniqueId: "${id}") { ${selection} } }`;
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['::FFFF:cb00:7107', '203.0.113.7'],
+  ['0:0:0:0:0:ffff:203.0.113.7', '203.0.113.7'],
+  ['fe80::1:2%eth0', 'fe80:0:0:0'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8:1:2::1', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['unknown', 'unknown'],
+])('the client at %s is %s', (address, client) => {
+  expect(clientAddress(address)).toBe(client);
+});
+
+test('what a proxy sends in the place of an address is not remembered at length', () => {
+  expect(clientAddress('x'.repeat(1_000))).toHaveLength(64);
+});
+
+test('more than 50,000 addresses in one window share one key', () => {
+  const keyOf = createAddressKeys(60_000);
+  for (let i = 0; i < 50_000; i += 1) keyOf(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+  expect([keyOf('10.0.0.1'), keyOf('203.0.113.7'), keyOf('203.0.113.8')]).toEqual(['10.0.0.1', 'others', 'others']);
+});
+
+describe('operations', () => {
+  test('over a player’s limit are refused with 429, tell when to come back, and reach nobody', async () => {
+    const both = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '2' });
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => both.gateway.query(readPlayer('p1'), {}, player('p1'))),
+    );
+    const seconds = (performance.now() - began) / 1_000;
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(20 - refused.length).toBeGreaterThanOrEqual(2);
+    expect(20 - refused.length).toBeLessThanOrEqual(2 + Math.ceil(seconds));
+    expect(both.upstream.calls().length).toBeLessThanOrEqual(20 - refused.length);
+    for (const { errors, headers, data } of refused) {
+      expect(data).toBeUndefined();
+      expect(errors.map(({ extensions }) => extensions)).toEqual([
+        { code: 'RATE_LIMITED', retryable: true, retryAfterMs: expect.any(Number) },
+      ]);
+      expect(Number(errors[0]?.extensions['retryAfterMs'])).toBeGreaterThan(0);
+      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    const other = await both.gateway.query(readPlayer('p2'), {}, player('p2'));
+    expect(other).toMatchObject({ status: 200, data: { player: { id: 'p2' } } });
+    await both.close();
+  });
+
+  test('of a client and of a player with its name are counted apart, and servers have a limit of their own', async () => {
+    const file = join(folder, 'clients.json');
+    const sha256 = createHash('sha256').update('client-token').digest('hex');
+    writeFileSync(file, JSON.stringify([{ name: 'p1', sha256, scopes: ['players:read'] }]));
+    const both = await startBoth({
+      ...signer.env,
+      CLIENT_TOKENS_FILE: file,
+      MAX_OPERATIONS_PER_SECOND: '1',
+      MAX_OPERATIONS_BURST: '1',
+    });
+    const exhaust = async (headers: Record<string, string>) => {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => both.gateway.query('{ __typename }', {}, headers)),
+      );
+      return answers.map(({ status }) => status);
+    };
+    expect(await exhaust(player('p1'))).toContain(429);
+    expect((await both.gateway.query('{ __typename }', {}, bearer('client-token'))).status).toBe(200);
+    expect(await exhaust(bearer('client-token'))).toContain(429);
+    const server = player('p1', 'players:read any-player');
+    expect(new Set(await exhaust(server))).toEqual(new Set([200]));
+    await both.close();
+  });
+
+  test('cost as much as their complexity says', async () => {
+    // A window of 10 seconds, so that none ends during the test.
+    const env = { ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' };
+    const both = await startBoth(env);
+    const statuses = async (id: string, operation: string) => {
+      const found: number[] = [];
+      while (found.length < 20 && found.at(-1) !== 429) {
+        found.push((await both.gateway.query(operation, {}, player(id, 'players:read referrals:read'))).status);
+      }
+      return found;
+    };
+    const cheap = await statuses('cheap', '{ me { id } }');
+    expect(cheap).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    // Complexity 2,539: 1 + 5 of 10 points, so the second is refused.
+    expect(await statuses('costly', COSTLY)).toEqual([200, 429]);
+    // Never more than the whole burst.
+    const small = await startBoth({ ...env, MAX_OPERATIONS_BURST: '2' });
+    expect((await small.gateway.query(COSTLY, {}, player('p1', 'players:read referrals:read'))).status).toBe(200);
+    await small.close();
+    await both.close();
+  });
+
+  test('that were not seen before are limited for each caller; known and listed ones are not', async () => {
+    const upstream = await startUpstream();
+    const manifest = join(folder, 'manifest.json');
+    const listed = Array.from({ length: 60 }, (_, i) => [`id-${i}`, `query Listed${i} { me { id } }`]);
+    writeFileSync(manifest, JSON.stringify(Object.fromEntries(listed)));
+    const env = { PERSISTED_OPERATIONS_FILE: manifest, MAX_CONCURRENT_OPERATIONS: '1000' };
+    const gateway = await startGateway(upstream.url, { ...signer.env, ...env });
+    const send = async (name: string, who: string) =>
+      (await gateway.query(`query ${name} { me { id } }`, {}, player(who))).status;
+    // A window ends after five seconds, which a busy machine may need for the documents of the first caller.
+    let statuses: number[] = [];
+    let began = 0;
+    for (const who of ['a', 'b', 'c', 'd', 'e']) {
+      if (statuses.length > 0 && performance.now() - began < 4_500) break;
+      began = performance.now();
+      statuses = await Promise.all(Array.from({ length: 51 }, (_, i) => send(`N${who}${i}`, who)));
+    }
+    expect(statuses.sort()).toEqual([...Array.from({ length: 50 }, () => 200), 429]);
+    expect([await send('Another', 'p2'), await send('Another', 'p1')]).toEqual([200, 200]);
+    for (let i = 0; i < 60; i += 1) expect(await send(`Listed${i}`, 'p1')).toBe(200);
+    await gateway.close();
+    await upstream.close();
+  });
+});
+
+test('an operation that is not valid is charged as a new one each time it is sent', async () => {
+  const both = await startBoth(signer.env);
+  const send = async () => (await both.gateway.query('{ me { nothing } }', {}, player('p1'))).status;
+  expect(await send()).toBe(400);
+  const statuses = await Promise.all(Array.from({ length: 59 }, send));
+  expect(statuses.sort()).toEqual([...Array.from({ length: 49 }, () => 400), ...Array.from({ length: 10 }, () => 429)]);
+  await both.close();
+});
+
+describe('reads of coupons', () => {
+  const env = { ...signer.env, MAX_COUPON_READS_PER_SECOND: '1', MAX_COUPON_READS_BURST: '3' };
+  const server = { ...signer.env, MAX_SERVER_COUPON_READS_PER_SECOND: '1', MAX_SERVER_COUPON_READS_BURST: '3' };
+  test('of one player under many aliases are one', async () => {
+    const both = await startBoth({ ...env, MAX_COUPON_READS_BURST: '1' });
+    const fields = ['a', 'b', 'c'].map((alias) => `${alias}: coupons { code }`).join(' ');
+    const { errors } = await both.gateway.query(
+      `{ ${['d', 'e'].map((alias) => `${alias}: player(playerUniqueId: "p1") { ${fields} }`).join(' ')} }`,
+      {},
+      player('p1'),
+    );
+    expect(errors).toEqual([]);
+    expect(both.upstream.calls().filter((call) => call.endsWith('/coupon'))).toHaveLength(1);
+    await both.close();
+  });
+
+  test('over the limit are errors at their fields, beside the rest, and cause no call', async () => {
+    const both = await startBoth(server);
+    const query = (ids: string) =>
+      both.gateway.query(
+        `{ players(playerUniqueIds: [${ids}]) { id coupons { code } } }`,
+        {},
+        player('server', 'players:read coupons:read any-player'),
+      );
+    expect((await query('"p1", "p2"')).errors).toEqual([]);
+    both.upstream.forget();
+    const { status, errors, data } = await query('"p3", "p4"');
+    expect(status).toBe(200);
+    expect(errors.map(({ path, extensions }) => [path, extensions])).toEqual(
+      [0, 1].map((index) => [
+        ['players', index, 'coupons'],
+        { code: 'RATE_LIMITED', retryable: true, retryAfterMs: expect.any(Number) },
+      ]),
+    );
+    expect(data.players.map(({ id }: { id: string }) => id)).toEqual(['p3', 'p4']);
+    expect(both.upstream.calls().filter((call) => call.endsWith('/coupon'))).toEqual([]);
+    await both.close();
+  });
+
+  test.each([
+    ['a field', readPlayer('p1', 'id coupons { code }')],
+    ['a field that stands twice', readPlayer('p1', 'id coupons { code } coupons { value }')],
+    ['a field below a player that stands twice', `{ ${[1, 2].map(() => 'me { coupons { code } }').join(' ')} }`],
+  ])('take one of the allowance for %s', async (_name, operation) => {
+    const both = await startBoth({ ...env, MAX_COUPON_READS_BURST: '1' });
+    const { errors } = await both.gateway.query(operation, {}, player('p1'));
+    expect(errors).toEqual([]);
+    expect(both.upstream.calls().filter((call) => call.endsWith('/coupon'))).toHaveLength(1);
+    await both.close();
+  });
+
+  test('that access refuses take nothing', async () => {
+    const both = await startBoth({ ...env, MAX_COUPON_READS_BURST: '1' });
+    const refused = await both.gateway.query(readPlayer('p2', 'coupons { code }'), {}, player('p1'));
+    expect(refused.errors.map(({ extensions }) => extensions['code'])).not.toContain('RATE_LIMITED');
+    const allowed = await both.gateway.query(readPlayer('p1', 'coupons { code }'), {}, player('p1'));
+    expect(allowed.errors).toEqual([]);
+    await both.close();
+  });
+});
+
+describe('failed authentications', () => {
+  const env = { ...signer.env, MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1', MAX_FAILED_AUTHENTICATIONS_BURST: '3' };
+  const guess = { authorization: 'Bearer guess' };
+  const from = (address: string, headers: Record<string, string>) => ({ ...headers, 'x-forwarded-for': address });
+  const ask = (url: string, headers: Record<string, string>) => post(url, { query: '{ __typename }' }, headers);
+  const flood = async (url: string, headers: Record<string, string>) => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 20 && !statuses.includes(429); i++) statuses.push((await ask(url, headers)).status);
+    return statuses;
+  };
+
+  test('are limited by address; nobody learns whether a further token would have been right', async () => {
+    const { gateway, close } = await startBoth({ ...env, TRUST_PROXY: 'true' });
+    const statuses = await flood(gateway.url, from('203.0.113.7', guess));
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 401]);
+    expect(statuses.at(-1)).toBe(429);
+    expect(await flood(gateway.url, from('203.0.113.8', {}))).toContain(429);
+    expect((await ask(gateway.url, from('203.0.113.9', player('p1')))).status).toBe(200);
+    await close();
+  });
+
+  test('do not count for those who have a token, however many share an address', async () => {
+    const { gateway, close } = await startBoth(env);
+    for (let i = 0; i < 20; i++) expect((await ask(gateway.url, player(`p${i}`))).status).toBe(200);
+    await close();
+  });
+
+  test('are counted by the address of the connection unless a proxy is trusted', async () => {
+    const { gateway, close } = await startBoth(env);
+    const statuses: number[] = [];
+    for (let i = 0; i < 20 && !statuses.includes(429); i++) {
+      statuses.push((await ask(gateway.url, from(`203.0.113.${i}`, guess))).status);
+    }
+    expect(statuses).toContain(429);
+    await close();
+  });
+
+  test('include requests without a token', async () => {
+    const { gateway, close } = await startBoth(env);
+    const statuses: number[] = [];
+    for (let i = 0; i < 20 && !statuses.includes(429); i++) {
+      // A long one and a batch are refused as such only with a token.
+      const bodies = [
+        { query: '{ me { id } }' },
+        { query: `{ me { id } } #${'x'.repeat(300)}` },
+        [{ query: '{ me { id } }' }],
+      ];
+      statuses.push((await post(gateway.url, bodies[i % 3] ?? {})).status);
+    }
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 401]);
+    expect(statuses.at(-1)).toBe(429);
+    expect(await gateway.metrics()).toContain(`{reason="missing"} ${statuses.length}`);
+    await close();
+  });
+});

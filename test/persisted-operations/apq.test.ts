@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
+import { type Answer, post, startBoth } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
+
+const signer = secretSigner();
+const app = { authorization: `Bearer ${token(signer, { scope: 'players:read' })}` };
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const hashed = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
+const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
+
+let both: Awaited<ReturnType<typeof startBoth>>;
+beforeAll(async () => {
+  both = await startBoth(signer.env);
+});
+beforeEach(() => both.upstream.forget());
+afterAll(() => both.close());
+
+const send = (body: object, headers: Record<string, string> = app) => post(both.gateway.url, body, headers);
+const isKnown = async (query: string) => !codesOf(await send(hashed(query))).includes('PERSISTED_QUERY_NOT_FOUND');
+
+test('a query that was sent once with its hash is known by its hash', async () => {
+  const query = '{ me { id } } # once';
+  expect(codesOf(await send(hashed(query)))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+  expect((await send({ query, ...hashed(query) })).data).toEqual({ me: { id: 'p1' } });
+  expect((await send(hashed(query))).data).toEqual({ me: { id: 'p1' } });
+});
+
+test('with GET too', async () => {
+  const query = '{ me { id } } # with GET';
+  const ask = async (parameters: Record<string, string>) => {
+    const search = new URLSearchParams({ extensions: JSON.stringify(hashed(query).extensions), ...parameters });
+    const headers = { ...app, 'apollo-require-preflight': 'true' };
+    return (await fetch(`${both.gateway.url}/graphql?${search}`, { headers })).text();
+  };
+  expect(await ask({})).toContain('PERSISTED_QUERY_NOT_FOUND');
+  expect(await ask({ query })).toContain('"me":{"id":"p1"}');
+  expect(await ask({})).toContain('"me":{"id":"p1"}');
+});
+
+test('without a token nothing is registered, and nothing registered is run', async () => {
+  const query = '{ me { id } } # without a token';
+  expect(await send({ query, ...hashed(query) }, {})).toMatchObject({ status: 401 });
+  expect(await isKnown(query)).toBe(false);
+  await send({ query, ...hashed(query) });
+  both.upstream.forget();
+  const anonymous = await send(hashed(query), {});
+  expect({ status: anonymous.status, codes: codesOf(anonymous) }).toEqual({ status: 401, codes: ['UNAUTHENTICATED'] });
+  expect(both.upstream.calls()).toEqual([]);
+});
+
+test.each([
+  ['is not valid', '{ nobody }', 'GRAPHQL_VALIDATION_FAILED'],
+  ['is no GraphQL', '{{', 'GRAPHQL_PARSE_FAILED'],
+  ['is over a limit', `{ ${Array.from({ length: 40 }, (_, i) => `a${i}: me { id }`)} }`, 'OPERATION_TOO_COMPLEX'],
+])('a query that %s is not registered', async (_name, query, code) => {
+  expect(codesOf(await send({ query, ...hashed(query) }))).toContain(code);
+  expect(await isKnown(query)).toBe(false);
+});
+
+test('a query under another one’s hash is refused and registers nothing', async () => {
+  const query = '{ me { id } } # under another hash';
+  const answer = await send({ query: '{ me { referralLink } }', ...hashed(query) });
+  expect({ status: answer.status, codes: codesOf(answer) }).toEqual({ status: 400, codes: ['BAD_REQUEST'] });
+  expect(both.upstream.calls()).toEqual([]);
+  expect(await isKnown(query)).toBe(false);
+});
+
+test('a query longer than what is kept runs, and is sent whole again', async () => {
+  const query = `{ me { id } } # ${'x'.repeat(20_000)}`;
+  expect((await send({ query, ...hashed(query) })).data).toEqual({ me: { id: 'p1' } });
+  expect(await isKnown(query)).toBe(false);
+});
+
+describe('what is no hash is refused with 400', () => {
+  const version = 1;
+  test.each<[string, unknown]>([
+    ['a number', { version, sha256Hash: 5 }],
+    ['a list', { version, sha256Hash: [sha256('')] }],
+    ['an object', { version, sha256Hash: { toString: 'x' } }],
+    ['nothing', { version }],
+    ['null', { version, sha256Hash: null }],
+    ['an empty text', { version, sha256Hash: '' }],
+    ['too short', { version, sha256Hash: 'abc' }],
+    ['too long', { version, sha256Hash: 'a'.repeat(100_000) }],
+    ['upper case', { version, sha256Hash: sha256('').toUpperCase() }],
+    ['a name of Object.prototype', { version, sha256Hash: '__proto__' }],
+    ['another version', { version: 2, sha256Hash: sha256('') }],
+    ['a version that is text', { version: '1', sha256Hash: sha256('') }],
+    ['no object', true],
+    ['a text', sha256('')],
+    ['a list of one', [{ version, sha256Hash: sha256('') }]],
+  ])('%s', async (_name, persistedQuery) => {
+    for (const body of [
+      { extensions: { persistedQuery } },
+      { query: '{ me { id } }', extensions: { persistedQuery } },
+    ]) {
+      const answer = await send(body);
+      expect({ status: answer.status, codes: codesOf(answer) }).toEqual({ status: 400, codes: ['BAD_REQUEST'] });
+      expect(answer.text.length).toBeLessThan(1_000);
+    }
+    expect(both.upstream.calls()).toEqual([]);
+  });
+});
+
+test('the store forgets what was asked for longest ago, and never holds more than its bytes', async () => {
+  const store = createPersistedQueryStore(undefined);
+  const queries = Array.from({ length: 2_000 }, (_, i) => `${i} ${'x'.repeat(16_000)}`);
+  for (const query of queries) {
+    await store.set(`apq:${sha256(query)}`, query);
+    await store.get(`apq:${sha256(queries[0] ?? '')}`);
+  }
+  const kept = await Promise.all(queries.map((query) => store.get(`apq:${sha256(query)}`)));
+  const bytes = kept.reduce((sum, query) => sum + (query?.length ?? 0), 0);
+  expect(bytes).toBeLessThanOrEqual(16 * 1_024 * 1_024);
+  expect(bytes).toBeGreaterThan(15 * 1_024 * 1_024);
+  expect([kept[0], kept[1], kept.at(-1)]).toEqual([queries[0], undefined, queries.at(-1)]);
+});

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startBoth } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
+
+/* docs/observability.md has every metric and every field of the log line of an operation, and no other. */
+const book = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
+
+/** The rows of the tables in a section, without backticks. */
+function rowsOf(title: string): string[][] {
+  const [section = ''] = book.split(`## ${title}\n`)[1]?.split('\n## ') ?? [];
+  const rows = section.replaceAll('`', '').matchAll(/^\|( \w.*)\|$/gm);
+  return [...rows].map(([, row = '']) => row.split('|').map((cell) => cell.trim()));
+}
+
+const words = (text = '') => text.split(' ').sort().join(' ');
+
+let both: Awaited<ReturnType<typeof startBoth>>;
+beforeAll(async () => {
+  const signer = secretSigner();
+  both = await startBoth({ ...signer.env, SLOW_OPERATION_MS: '1' });
+  const { upstream, gateway } = both;
+  const authorization = `Bearer ${token(signer, { sub: 'p1' })}`;
+  const headers = { authorization, 'apollographql-client-name': 'web', 'apollographql-client-version': '1' };
+  upstream.on('GET /player', { status: 500 }, { json: { playerAttributes: { joinDate: 'yesterday' } } });
+  upstream.on('GET /coupon', { status: 404, raw: '' }, { status: 400, json: {} });
+  for (const query of [
+    'query Retried { me { attributes { joinDate } } }',
+    '{ me { coupons { code } } }',
+    '{ me { coupons { code } } node(id: "..") { id } }',
+    'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
+  ])
+    await gateway.query(query, {}, headers);
+  const foreign = token(signer, { sub: 'p1', iss: 'somebody else' });
+  await gateway.query('{ me { id } }', {}, { authorization: `Bearer ${foreign}` });
+  const extensions = JSON.stringify({ persistedQuery: { version: 1, sha256Hash: '0'.repeat(64) } });
+  await fetch(`${gateway.url}/graphql?${new URLSearchParams({ extensions })}`, { headers });
+});
+afterAll(() => both.close());
+
+test('every metric with its type and labels', async () => {
+  const text = await both.gateway.metrics();
+  const emitted = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => {
+    const series = [...text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\}`, 'gm'))].join();
+    const labels = new Set([...series.matchAll(/(\w+)="/g)].map(([, label]) => label));
+    labels.delete('le');
+    return [name, type, words([...labels].join(' '))].join(' ');
+  });
+  const documented = rowsOf('Metrics').map(([name, type, , labels]) => [name, type, words(labels)].join(' '));
+  // Node's depend on the system and on what is open.
+  const ours = (metrics: string[]) => metrics.filter((metric) => /^(?:gateway|rest)_/.test(metric)).sort();
+  expect(ours(documented)).toEqual(ours([...emitted, 'gateway_redis_up gauge ']));
+  const names = rowsOf('Metrics').map(([name]) => name);
+  expect(emitted.filter((metric) => !names.includes(metric.split(' ')[0]))).toEqual([]);
+});
+
+test('every field of the log line of an operation', () => {
+  const lines = [...both.gateway.logged().matchAll(/^.*"msg":"operation".*$/gm)].map(([line]) => JSON.parse(line));
+  const documented = rowsOf('The log line of an operation').map(([field]) => field);
+  expect(documented.sort()).toEqual(['field', ...new Set(lines.flatMap((line) => Object.keys(line)))].sort());
+});
