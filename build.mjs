@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
 const OUT = 'dist';
-const COMMANDS = ['src/process/token.ts', 'src/graphql/write-sdl.ts'];
+const COMMANDS = { 'graphql/write-sdl': 'tools/write-sdl/main.ts', token: 'tools/token/main.ts' };
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -47,7 +47,7 @@ const common = {
 };
 
 const watch = process.argv.includes('--watch');
-// The commands in tools/ are built when they are run: `npm start` does not wait for them.
+// The other commands in tools/ are built when they are run: `npm start` does not wait for them.
 if (process.argv[2] === '--tool') {
   const name = process.argv[3];
   const tool = await context({ ...common, outdir: OUT, entryPoints: [{ in: `tools/${name}/main.ts`, out: name }] });
@@ -60,7 +60,9 @@ if (existsSync('packages/reference')) {
   const { buildReference } = await import('./packages/reference/build.mjs');
   await buildReference({ outdir: join(OUT, 'reference'), watch });
 }
-const build = await context({ ...common, outdir: OUT, entryPoints: ['src/main.ts', ...COMMANDS] });
+// The image of the gateway is built without tools/.
+const commands = Object.fromEntries(Object.entries(COMMANDS).filter(([, file]) => existsSync(file)));
+const build = await context({ ...common, outdir: OUT, entryPoints: { main: 'src/main.ts', ...commands } });
 if (watch) await build.watch();
 else {
   const { metafile } = await build.rebuild();

@@ -7,26 +7,22 @@ import { tokenHint } from './config/auth.ts';
 import type { Config } from './config/config.ts';
 import { Idempotency } from './graphql/idempotency.ts';
 import { createMemoryKeys, createSharedKeys } from './graphql/idempotency-store.ts';
-import { Compiler, loadCompiler } from './graphql/jit.ts';
+import { loadCompiler } from './graphql/jit.ts';
 import { Operations } from './graphql/operations.ts';
-import { createSchema } from './graphql/schema.ts';
+import { createSchema, createSubgraph } from './graphql/schema.ts';
 import { startApollo } from './graphql/server.ts';
 import { createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { serveGraphiQL } from './http/ide/graphiql.ts';
-import { type Page, readExamples, servePages } from './http/ide/pages.ts';
-import { sandboxPage } from './http/ide/sandbox.ts';
+import { type Page, readExamples, sandboxPage, servePages } from './http/ide/pages.ts';
 import { Slots, watchPressure } from './http/overload.ts';
 import { OperationLimiter } from './limits/operation-limits.ts';
 import { RateLimits } from './limits/rate-limits.ts';
-import { createAdmission } from './persisted-operations/admission.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
+import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { reportTo } from './telemetry/observe.ts';
-import { showProcess } from './telemetry/process-metrics.ts';
-import { createPseudonyms } from './telemetry/pseudonym.ts';
-import { observeRest, showHealth } from './telemetry/rest-metrics.ts';
+import { createMetrics, type Metrics, observeRest, showState } from './telemetry/metrics.ts';
+import { createPseudonyms, reportTo } from './telemetry/observe.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
@@ -57,8 +53,6 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const metrics = createMetrics();
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing(baseUrl);
   const rest = createRestClient({ ...config.rest, baseUrl, observer: observeRest(metrics.registry) });
-  showProcess(metrics.registry, options.shared);
-  showHealth(() => rest.health(), metrics.registry);
   const gateway = await createGateway({ config, log, rest, metrics, tracing, ...options });
   const { app } = gateway;
   const listenTextResolver = (address: string) => `GraphQL listens at ${address}`;
@@ -92,10 +86,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 async function createGateway(parts: Parts) {
   const { config, log, rest, metrics, tracing, shared, draining, maxEventLoopDelayMs } = parts;
   const { production, limits, slowOperationMs } = config;
-  // The packages of federation are loaded only where they are needed.
-  const { schema, rules } = config.federation
-    ? await (await import('./graphql/subgraph.ts')).createSubgraph(SCHEMA_DIRECTORY)
-    : createSchema(SCHEMA_DIRECTORY);
+  const { schema, rules } = (config.federation ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
   const redis = shared?.redis;
   const rates = new RateLimits(config.rates, redis);
   const nameOf = createPseudonyms(config.rest.apiKey);
@@ -111,7 +102,7 @@ async function createGateway(parts: Parts) {
   app.addHook('onClose', () => execution.apollo.stop());
   const isUnderPressure = await watchPressure(app, maxEventLoopDelayMs);
   const slots = new Slots(config.maxConcurrentOperations);
-  metrics.showConcurrency(slots);
+  showState(metrics.registry, { health: () => rest.health(), redis: shared, slots });
   const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
   const context = { rest, rules, rates, idempotency, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch };
   const page = production ? undefined : serveIde(app, config, schema);
@@ -128,28 +119,19 @@ async function createExecution(parts: Parts, schema: GraphQLSchema, rates: RateL
   const { production, limits } = config;
   const { tokens: maxTokens } = limits;
   const limiter = new OperationLimiter(schema, limits);
-  const compiler = new Compiler(schema);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
-  const operations = new Operations({ schema, limiter, compiler, parseOptions, compileAfter });
+  const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared?.redis);
   const check = { schema, maxTokens };
   const manifest = { ...config.persistedOperations, production };
-  const admission = createAdmission(manifest, check, persistedQueries, log, metrics);
+  const persisted = createPersistedOperations(manifest, check, persistedQueries, log, metrics);
   const report = reportTo(log);
   const apollo = await startApollo({
-    ...{ schema, operations, compiler, limiter, rates, persistedQueries, parseOptions, production, report, log },
+    ...{ schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log },
   });
-  void compileListed(admission.listed(), operations);
-  return { operations, admission, report, apollo };
-}
-
-/** Parses and compiles the operations of the manifest, one in each turn of the event loop, so that requests do not wait. */
-async function compileListed(texts: Iterable<string>, operations: Operations): Promise<void> {
-  for (const text of texts) {
-    await new Promise((resolve) => setImmediate(resolve));
-    operations.compileText(text);
-  }
+  void operations.compileListed(persisted.listed());
+  return { operations, persisted, report, apollo };
 }
 
 /** Serves what developers open in a browser. Returns the page at the path of GraphQL. */

@@ -5,8 +5,8 @@ import type { AuthConfig } from '../config/auth.ts';
 import type { ClientToken } from '../config/credentials.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { type Caller, createCaller, OPEN_CALLER, type Rejection, type TokenReason } from './caller.ts';
-import { createJwtVerifier, type JwtOptions, type Verified } from './jwt.ts';
+import { type Caller, createCaller, OPEN_CALLER } from './caller.ts';
+import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
 export interface Authentication {
   /**
@@ -40,7 +40,6 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     if (!isJwt) onFailure(rejection.reason);
     await limit.countFailure(address);
     if (!isJwt) throw new Unauthenticated(rejection, development);
-    const { generation } = jwt.keys;
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
       limit.forgiveFailure(address);
       onFailure('keys');
@@ -51,7 +50,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       throw new Unauthenticated(verified, development);
     }
     limit.forgiveFailure(address);
-    remembered.add(token, verified, generation);
+    remembered.add(token, verified);
     return verified.caller;
   }
 
@@ -76,11 +75,9 @@ function clientFinder(entries: readonly ClientToken[]): (token: string) => Calle
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
   return (token) => {
-    if (!TOKEN.test(token)) return undefined;
     const digest = hash('sha256', token, 'buffer');
-    let found: (typeof clients)[number] | undefined;
-    for (const client of clients) if (timingSafeEqual(client.digest, digest)) found = client;
-    return found && found.expiresAt > Date.now() ? found.caller : undefined;
+    const [found] = clients.filter((client) => timingSafeEqual(client.digest, digest));
+    return found && TOKEN.test(token) && found.expiresAt > Date.now() ? found.caller : undefined;
   };
 }
 
@@ -111,25 +108,21 @@ const MAX_REMEMBERED_MS = 300_000;
  * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
  */
 class VerifiedTokens {
-  readonly #tokens = new LRUCache<string, Verified & { generation: unknown }>(BOUNDED);
+  readonly #tokens = new LRUCache<string, Verified>(BOUNDED);
   /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, Set<string>>(BOUNDED);
+  readonly #ofCaller = new LRUCache<string, LRUCache<string, true>>(BOUNDED);
 
   find(token: string, generation: unknown): Caller | undefined {
     const known = this.#tokens.get(token);
     return known && known.expiresAt > Date.now() && known.generation === generation ? known.caller : undefined;
   }
 
-  /** @param generation Of the keys, before the token was verified with them. */
-  add(token: string, { caller, expiresAt }: Verified, generation: unknown): void {
-    const tokens = (this.#ofCaller.get(caller.key) ?? new Set()).add(token);
-    for (const oldest of tokens) {
-      if (tokens.size <= MAX_TOKENS_PER_CALLER || !tokens.delete(oldest)) break;
-      this.#tokens.delete(oldest);
-    }
-    this.#ofCaller.set(caller.key, tokens);
-    const end = Math.min(expiresAt, Date.now() + MAX_REMEMBERED_MS);
-    this.#tokens.set(token, { caller, expiresAt: end, generation });
+  add(token: string, verified: Verified): void {
+    const { key } = verified.caller;
+    const forget = (_: true, oldest: string) => this.#tokens.delete(oldest);
+    const tokens = this.#ofCaller.get(key) ?? new LRUCache({ max: MAX_TOKENS_PER_CALLER, dispose: forget });
+    this.#ofCaller.set(key, tokens.set(token, true));
+    this.#tokens.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
   }
 }
 

@@ -21,28 +21,3 @@ export function createCaller(name: string, scopes: Iterable<Scope>, isPlayer: bo
 
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */
 export const OPEN_CALLER: Caller = { ...createCaller('demo-player', SCOPES, true), name: 'development' };
-
-/** Why a request is not authenticated. `keys` is the gateway's own trouble: there is no key to verify with. */
-export type TokenReason =
-  | 'missing'
-  | 'malformed'
-  | 'signature'
-  | 'issuer'
-  | 'audience'
-  | 'type'
-  | 'expired'
-  | 'lifetime'
-  | 'require'
-  | 'player'
-  | 'scopes'
-  | 'keys';
-
-/** A rejected token, for the log: never the token, a player's id or an e-mail address. */
-export interface Rejection {
-  reason: TokenReason;
-  /** The claim, or the member of the header, that is not accepted. */
-  claim?: string;
-  expected?: string;
-  /** What the token has there, at most 100 characters; of the player's claim only its type. */
-  found?: string;
-}

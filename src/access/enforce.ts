@@ -16,13 +16,20 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import type { Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
-import { isObject, type ProtectedInput, rejectedInput, rejectionReason } from './authorize.ts';
+import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
-import { type AccessRule, type AccessRules, readAccessRules } from './rules.ts';
+import { type AccessRule, type AccessRules, readAccessRules, rejectionReason } from './rules.ts';
 
 type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
+
+/** A field of an input type with a rule, and where the arguments of a field have it. */
+interface ProtectedInput {
+  path: readonly string[];
+  scope: Scope;
+}
 
 /** Types about one person: each field that returns them must have a rule. */
 const PERSONAL: ReadonlySet<string> = new Set(['Player']);
@@ -53,9 +60,8 @@ function checkOpen(schema: GraphQLSchema, name: string, field: Field, inputs: re
   if (inputs.length > 0) throw new Error(`${name} takes protected input and has no @access rule.`);
   const type = getNamedType(field.type);
   const returned = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
-  if (returned.some((one) => PERSONAL.has(one.name))) {
-    throw new Error(`${name} leads to a player and has no @access rule.`);
-  }
+  const isPersonal = returned.some((one) => PERSONAL.has(one.name));
+  if (isPersonal) throw new Error(`${name} leads to a player and has no @access rule.`);
 }
 
 function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput[]): Resolve {
@@ -70,13 +76,12 @@ function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput
 }
 
 /** An object such as a player's attributes does not tell whose it is: its parent does. */
-function rememberOwn(field: Field, own: WeakMap<object, Caller>): Resolve {
-  const resolve = field.resolve ?? defaultFieldResolver;
+function rememberOwn({ resolve = defaultFieldResolver }: Field, own: WeakMap<object, Caller>): Resolve {
   return (parent, args, context, info) => {
     const value: unknown = resolve(parent, args, context, info);
     const { sub } = context.caller;
-    const isOwn = sub !== undefined && isObject(parent) && Reflect.get(parent, 'playerUniqueId') === sub;
-    if (isOwn && isObject(value)) own.set(value, context.caller);
+    const isOwn = sub !== undefined && isJson(parent) && parent['playerUniqueId'] === sub;
+    if (isOwn && isJson(value)) own.set(value, context.caller);
     return value;
   };
 }
@@ -112,4 +117,17 @@ function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: Acc
     const inner = [...path, field.name];
     return [...(rule ? [{ path: inner, scope: rule.scope }] : []), ...inputsBelow(field.type, inner, rules)];
   });
+}
+
+/** Why a caller may not send these arguments. */
+function rejectedInput(inputs: readonly ProtectedInput[], { scopes }: Caller, args: unknown): string | undefined {
+  const rejected = inputs.find(({ path, scope }) => !scopes.has(scope) && has(args, path));
+  return rejected && `The input "${rejected.path.join('.')}" needs the scope "${rejected.scope}".`;
+}
+
+/** Whether a path leads to a value, null included. */
+function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  if (Array.isArray(value)) return value.some((item) => has(item, [key, ...rest]));
+  return isJson(value) && Object.hasOwn(value, key) && has(value[key], rest);
 }

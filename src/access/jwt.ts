@@ -3,14 +3,34 @@ import type { JwtConfig } from '../config/auth.ts';
 import type { Claim } from '../config/credentials.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
+import { isJson } from '../rest/decode/members.ts';
 import { idProblem } from '../rest/request.ts';
-import type { Caller, Rejection, TokenReason } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { createKeys, type Keys } from './keys.ts';
 
-/** A caller whose token was verified, and when the verification expires, in milliseconds since 1970. */
+/** A caller whose token was verified. */
 export interface Verified {
   caller: Caller;
+  /** When the verification expires, in milliseconds since 1970. */
   expiresAt: number;
+  /** Of the keys, before the token was verified with them. */
+  generation: unknown;
+}
+
+/** Claims, or header members, that are not accepted. */
+type ClaimReason = 'issuer' | 'audience' | 'type' | 'expired' | 'lifetime' | 'require' | 'player' | 'scopes';
+
+/** Why a request is not authenticated. `keys` is the gateway's own trouble: there is no key to verify with. */
+export type TokenReason = 'missing' | 'malformed' | 'signature' | 'keys' | ClaimReason;
+
+/** A rejected token, for the log: never the token, a player's id or an e-mail address. */
+export interface Rejection {
+  reason: TokenReason;
+  /** The claim, or the member of the header, that is not accepted. */
+  claim?: string;
+  expected?: string;
+  /** What the token has there, at most 100 characters; of the player's claim only its type. */
+  found?: string;
 }
 
 export interface JwtOptions {
@@ -26,18 +46,17 @@ export interface JwtOptions {
 export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development }: JwtOptions) {
   const keys = createKeys(config.key, warn);
   const verify = async (token: string): Promise<Verified | Rejection> => {
+    const { generation } = keys;
     try {
       const { header, claims } = await readToken(token, keys);
       const failed = checksOf(claims, header, config).find(({ ok }) => !ok);
       if (failed) return failed.rejection;
-      const { key = '', sub } = identityOf(claims, config) ?? {};
+      const { key, ...player }: Identity = identityOf(claims, config) ?? { key: '' };
       const hint = development ? missingScopes(claims, config) : undefined;
-      const caller = { name: nameOf(sub ?? key), key, scopes: new Set(scopesOf(claims, config)) };
+      const scopes = new Set(scopesOf(claims, config));
+      const caller = { name: nameOf(player.sub ?? key), key, ...player, scopes, ...(hint && { hint }) };
       const end = (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000;
-      return {
-        caller: { ...caller, ...(sub === undefined ? {} : { sub }), ...(hint && { hint }) },
-        expiresAt: Math.min(end, keys.trustedUntil),
-      };
+      return { caller, expiresAt: Math.min(end, keys.trustedUntil), generation };
     } catch (error) {
       return rejectionOf(error);
     }
@@ -45,7 +64,7 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
   return { keys, verify };
 }
 
-export type Claims = Record<string, unknown>;
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** Whatever a verification throws rejects the token, except that there are no keys. */
 export function rejectionOf(error: unknown): Rejection {
@@ -59,19 +78,14 @@ export function rejectionOf(error: unknown): Rejection {
 export async function readToken(token: string, keys: Keys): Promise<{ header: Claims; claims: Claims }> {
   const { payload, protectedHeader } = await keys.verify(token);
   const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) throw new SyntaxError('no claims');
-  return { header: { ...protectedHeader }, claims: { ...claims } };
+  if (!isJson(claims)) throw new SyntaxError('no claims');
+  return { header: { ...protectedHeader }, claims };
 }
 
 /** The value of a claim; undefined when it is absent. Only own properties of objects count, at every step. */
 function claimValue(claims: unknown, { path }: Claim): unknown {
   let value = claims;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, step)) {
-      return undefined;
-    }
-    value = Reflect.get(value, step);
-  }
+  for (const step of path) value = isJson(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   return value;
 }
 
@@ -85,8 +99,8 @@ const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * Every check of a token whose signature is valid, in their order, and the rejection if it does not hold. jose could make some of them, but the log and
- * `npm run token -- --check` name what was expected and found.
+ * Every check of a token whose signature is valid, in their order, and the rejection if it does not hold. jose could make some
+ * of them, but the log and `npm run token -- --check` name what was expected and found.
  */
 export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string) => {
@@ -148,8 +162,10 @@ function shown(value: unknown, name: string, { sub }: Claims, { JWT_PLAYER_CLAIM
   return isPersonal || (typeof value === 'string' && /^\+?\d{6,}$/.test(value)) ? type : text.slice(0, MAX_SHOWN);
 }
 
+type Identity = Pick<Caller, 'key' | 'sub'>;
+
 /** The player that a token names, or a client that is none; undefined for a claim that cannot be used. */
-function identityOf(claims: Claims, config: JwtConfig): Pick<Caller, 'key' | 'sub'> | undefined {
+function identityOf(claims: Claims, config: JwtConfig): Identity | undefined {
   const player = claimValue(claims, config.JWT_PLAYER_CLAIM);
   if (player !== undefined) {
     const sub = Number.isSafeInteger(player) ? String(player) : player;

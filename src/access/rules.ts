@@ -1,3 +1,4 @@
+/* The `@access` rules of a schema, and whether a caller may have a field. enforce.ts says where this is asked. */
 import {
   type GraphQLField,
   type GraphQLInputField,
@@ -9,7 +10,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { INTROSPECTION } from '../limits/measure.ts';
+import { INTROSPECTION } from '../limits/operation-limits.ts';
+import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
@@ -56,7 +58,7 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
       }
     }
   }
-  for (const type of types) if (isInterfaceType(type)) checkInterface(schema, type, rules);
+  for (const type of types) if (isInterfaceType(type)) checkInterface(schema, type, rules, own);
   return rules;
 }
 
@@ -69,21 +71,21 @@ function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
  * An interface has no rules of its own; those of the implementing types apply. It is an error if a field has a rule in one
  * type and none in another, because both look the same through the interface.
  */
-function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules: AccessRules): void {
-  const implementing = schema.getPossibleTypes(type);
+function checkInterface(schema: GraphQLSchema, type: GraphQLInterfaceType, rules: AccessRules, own: Own): void {
+  const types = schema.getPossibleTypes(type);
   for (const field of Object.values(type.getFields())) {
     const name = `${type.name}.${field.name}`;
-    if (readRule(schema, name, field)) throw new Error(`${name}: put @access on the fields of the implementing types.`);
-    const open = implementing.filter((object) => !rules.get(object.name)?.has(field.name));
-    if (open.length > 0 && open.length < implementing.length) {
-      throw new Error(`${name} has an @access rule in some types and none in ${open.join(', ')}.`);
-    }
+    if (readRule(schema, name, field, own))
+      throw new Error(`${name}: put @access on the fields of the implementing types.`);
+    const open = types.filter((object) => !rules.get(object.name)?.has(field.name));
+    if (open.length === 0 || open.length === types.length) continue;
+    throw new Error(`${name} has an @access rule in some types and none in ${open.join(', ')}.`);
   }
 }
 
 type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
 
-function readRule(schema: GraphQLSchema, name: string, field: Ruled, own?: Own): AccessRule | undefined {
+function readRule(schema: GraphQLSchema, name: string, field: Ruled, own: Own): AccessRule | undefined {
   const directive = schema.getDirective('access');
   const values = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
   if (!values) return undefined;
@@ -91,23 +93,51 @@ function readRule(schema: GraphQLSchema, name: string, field: Ruled, own?: Own):
   if (typeof scope !== 'string' || !isScope(scope)) {
     throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
   }
-  const read = (path: unknown) => (typeof path === 'string' ? readPath(name, path, field) : undefined);
+  const read = (path: unknown) => (typeof path === 'string' ? readPath(name, path.split('.'), field) : undefined);
   return { scope, exceptOwn: exceptOwn === true ? own : undefined, whom: read(whom), names: read(names) };
 }
 
 /** Reads `parent.x`, `argument` or `argument.x`; the first word is checked against the schema. */
-function readPath(name: string, text: string, field: Ruled): ReadValue {
-  const path = text.split('.');
+function readPath(name: string, path: readonly string[], field: Ruled): ReadValue {
   if (path[0] === 'parent') return (parent) => follow(parent, path, 1);
-  if ('args' in field && field.args.some((argument) => argument.name === path[0])) {
-    return (_parent, args) => follow(args, path, 0);
-  }
-  throw new Error(`${name}: @access: "${text}" names no argument of the field.`);
+  const isArgument = 'args' in field && field.args.some((argument) => argument.name === path[0]);
+  if (!isArgument) throw new Error(`${name}: @access: "${path.join('.')}" names no argument of the field.`);
+  return (_parent, args) => follow(args, path, 0);
 }
 
 function follow(value: unknown, path: readonly string[], index: number): unknown {
   const key = path[index];
   if (key === undefined) return value;
   if (Array.isArray(value)) return value.flatMap((item) => follow(item, path, index));
-  return typeof value === 'object' && value !== null ? follow(Reflect.get(value, key), path, index + 1) : undefined;
+  return isJson(value) ? follow(value[key], path, index + 1) : undefined;
+}
+
+/**
+ * Why a caller may not have a field, in a sentence for developers, or undefined when it may. Called for each item of long
+ * lists: it allocates nothing for a caller that has the scope.
+ */
+export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
+  const { scopes, sub, hint } = caller;
+  if (!scopes.has(rule.scope)) {
+    if (isJson(parent) && rule.exceptOwn?.get(parent) === caller) return undefined;
+    const missing = missingScope(rule, scopes, rule.names?.(parent, args));
+    if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
+  }
+  if (!rule.whom || scopes.has('any-player')) return undefined;
+  const whom = rule.whom(parent, args);
+  const isOwn = sub !== undefined && (Array.isArray(whom) ? whom.every((one) => one === sub) : whom === sub);
+  return isOwn ? undefined : 'This is about another player, which needs the scope "any-player".';
+}
+
+/** The first scope that is missing for all names; each of them can be allowed by a limited scope. */
+function missingScope({ scope }: AccessRule, scopes: Caller['scopes'], names: unknown): Scope | undefined {
+  if (!Array.isArray(names) || names.length === 0) return scope;
+  // Each name once: the caller has few such scopes, so the first new name that is not allowed comes soon.
+  for (const name of new Set(names)) {
+    // A text that is not well-formed cannot be encoded.
+    const limited = String(name).isWellFormed() ? `${scope}:${encodeURIComponent(String(name))}` : '';
+    if (!isScope(limited)) return scope;
+    if (!scopes.has(limited)) return limited;
+  }
+  return undefined;
 }

@@ -3,18 +3,11 @@ import type { AccessRules } from '../access/rules.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
-import type { OperationRecord } from '../telemetry/operation-record.ts';
+import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
-import {
-  CallBudget,
-  type CouponLoader,
-  createCouponLoader,
-  createPlayerLoader,
-  type LoaderDependencies,
-  type PlayerLoader,
-} from './loaders/call.ts';
+import { CallBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/call.ts';
 import { ReferralLoader } from './loaders/referral.ts';
-import { createOperationWrites, type OperationWrites } from './loaders/writes.ts';
+import { OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
@@ -22,10 +15,10 @@ import type { KnownOperation } from './operations.ts';
  */
 export interface Context {
   caller: Caller;
-  /** The operation, once it is measured and charged; undefined before, and for a request that Apollo Server refuses. */
-  known: KnownOperation | undefined;
-  /** Its complexity; 0 before it is measured. */
-  complexity: number;
+  /** The operation, once it is measured, charged and checked; undefined before, and for one that is refused. */
+  admitted: Admitted | undefined;
+  /** Whether the caller may send all events of the operation; undefined until its first event. */
+  eventsAllowed?: boolean;
   /** The part of the context that REST calls need: request id, deadline, signal. */
   call: CallContext;
   loaders: Loaders;
@@ -37,26 +30,25 @@ export interface Context {
   extensions: Record<string, unknown>;
 }
 
-/** The loaders and writes of one operation, each created at its first use and never shared with another operation. */
+/** What `didResolveOperation` finds out about an operation that may be executed. */
+interface Admitted {
+  known: KnownOperation;
+  /** Coerced. */
+  variables: Readonly<Record<string, unknown>>;
+}
+
+/** The loaders and writes of one operation, never shared with another operation. */
 class Loaders {
+  readonly players: ReturnType<typeof createPlayerLoader>;
+  readonly coupons: ReturnType<typeof createCouponLoader>;
   readonly #dependencies: LoaderDependencies;
-  #players: PlayerLoader | undefined;
-  #coupons: CouponLoader | undefined;
   #referrals: ReferralLoader | undefined;
   #writes: OperationWrites | undefined;
 
   constructor(dependencies: LoaderDependencies) {
     this.#dependencies = dependencies;
-  }
-
-  get players(): PlayerLoader {
-    this.#players ??= createPlayerLoader(this.#dependencies);
-    return this.#players;
-  }
-
-  get coupons(): CouponLoader {
-    this.#coupons ??= createCouponLoader(this.#dependencies);
-    return this.#coupons;
+    this.players = createPlayerLoader(dependencies);
+    this.coupons = createCouponLoader(dependencies);
   }
 
   get referrals(): ReferralLoader {
@@ -65,15 +57,10 @@ class Loaders {
   }
 
   get writes(): OperationWrites {
-    this.#writes ??= createOperationWrites(this.#dependencies, () => this.clearAll());
+    this.#writes ??= new OperationWrites(this.#dependencies, () => {
+      for (const loader of [this.players, this.coupons, this.referrals]) loader.clearAll();
+    });
     return this.#writes;
-  }
-
-  /** Clears the caches of all loaders. */
-  clearAll(): void {
-    this.#players?.clearAll();
-    this.#coupons?.clearAll();
-    this.#referrals?.clearAll();
   }
 }
 
@@ -90,16 +77,13 @@ export interface ContextOptions {
 }
 
 /** What is known of an operation when its execution begins. */
-interface OperationContext
-  extends Pick<Context, 'caller' | 'record'>,
-    Pick<CallContext, 'requestId' | 'signal' | 'deadline'> {}
+type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'signal' | 'deadline'>;
 
-/** Creates a context. Its loaders belong to this operation and are never shared with another caller. */
 export function createContext(
-  { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch }: ContextOptions,
-  operation: OperationContext,
+  options: ContextOptions,
+  { requestId, caller, record, signal, deadline }: Begun,
 ): Context {
-  const { requestId, caller, record, signal, deadline } = operation;
+  const { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch } = options;
   const budget = new CallBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
@@ -112,5 +96,5 @@ export function createContext(
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
   const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
   const extensions = { requestId };
-  return { caller, known: undefined, complexity: 0, call, loaders, idempotency, rules, record, extensions };
+  return { caller, admitted: undefined, call, loaders, idempotency, rules, record, extensions };
 }

@@ -24,17 +24,19 @@ const UPSTREAM_MESSAGES: Record<UpstreamErrorCode, string> = {
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const cause = unwrapResolverError(error);
   if (cause instanceof UpstreamError) return { ...formatted, ...describeUpstreamError(cause) };
-  const code = formatted.extensions?.['code'];
-  if (isRefusedArgument(cause)) return { ...formatted, ...describeClientError({ ...formatted, extensions: MISTAKE }) };
-  if (cause instanceof ClientError || isOfGraphQL(code)) return { ...formatted, ...describeClientError(formatted) };
-  return { ...formatted, ...INTERNAL };
+  if (cause instanceof ClientError || OF_GRAPHQL.has(formatted.extensions?.['code']))
+    return { ...formatted, ...describeClientError(formatted) };
+  const [message, extensions] = isRefusedArgument(cause)
+    ? [formatted.message, { code: ApolloServerErrorCode.BAD_USER_INPUT }]
+    : ['Internal server error', { code: INTERNAL_SERVER_ERROR }];
+  return { ...formatted, ...describeClientError({ message, extensions }) };
 }
 
 /** Whether an error is sent to the client with its own message. Then the log needs no further line for it. */
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
   if (cause instanceof ClientError || isRefusedArgument(cause)) return true;
-  return cause instanceof GraphQLError && isOfGraphQL(cause.extensions?.['code']);
+  return cause instanceof GraphQLError && OF_GRAPHQL.has(cause.extensions?.['code']);
 }
 
 /**
@@ -50,42 +52,25 @@ function isRefusedArgument(cause: unknown): boolean {
 const REFUSED_ARGUMENT =
   /^Argument "\w+" (?:of (?:non-null|required) type "[\w![\]]+" (?:must not be null|was provided the variable "\$\w+" which was not provided a runtime value)|has invalid value .*)\.$/s;
 
-const MISTAKE = { code: ApolloServerErrorCode.BAD_USER_INPUT };
-
-const INTERNAL = {
-  message: 'Internal server error',
-  extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR },
-};
-
-function describeUpstreamError(error: UpstreamError) {
-  const { code, retryable, retryAfterMs, outcome } = error;
-  return {
-    message: UPSTREAM_MESSAGES[code],
-    extensions: {
-      code,
-      retryable,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(outcome === undefined ? {} : { outcome }),
-    },
+function describeUpstreamError({ code, retryable, retryAfterMs, outcome }: UpstreamError) {
+  const known = {
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(outcome === undefined ? {} : { outcome }),
   };
-}
-
-/** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */
-const OF_GRAPHQL: ReadonlySet<unknown> = new Set(
-  Object.values(ApolloServerErrorCode).filter((code) => code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR),
-);
-
-function isOfGraphQL(code: unknown): boolean {
-  return OF_GRAPHQL.has(code);
+  return { message: UPSTREAM_MESSAGES[code], extensions: { code, retryable, ...known } };
 }
 
 function describeClientError({ message, extensions }: GraphQLFormattedError) {
   const { stacktrace: _stack, http: _http, ...shown } = extensions ?? {};
   const short = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
-  return /contains more that \d+ tokens/.test(message)
-    ? { message: short, extensions: { ...shown, code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } }
-    : { message: short, extensions: shown };
+  const hasTooManyTokens = /contains more that \d+ tokens/.test(message);
+  const limit = hasTooManyTokens ? { code: 'OPERATION_TOO_COMPLEX', limit: 'tokens' } : {};
+  return { message: short, extensions: { ...shown, ...limit } };
 }
+
+/** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */
+const { INTERNAL_SERVER_ERROR, ...MISTAKES } = ApolloServerErrorCode;
+const OF_GRAPHQL: ReadonlySet<unknown> = new Set(Object.values(MISTAKES));
 
 /** More characters of a message than are shown, and than a suggestion has. */
 const MAX_SUGGESTING_LENGTH = 1_500;

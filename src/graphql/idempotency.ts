@@ -8,8 +8,7 @@ import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { Found, KeyStore } from './idempotency-store.ts';
-import { InputError } from './input/problems.ts';
-import { outcomeOf } from './loaders/writes.ts';
+import { InputError, outcomeOf } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 interface KeyedEvents {
@@ -106,37 +105,30 @@ function hashOf(value: unknown): string {
 }
 
 function otherInput(): InputError {
-  return new InputError({
-    code: 'INVALID',
-    field: ['input', 'idempotencyKey'],
-    message: 'idempotencyKey was used with other events before; each set of events needs a key of its own.',
-  });
+  const message = 'idempotencyKey was used with other events before; each set of events needs a key of its own.';
+  return new InputError({ code: 'INVALID', field: ['input', 'idempotencyKey'], message });
 }
 
 function underWay(leftMs: number): ClientError {
+  const message =
+    'The events sent earlier with this idempotency key are still being sent. Try again with the same key.';
   const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
-  return new ClientError(
-    'UPSTREAM_TIMEOUT',
-    'The events sent earlier with this idempotency key are still being sent. Try again with the same key.',
-    { extensions: { retryable: true, retryAfterMs, outcome: 'UNKNOWN' } },
-  );
+  return new ClientError('UPSTREAM_TIMEOUT', message, {
+    extensions: { retryable: true, retryAfterMs, outcome: 'UNKNOWN' },
+  });
 }
 
 function unknownOutcome(): ClientError {
-  return new ClientError(
-    'UPSTREAM_TIMEOUT',
-    'It is not known whether the events sent earlier with this idempotency key were received. Nothing was sent now.',
-    { extensions: { retryable: false, outcome: 'UNKNOWN' } },
-  );
+  const message =
+    'It is not known whether the events sent earlier with this idempotency key were received. Nothing was sent now.';
+  return new ClientError('UPSTREAM_TIMEOUT', message, { extensions: { retryable: false, outcome: 'UNKNOWN' } });
 }
 
 function storeUnavailable(cause: unknown): ClientError {
-  return new ClientError(
-    'OVERLOADED',
-    'The gateway cannot check the idempotency key at the moment. Nothing was sent; try again with the same key.',
-    {
-      originalError: cause instanceof Error ? cause : undefined,
-      extensions: { retryable: true, retryAfterMs: RETRY_AFTER_MS },
-    },
-  );
+  const message =
+    'The gateway cannot check the idempotency key at the moment. Nothing was sent; try again with the same key.';
+  return new ClientError('OVERLOADED', message, {
+    originalError: cause instanceof Error ? cause : undefined,
+    extensions: { retryable: true, retryAfterMs: RETRY_AFTER_MS },
+  });
 }

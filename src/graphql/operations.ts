@@ -1,7 +1,10 @@
 /*
- * The documents that this process has validated, by the hash of their text: Apollo Server's document store. Clients send the
- * same few texts repeatedly. A document that is not here is new: its caller has a budget for it, and it is measured before it
- * is validated. An invalid document is never stored, so it stays new, and each repetition is charged.
+ * The operations that this process has validated: Apollo Server's document store, and what was compiled of them. Clients send
+ * the same few texts repeatedly. A document that is not here is new: its caller has a budget for it, and it is measured before
+ * it is validated. An invalid document is never stored, so it stays new, and each repetition is charged.
+ *
+ * Operations that were requested 50 times, or that the manifest lists, are compiled. That takes milliseconds, so it happens
+ * between requests, one operation at a time. graphql-js executes all others.
  */
 import { hash } from 'node:crypto';
 import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
@@ -15,13 +18,12 @@ import {
   type ParseOptions,
   parse,
   type VariableDefinitionNode,
-  validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import { withoutSuggestion } from './errors.ts';
-import type { Compiler } from './jit.ts';
+import { createCompile, type Execute, loadCompiler } from './jit.ts';
+import { countFields } from './jit-safety.ts';
 
 /** One operation of a valid document. */
 export interface KnownOperation {
@@ -29,6 +31,8 @@ export interface KnownOperation {
   readonly operation: OperationDefinitionNode;
   /** SHA-256 of the document's text, in hexadecimal. */
   readonly hash: string;
+  /** Hash and name: the key of what was compiled. */
+  readonly key: string;
   /** How often it was requested. */
   requests: number;
 }
@@ -36,13 +40,13 @@ export interface KnownOperation {
 interface KnownDocument {
   readonly document: DocumentNode;
   readonly characters: number;
-  readonly operations: Map<OperationDefinitionNode, KnownOperation>;
+  /** By name. */
+  readonly operations: ReadonlyMap<string | undefined, KnownOperation>;
 }
 
 interface OperationsOptions {
   schema: GraphQLSchema;
   limiter: OperationLimiter;
-  compiler: Compiler;
   parseOptions: ParseOptions;
   /** How often an operation is requested before it is compiled. */
   compileAfter: number;
@@ -56,24 +60,38 @@ const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
+/** How many compiled operations are kept, and the fields of all of them: a compiled field takes about 1 KB. */
+const MAX_COMPILED = 200;
+const MAX_COMPILED_FIELDS = 20_000;
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #byHash = new LRUCache<string, KnownDocument>({
+  readonly #compile: ReturnType<typeof createCompile>;
+  /** By the hash of the text. */
+  readonly #documents = new LRUCache<string, KnownDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
     sizeCalculation: ({ characters }) => characters + 1,
   });
+  readonly #compiled = new LRUCache<string, { execute: Execute; fields: number }>({
+    max: MAX_COMPILED,
+    maxSize: MAX_COMPILED_FIELDS,
+    sizeCalculation: ({ fields }) => fields,
+  });
+  /** The keys of compiled operations that the manifest lists. */
+  readonly #listed = new Set<string>();
+  #compiling = Promise.resolve();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
+    this.#compile = createCompile(options.schema);
   }
 
   /** Whether the document of a text was validated before. */
   has(text: string): boolean {
-    return this.#byHash.has(hashOf(text));
+    return this.#documents.has(hash('sha256', text));
   }
 
   /**
@@ -82,8 +100,12 @@ export class Operations {
    */
   check(text: string): void {
     const { schema, limiter, parseOptions } = this.#options;
-    const document = parseOrUndefined(text, parseOptions);
-    if (!document) return;
+    let document: DocumentNode;
+    try {
+      document = parse(text, parseOptions);
+    } catch {
+      return;
+    }
     limiter.checkDocument(document);
     for (const part of document.definitions) {
       if (part.kind === Kind.OPERATION_DEFINITION && !schema.getRootType(part.operation)) {
@@ -93,57 +115,85 @@ export class Operations {
   }
 
   /** The requested operation of a document that Apollo Server found valid. Stores the document. */
-  resolve(text: string, document: DocumentNode, operation: OperationDefinitionNode): KnownOperation {
-    const key = hashOf(text);
-    const known = this.#byHash.get(key) ?? this.#store(key, text, document);
-    let found = known.operations.get(operation);
-    if (!found) {
-      found = { document, operation, hash: key, requests: 0 };
-      known.operations.set(operation, found);
-    }
-    found.requests += 1;
-    if (found.requests === this.#options.compileAfter) this.#options.compiler.schedule(found);
-    return found;
+  resolve(text: string, document: DocumentNode, { name }: OperationDefinitionNode): KnownOperation {
+    const textHash = hash('sha256', text);
+    const { operations } = this.#documents.get(textHash) ?? this.#store(textHash, text, document);
+    const known = operations.get(name?.value);
+    if (!known) throw new Error('A document without this operation has the same hash.');
+    known.requests += 1;
+    // Again and again, because what was compiled can be evicted.
+    if (known.requests % this.#options.compileAfter === 0 && !this.#compiled.has(known.key)) this.#schedule(known);
+    return known;
   }
 
-  /** Validates a text of the manifest and schedules its compilation. Does nothing for a text over a limit. */
-  compileText(text: string): void {
-    try {
-      this.check(text);
-      const document = parse(text, this.#options.parseOptions);
-      const operation = getOperationAST(document);
-      if (!operation || validate(this.#options.schema, document).length > 0) return;
-      this.#options.compiler.schedule(this.resolve(text, document, operation));
-    } catch {
-      // Over a limit: a request for it gets the error.
+  /** Executes a compiled operation; undefined while graphql-js executes it. */
+  executorOf({ key }: KnownOperation): Execute | undefined {
+    return this.#compiled.get(key)?.execute;
+  }
+
+  /** Compiles the operations of the manifest, which has validated them. Not those over a limit: requests get the error. */
+  async compileListed(texts: Iterable<string>): Promise<void> {
+    for (const text of texts) {
+      await nextTurn();
+      try {
+        this.check(text);
+        const document = parse(text, this.#options.parseOptions);
+        const operation = getOperationAST(document);
+        if (operation) await this.#schedule(this.resolve(text, document, operation), true);
+      } catch {
+        // Over a limit.
+      }
     }
   }
 
   /** The valid documents by Apollo Server's key, which ends with a hash of the text. `resolve` stores them. */
   readonly documentStore: DocumentStore = {
-    get: async (key) => this.#byHash.get(key.slice(-64))?.document,
+    get: async (key) => this.#documents.get(key.slice(-64))?.document,
     set: async () => undefined,
     delete: async () => true,
   };
 
-  #store(key: string, text: string, document: DocumentNode): KnownDocument {
-    const known = { document, characters: text.length, operations: new Map() };
-    if (text.length <= MAX_TEXT_LENGTH) this.#byHash.set(key, known);
+  #store(textHash: string, text: string, document: DocumentNode): KnownDocument {
+    const operations = new Map<string | undefined, KnownOperation>();
+    for (const operation of document.definitions) {
+      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+      const name = operation.name?.value;
+      operations.set(name, { document, operation, hash: textHash, key: `${textHash} ${name ?? ''}`, requests: 0 });
+    }
+    const known = { document, characters: text.length, operations };
+    if (text.length <= MAX_TEXT_LENGTH) this.#documents.set(textHash, known);
     return known;
   }
-}
 
-function hashOf(text: string): string {
-  return hash('sha256', text);
-}
+  #schedule(known: KnownOperation, isListed = false): Promise<void> {
+    this.#compiling = this.#compiling
+      .then(nextTurn)
+      .then(loadCompiler)
+      .then(() => this.#compileNow(known, isListed))
+      // graphql-js continues to execute it. serve.ts logs the error when graphql-jit cannot be loaded.
+      .catch(() => undefined);
+    return this.#compiling;
+  }
 
-function parseOrUndefined(text: string, options: ParseOptions): DocumentNode | undefined {
-  try {
-    return parse(text, options);
-  } catch {
-    return undefined;
+  /** What the manifest lists goes first: other operations evict none of it. */
+  #compileNow(known: KnownOperation, isListed: boolean): void {
+    const { document, operation, key } = known;
+    const fields = countFields(document, operation);
+    const listed = [...this.#listed].flatMap((one) => this.#compiled.get(one) ?? []);
+    const listedFields = listed.reduce((sum, one) => sum + one.fields, 0);
+    const isFull = listed.length >= MAX_COMPILED || listedFields + fields > MAX_COMPILED_FIELDS;
+    const execute = isFull ? undefined : this.#compile(document, operation);
+    if (!execute) return;
+    this.#compiled.set(key, { execute, fields });
+    if (isListed) this.#listed.add(key);
   }
 }
+
+/** Lets requests go first. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Texts are valid for these types as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['ID', 'String']);
 
@@ -155,22 +205,19 @@ function isText({ variable, type }: VariableDefinitionNode, variables: Readonly<
 }
 
 /**
- * Checks that the variables have their declared types. Coercion stops at the first error, because a long list can have very
+ * The variables with their declared types and defaults. Coercion stops at the first error, because a long list can have very
  * many. Throws BAD_USER_INPUT with HTTP 400.
- * @param suggestions Whether the message may suggest names of the schema.
  */
-export function checkVariables(
+export function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>> | undefined = {},
-  suggestions: boolean,
-): void {
-  if (variableDefinitions.every((definition) => isText(definition, variables))) return;
-  const [error] = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors ?? [];
-  if (!error) return;
-  const extensions = { http: { status: 400, headers: new HeaderMap() } };
-  throw new ClientError('BAD_USER_INPUT', suggestions ? error.message : withoutSuggestion(error.message), {
-    nodes: error.nodes ?? null,
-    extensions,
+  variables: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  if (variableDefinitions.every((definition) => isText(definition, variables))) return variables;
+  const { coerced, errors } = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
+  if (coerced) return coerced;
+  throw new ClientError('BAD_USER_INPUT', errors[0]?.message ?? 'A variable is not valid.', {
+    nodes: errors[0]?.nodes ?? null,
+    extensions: { http: { status: 400, headers: new HeaderMap() } },
   });
 }

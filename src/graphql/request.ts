@@ -1,60 +1,82 @@
-import type { HTTPGraphQLRequest } from '@apollo/server';
-import { type ClientError, requestError } from '../errors.ts';
-import { isJson } from '../rest/decode/members.ts';
-import { isExact } from './input/problems.ts';
-
-/**
- * A GraphQL request over HTTP, read once. A member of the wrong type is undefined here. Apollo Server gets the original
- * request and refuses it.
+/*
+ * What precedes Apollo Server's pipeline. Measured: an error keeps its code only when `context()` or `didResolveOperation`
+ * throws it, and a document is validated before `didResolveOperation`. So `context()` finds the text of an operation that is
+ * named by an id, and limits and measures a new document before Apollo Server validates it.
  */
-export interface GraphQLRequest {
-  readonly query: string | undefined;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>> | undefined;
-  readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** `documentId`, `id` and `doc_id` as they were sent, not checked, with the names of their members. */
-  readonly documentIds: readonly (readonly [member: string, id: unknown])[];
-}
+import type { HTTPGraphQLRequest } from '@apollo/server';
+import type { Caller } from '../access/caller.ts';
+import { requestError } from '../errors.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import type { PersistedOperations } from '../persisted-operations/resolve.ts';
+import { isJson, type Json } from '../rest/decode/members.ts';
+import type { Operations } from './operations.ts';
 
-const NO_BATCHES =
-  'This gateway takes one operation for each request: send them one by one, or as fields of one operation.';
-
-/** Reads the parameters of a GET request, or the parsed body of a POST request. Throws BAD_REQUEST for a batch. */
-export function readGraphQLRequest({ method, search, body }: HTTPGraphQLRequest): GraphQLRequest {
-  if (Array.isArray(body)) throw requestError('BAD_REQUEST', 400, NO_BATCHES);
-  const members = method === 'GET' ? fromSearch(search) : isJson(body) ? body : {};
-  const { query, operationName, variables, extensions } = members;
-  return {
-    query: typeof query === 'string' && query !== '' ? query : undefined,
-    operationName: typeof operationName === 'string' ? operationName : undefined,
-    variables: isJson(variables) ? variables : undefined,
-    extensions: isJson(extensions) ? extensions : undefined,
-    documentIds: ID_MEMBERS.filter((member) => members[member] != null).map(
-      (member) => [member, members[member]] as const,
-    ),
-  };
+export interface PrepareOptions {
+  persisted: PersistedOperations;
+  operations: Operations;
+  rates: Pick<RateLimits, 'consume'>;
 }
 
 /**
  * Where clients put the id of a listed operation: `documentId` is the form of the specification; Relay's own examples send
  * `id` or `doc_id`. Apollo's form is in `extensions`.
  */
-export const ID_MEMBERS = ['documentId', 'id', 'doc_id'] as const;
+const IDS = ['documentId', 'id', 'doc_id'] as const;
 
-function fromSearch(search: string): Record<string, unknown> {
-  const parameters = new URLSearchParams(search);
-  return {
-    query: parameters.get('query') ?? undefined,
-    operationName: parameters.get('operationName') ?? undefined,
-    ...Object.fromEntries(ID_MEMBERS.map((member) => [member, parameters.get(member) ?? undefined])),
-    variables: parseJson(parameters.get('variables')),
-    extensions: parseJson(parameters.get('extensions')),
+/**
+ * Puts the text of a persisted operation into the request in place of its id, and checks a document that was not validated
+ * before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
+ * values of the wrong type.
+ */
+export async function prepare(
+  { persisted, operations, rates }: PrepareOptions,
+  http: HTTPGraphQLRequest,
+  caller: Caller,
+): Promise<void> {
+  const { query, extensions, ...others } = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
+  const request = {
+    query: typeof query === 'string' && query !== '' ? query : undefined,
+    extensions: isJson(extensions) ? extensions : undefined,
+    documentIds: IDS.filter((name) => others[name] != null).map((name) => [name, others[name]] as const),
   };
+  const { text, trusted, textOfId } = await persisted.resolve(request, caller);
+  if (textOfId !== undefined) replaceId(http, textOfId);
+  if (text === undefined || operations.has(text)) return;
+  if (!trusted) await rates.consume('newDocuments', caller);
+  operations.check(text);
 }
 
-/** Apollo Server refuses a text that is no JSON. */
-function parseJson(text: string | null): unknown {
-  return text === null ? undefined : parseExactly(text);
+function fromBody(body: unknown): Json {
+  if (isJson(body)) return body;
+  if (!Array.isArray(body)) return {};
+  throw requestError('BAD_REQUEST', 400, 'Send one operation for each request, or several as fields of one operation.');
+}
+
+function fromSearch(search: string): Json {
+  const parameters = Object.fromEntries(new URLSearchParams(search));
+  for (const name of ['variables', 'extensions']) {
+    const text = parameters[name];
+    if (text !== undefined) Object.assign(parameters, { [name]: parseExactly(text) });
+  }
+  return parameters;
+}
+
+/** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */
+function replaceId(http: HTTPGraphQLRequest, query: string): void {
+  if (http.method === 'POST') {
+    const body = fromBody(http.body);
+    const { extensions } = body;
+    http.body = {
+      ...body,
+      query,
+      ...(isJson(extensions) && { extensions: { ...extensions, persistedQuery: undefined } }),
+    };
+    return;
+  }
+  const parameters = new URLSearchParams(http.search);
+  parameters.set('query', query);
+  parameters.delete('extensions');
+  http.search = `?${parameters}`;
 }
 
 /** The query string of a URL with its question mark; empty without one. */
@@ -71,17 +93,14 @@ const MAX_PROPERTIES = 10_000;
 const PROPERTY = /"\s*:/g;
 
 /**
- * The value of a JSON text of a request; undefined for a text that is no JSON. Throws BAD_REQUEST for a number that parsing
- * rounded (as a player's identifier, 9007199254740993 would become that of another player), and BAD_USER_INPUT for a list
- * that is too long or too many properties. POST and GET use this one function.
+ * The value of a JSON text of a request; undefined for a text that is no JSON, which Apollo Server refuses. Throws BAD_REQUEST
+ * for a number that parsing rounded (as a player's identifier, 9007199254740993 would become that of another player), and
+ * BAD_USER_INPUT for a list that is too long or too many properties. POST and GET use this one function.
  */
 export function parseExactly(text: string): unknown {
   if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
-    throw requestError(
-      'BAD_USER_INPUT',
-      400,
-      `The request has more than ${MAX_PROPERTIES} properties; send less at once.`,
-    );
+    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
+    throw requestError('BAD_USER_INPUT', 400, message);
   }
   let value: unknown;
   try {
@@ -93,10 +112,14 @@ export function parseExactly(text: string): unknown {
   const open: object[] = [{ body: value }];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     for (const [name, member] of Object.entries(container)) {
-      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) throw listTooLong(name, member.length);
+      const shown = name.slice(0, 60);
+      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) {
+        const message = `The list "${shown}" has ${member.length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+        throw requestError('BAD_USER_INPUT', 400, message);
+      }
       if (typeof member === 'object' && member !== null) open.push(member);
       else if (typeof member === 'number' && !isExact(member, name)) {
-        const message = `The number "${name.slice(0, 60)}" is too large to be exact; write it as a string.`;
+        const message = `The number "${shown}" is too large to be exact; write it as a string.`;
         throw requestError('BAD_REQUEST', 400, message);
       }
     }
@@ -104,7 +127,10 @@ export function parseExactly(text: string): unknown {
   return value;
 }
 
-function listTooLong(name: string, length: number): ClientError {
-  const message = `The list "${name.slice(0, 60)}" has ${length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
-  return requestError('BAD_USER_INPUT', 400, message);
+/** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */
+const AMOUNTS: ReadonlySet<string> = new Set(['totalSpent', 'avgOrderAmount']);
+
+/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
+export function isExact(value: number, name = ''): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || AMOUNTS.has(name));
 }

@@ -1,5 +1,5 @@
-import { ApolloServerErrorCode } from '@apollo/server/errors';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { isJson } from '../rest/decode/members.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended, withoutSuggestion } from './errors.ts';
@@ -10,88 +10,95 @@ const MAX_ERROR_BYTES = 12_000;
 const MAX_ERRORS = 100;
 /** Locations reported for one error. */
 const MAX_LOCATIONS = 10;
-
-/** The largest response, in characters of its texts. */
+/** The largest response, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
-/** What a value takes beside its text: its name, quotes, punctuation. */
+/** What a value takes beside its text and its name: quotes, punctuation, digits. */
 const PER_VALUE = 16;
-
-/** An operation of so few fields cannot have a response that is too long: a text has 1,024 characters, `custom` 16 KB. */
-const FEW_FIELDS = 200;
+/** The most bytes that one character takes in JSON: a control character is an escape. */
+const MAX_CHARACTER_BYTES = 6;
 
 const TOO_LONG = {
-  message: `The response is longer than ${MAX_RESPONSE} characters. Ask for less at once.`,
+  message: `The response is longer than ${MAX_RESPONSE} bytes. Ask for less at once.`,
   extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
 };
 
-/** Whether the data would be a longer text than a response may have. Counted before the text is made. */
-export function isTooLong(data: unknown): boolean {
-  let left = MAX_RESPONSE;
+/**
+ * Whether the data would be a longer text than a response may have. Counted before the text is made: by characters, which
+ * is fast, and by bytes only where these decide.
+ */
+function isTooLong(data: unknown): boolean {
+  const isOver = (max: number, sizeOf: (text: string) => number) => exceeds(data, max, sizeOf);
+  return (
+    isOver(MAX_RESPONSE / MAX_CHARACTER_BYTES, (text) => text.length) &&
+    isOver(MAX_RESPONSE, (text) => Buffer.byteLength(JSON.stringify(text)))
+  );
+}
+
+function exceeds(data: unknown, max: number, sizeOf: (text: string) => number): boolean {
+  let left = max;
   const open: unknown[] = [data];
   while (open.length > 0 && left >= 0) {
     const value = open.pop();
-    left -= typeof value === 'string' ? value.length + PER_VALUE : PER_VALUE;
-    if (typeof value !== 'object' || value === null) continue;
-    for (const member of Object.values(value)) open.push(member);
+    left -= typeof value === 'string' ? sizeOf(value) + PER_VALUE : PER_VALUE;
+    if (Array.isArray(value)) for (const item of value) open.push(item);
+    else if (isJson(value)) {
+      // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
+      for (const name in value) {
+        left -= name.length;
+        open.push(value[name]);
+      }
+    }
   }
   return left < 0;
 }
 
 /** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
 export function formatResult(
-  { data, errors }: ExecutionResult,
-  { known, complexity, loaders, call }: Context,
+  { data, errors = [] }: ExecutionResult,
+  { record, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
-  if (complexity > FEW_FIELDS && isTooLong(data)) return { data: null, errors: [TOO_LONG] };
-  if (!errors && data !== undefined) return { data };
-  const shown = errors?.slice(0, MAX_ERRORS) ?? [];
+  if (isTooLong(data)) return { data: null, errors: [TOO_LONG] };
+  if (errors.length === 0 && data !== undefined) return { data };
+  const [shown, [next, ...others]] = [errors.slice(0, MAX_ERRORS), errors.slice(MAX_ERRORS)];
   for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
-  const formatted = [...shown.map(format), ...numberOfOthers(errors?.slice(MAX_ERRORS) ?? [])];
-  const isMutation = known?.operation.operation === 'mutation';
-  const reported = isMutation ? formatted.map((error) => loaders.writes.outcomes.addTo(error)) : formatted;
+  const formatted = shown.map(format);
+  if (next) {
+    const message = `${1 + others.length} more errors of this operation are not listed.`;
+    formatted.push({ message, extensions: { code: format(next).extensions?.['code'] } });
+  }
+  const isMutation = record.type === 'mutation';
+  const reported = isMutation ? formatted.map((error) => loaders.writes.addOutcome(error)) : formatted;
   return { errors: reported, ...(data === undefined ? {} : { data }) };
 }
 
-/** One error for those that are not listed, with the code of the first of them. */
-function numberOfOthers([first, ...others]: readonly GraphQLError[]): GraphQLFormattedError[] {
-  if (!first) return [];
-  const extensions = { code: format(first).extensions?.['code'] };
-  return [{ message: `${1 + others.length} more errors of this operation are not listed.`, extensions }];
-}
-
-/** An error of graphql-jit has no extensions of its own unless its cause has them. */
+/** An error of graphql-jit is not always a GraphQLError, so it is not asked for its JSON. */
 function format(error: GraphQLError): GraphQLFormattedError {
   const { message, locations, path, extensions } = error;
-  const formatted = {
-    message,
-    ...(locations?.length ? { locations } : {}),
-    ...(path ? { path } : {}),
-    extensions: { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR, ...extensions },
-  };
-  return formatError(formatted, error);
-}
-
-export interface CompleteOptions {
-  /** If not, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
-  production: boolean;
+  const formatted = { message, ...(locations?.length ? { locations } : {}), ...(path ? { path } : {}) };
+  return formatError({ ...formatted, extensions: { code: 'INTERNAL_SERVER_ERROR', ...extensions } }, error);
 }
 
 /** The last step of every response: short errors, the record, `extensions`. */
 export function completeResponse(
   response: FormattedExecutionResult,
   { record, extensions }: Context,
-  { production }: CompleteOptions,
+  production: boolean,
 ): void {
   if (response.errors) {
     // In a response with data, each error explains a null, so all errors stay.
-    const reported = response.data == null ? mergeRepeated(response.errors) : response.errors;
+    const hasData = response.data != null;
+    const reported = hasData ? response.errors : mergeRepeated(response.errors);
     const shortened = reported.map((error) => shorten(error, production));
-    response.errors = response.data == null ? withinBytes(shortened) : shortened;
+    response.errors = hasData ? shortened : withinBytes(shortened);
     record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
   }
   if (record.type === 'mutation') record.userErrors = userErrorCodes(response.data);
-  if (!production) extensions['upstream'] = record.calls.map(showCall);
+  if (!production) {
+    extensions['upstream'] = record.calls.map(({ method, template, status, ms }) => {
+      return { method, template, status, ms: Math.round(ms * 10) / 10 };
+    });
+  }
   response.extensions = extensions;
 }
 
@@ -106,13 +113,9 @@ function mergeRepeated(errors: readonly GraphQLFormattedError[]): GraphQLFormatt
   return [...byMessage.values()];
 }
 
-function shorten(error: GraphQLFormattedError, production: boolean): GraphQLFormattedError {
-  const { message, locations } = error;
-  return {
-    ...error,
-    message: production ? withoutSuggestion(message) : message,
-    ...(locations && locations.length > MAX_LOCATIONS ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}),
-  };
+function shorten({ message, locations, ...error }: GraphQLFormattedError, production: boolean): GraphQLFormattedError {
+  const shown = production ? withoutSuggestion(message) : message;
+  return { message: shown, ...(locations ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}), ...error };
 }
 
 /** As many errors as fit, at least one. */
@@ -123,10 +126,6 @@ function withinBytes(errors: readonly GraphQLFormattedError[]): readonly GraphQL
     return bytes > MAX_ERROR_BYTES;
   });
   return end < 0 ? errors : errors.slice(0, Math.max(end, 1));
-}
-
-function showCall({ method, template, status, ms }: Context['record']['calls'][number]) {
-  return { method, template, status, ms: Math.round(ms * 10) / 10 };
 }
 
 /** The codes of the user errors in the payloads of mutations, where they were selected. */

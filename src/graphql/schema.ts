@@ -12,13 +12,11 @@ import {
 import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
-import type { Context } from './context.ts';
 import { couponFields } from './resolvers/coupon.ts';
-import { eventMutations } from './resolvers/event.ts';
-import { playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
+import { eventMutations, refuseReportsFirst } from './resolvers/event.ts';
+import { entityQueries, playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
 import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
-import { CustomAttributes, EventMetadata } from './scalars/objects.ts';
-import { DateScalar, DateTime, LanguageCode, URLScalar } from './scalars/texts.ts';
+import { scalars } from './scalars.ts';
 
 const resolvers: Resolvers = {
   Query: playerQueries,
@@ -31,12 +29,7 @@ const resolvers: Resolvers = {
   ReferredFriend: friendFields,
   ReferredFriendPage: referralPageFields,
   ReferredFriendConnection: referralConnectionFields,
-  CustomAttributes,
-  Date: DateScalar,
-  DateTime,
-  EventMetadata,
-  LanguageCode,
-  URL: URLScalar,
+  ...scalars,
 };
 
 export interface ExecutableSchema {
@@ -44,22 +37,28 @@ export interface ExecutableSchema {
   rules: AccessRules;
 }
 
-/** Types and fields that are added to the schema, and their resolvers. */
-interface Addition {
-  typeDefs: string;
-  resolvers: IResolvers<unknown, Context>;
+/** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
+export function createSchema(directory: URL): ExecutableSchema {
+  return build(readTypeDefs(directory), [resolvers]);
 }
 
-/** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
-export function createSchema(directory: URL, addition?: Addition): ExecutableSchema {
-  const typeDefs = readTypeDefs(directory);
-  const schema = makeExecutableSchema(
-    addition
-      ? { typeDefs: [...typeDefs, addition.typeDefs], resolvers: [resolvers, addition.resolvers] }
-      : { typeDefs, resolvers },
-  );
+/** The same as a subgraph of federation 2, with `_entities` and `_service`. */
+export function createSubgraph(directory: URL): ExecutableSchema {
+  const sdl = subgraphSdl(createSchema(directory).schema);
+  const typeDefs = [...readTypeDefs(directory), ...readTypeDefs(new URL('federation/', directory))];
+  const ofFederation = {
+    Query: { ...entityQueries, _service: () => ({ sdl }) },
+    _Entity: { __resolveType: () => 'Player' },
+  };
+  return build(typeDefs, [resolvers, ofFederation]);
+}
+
+function build(typeDefs: string[], implementation: IResolvers[]): ExecutableSchema {
+  const schema = makeExecutableSchema({ typeDefs, resolvers: implementation });
   restoreScalars(schema);
-  return { schema, rules: enforceAccess(schema) };
+  const rules = enforceAccess(schema);
+  refuseReportsFirst(schema);
+  return { schema, rules };
 }
 
 /** Restores the description and `specifiedByURL` of scalars, which their implementations replaced. */
@@ -83,4 +82,22 @@ function readTypeDefs(directory: URL): string[] {
 export function printSdl(schema: GraphQLSchema): string {
   const directives = schema.getDirectives().filter(isSpecifiedDirective);
   return `${printSchema(new GraphQLSchema({ ...schema.toConfig(), directives }))}\n`;
+}
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
+
+/** The directives of federation, by type. Value types are those that other subgraphs may have too, with the same meaning. */
+const FEDERATED = new Map([
+  ['Player', '@key(fields: "id")'],
+  ['PageInfo', '@shareable'],
+  ['UserError', '@shareable'],
+]);
+
+/** The SDL for composition: what clients see, with the directives of federation. */
+function subgraphSdl(schema: GraphQLSchema): string {
+  // graphql-js prints the head of a type in one line.
+  const marked = printSdl(schema).replace(/^type (\w+)[^{\n]*(?= \{$)/gm, (head, name) =>
+    [head, FEDERATED.get(name)].filter(Boolean).join(' '),
+  );
+  return `${LINK}\n\n${marked}`;
 }

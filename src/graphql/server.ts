@@ -11,7 +11,7 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
-import { type ExecutionResult, execute, type GraphQLSchema, type ParseOptions } from 'graphql';
+import { execute, type GraphQLSchema, type ParseOptions } from 'graphql';
 import { requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
@@ -19,9 +19,8 @@ import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended } from './errors.ts';
-import type { Compiler } from './jit.ts';
-import { checkVariables, type KnownOperation, type Operations } from './operations.ts';
-import { type CompleteOptions, completeResponse, formatResult } from './response.ts';
+import { coerceVariables, type Operations } from './operations.ts';
+import { completeResponse, formatResult } from './response.ts';
 
 /** How many errors of a document are reported; then validation stops. */
 const MAX_VALIDATION_ERRORS = 5;
@@ -29,10 +28,11 @@ const MAX_VALIDATION_ERRORS = 5;
 /** How the line begins that Apollo Server logs for an unexpected error. */
 const UNEXPECTED = 'Unexpected error processing request';
 
-export interface ApolloOptions extends CompleteOptions {
+export interface ApolloOptions {
+  /** If not, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
+  production: boolean;
   schema: GraphQLSchema;
   operations: Operations;
-  compiler: Compiler;
   limiter: OperationLimiter;
   rates: Pick<RateLimits, 'consume'>;
   persistedQueries: PersistedQueryStore;
@@ -52,7 +52,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     includeStacktraceInErrorResponses: false,
     parseOptions,
     // Each error takes as long as the validation of a small document: 100 of them took 13 ms.
-    validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
+    validationOptions: { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: production },
     documentStore: operations.documentStore,
     persistedQueries: { cache: persistedQueries },
     // A request with an authorization header needs a preflight, and there are no cookies. So it cannot be forged.
@@ -89,7 +89,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
     },
     async willSendResponse({ response: { body }, contextValue }) {
-      if (body.kind === 'single') completeResponse(body.singleResult, contextValue, options);
+      if (body.kind === 'single') completeResponse(body.singleResult, contextValue, options.production);
     },
   };
   return {
@@ -107,56 +107,41 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
  */
 async function admit(
   { operations, limiter, rates, schema, production }: ApolloOptions,
-  { source, document, operation, request: { variables }, contextValue }: GraphQLRequestContext<Context>,
+  { source, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<void> {
   const { caller, record } = contextValue;
   if (!operation || !document || source === undefined) return await rates.consume('operations', caller);
   const known = operations.resolve(source, document, operation);
-  contextValue.known = known;
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = known.hash;
-  const measured = limiter.measure(known.document, operation, variables);
+  const measured = limiter.measure(known.document, operation, request.variables);
   const { complexity, depth, introspects } = measured;
   const cost = limiter.costOf(measured);
-  contextValue.complexity = complexity;
   if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
   await rates.consume('operations', caller, cost);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }
   limiter.check(measured);
-  checkVariables(schema, operation, variables, !production);
+  const variables = coerceVariables(schema, operation, request.variables);
+  contextValue.admitted = { known, variables };
 }
 
 /** Executes the operation: compiled where it is, else by graphql-js. Never throws. */
 async function respond(
-  { schema, compiler, report }: ApolloOptions,
-  { request: { variables }, contextValue }: GraphQLRequestContext<Context>,
+  { schema, operations, report }: ApolloOptions,
+  { request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<GraphQLResponse | null> {
-  const { known } = contextValue;
   // Without an operation, Apollo Server returns the error: the name is not in the document.
-  if (!known) return null;
-  const result =
-    (await executeCompiled(compiler, known, variables, contextValue)) ??
-    (await execute({
-      schema,
-      document: known.document,
-      operationName: known.operation.name?.value,
-      variableValues: variables,
-      contextValue,
-    }));
+  if (!contextValue.admitted) return null;
+  const { known, variables } = contextValue.admitted;
+  let result = await operations.executorOf(known)?.({}, contextValue, variables);
+  if (result?.data === undefined) {
+    const { document, operation } = known;
+    const [operationName, variableValues] = [operation.name?.value, request.variables];
+    result = await execute({ schema, document, operationName, variableValues, contextValue });
+  }
   const singleResult = formatResult(result, contextValue, report);
   return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
-}
-
-/** Undefined when the operation is not compiled, or nothing was executed. */
-async function executeCompiled(
-  compiler: Compiler,
-  known: KnownOperation,
-  variables: Record<string, unknown> | undefined,
-  context: Context,
-): Promise<ExecutionResult | undefined> {
-  const result = await compiler.executorOf(known)?.({}, context, variables);
-  return result?.data === undefined ? undefined : result;
 }

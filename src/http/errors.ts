@@ -8,7 +8,6 @@ import { Unauthenticated } from '../access/authenticate.ts';
 import { ClientError, requestError, statusOf } from '../errors.ts';
 import { formatError } from '../graphql/errors.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** Answers refused and failed requests, and unknown paths and methods. No detail of an unexpected error is sent. */
@@ -32,10 +31,12 @@ export function answerError(error: FastifyError | ClientError, request: FastifyR
   }
   for (const [name, value] of headers) void reply.header(name, value);
   const asked = request.headers.accept?.includes(GRAPHQL_RESPONSE_TYPE);
+  const { message, locations, extensions } = formatError(sent.toJSON(), sent);
+  const described = { message, ...(locations && { locations }), extensions: { ...extensions, code: sent.code } };
   void reply
     .code(status)
-    .type(asked ? `${GRAPHQL_RESPONSE_TYPE}; charset=utf-8` : JSON_TYPE)
-    .send({ errors: [describe(sent)], extensions: { requestId: request.id } });
+    .type(`${asked ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`)
+    .send({ errors: [described], extensions: { requestId: request.id } });
 }
 
 /** This error is not sent to anyone; log and metrics count the request under its code. */
@@ -55,8 +56,3 @@ const MESSAGES: Partial<Record<number, string>> = {
   405: 'GraphQL accepts GET and POST.',
   413: 'The body is larger than this gateway accepts.',
 };
-
-function describe(error: ClientError): object {
-  const { message, locations, extensions } = formatError(error.toJSON(), error);
-  return { message, ...(locations && { locations }), extensions: { ...extensions, code: error.code } };
-}

@@ -5,14 +5,22 @@ import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { type PrepareOptions, prepare } from '../graphql/prepare.ts';
-import { searchOf } from '../graphql/request.ts';
-import { abortAt, DISCONNECTED } from '../rest/call-context.ts';
+import { type PrepareOptions, prepare, searchOf } from '../graphql/request.ts';
+import { abortAt, DISCONNECTED } from '../rest/send.ts';
 import { createOperationRecord, type ReportError } from '../telemetry/observe.ts';
 import { bodyProblem, parseBodies } from './body.ts';
 import { clientGone } from './errors.ts';
-import { type Page, sendPage } from './ide/pages.ts';
+import type { Page } from './ide/pages.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
+
+/** What Apollo Server reads: for the content type of the response, and to prevent forged requests. */
+const APOLLO_HEADERS = [
+  'accept',
+  'content-type',
+  'authorization',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+];
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -60,8 +68,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
     scope.route({
       method: ['GET', 'POST'],
       url: GRAPHQL_PATH,
-      handler: ({ admitted }, reply) =>
-        admitted ? execute(route, admitted, reply) : route.page && sendPage(reply, route.page),
+      handler: ({ admitted }, reply) => (admitted ? execute(route, admitted, reply) : route.page?.(reply)),
     });
   });
 }
@@ -75,19 +82,14 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
  * Takes a slot until the response is sent or the client disconnects, unless the process is under pressure. Returns the error of
  * a refusal.
  */
-function admit(
-  { isUnderPressure, slots }: GraphQLRoute,
-  caller: Caller,
-  request: FastifyRequest,
-  { raw: response }: FastifyReply,
-): ClientError | undefined {
+function admit(route: GraphQLRoute, caller: Caller, request: FastifyRequest, { raw: response }: FastifyReply) {
   const { socket } = request.raw;
   if (request.record) request.record.caller = caller;
   // Authentication may have taken time, and a connection that is closed emits no `close` any more.
   if (socket.destroyed) return clientGone();
   const problem = bodyProblem(request);
   if (problem) return problem;
-  const slot = isUnderPressure() ? undefined : slots.take(caller);
+  const slot = route.isUnderPressure() ? undefined : route.slots.take(caller);
   if (!slot) return OVERLOADED;
   const cancellation = new AbortController();
   request.admitted = { caller, slot, cancellation };
@@ -103,77 +105,47 @@ function admit(
   return undefined;
 }
 
-async function execute(
-  route: GraphQLRoute,
-  { caller, slot, cancellation }: Admitted,
-  reply: FastifyReply,
-): Promise<string> {
-  const { config, report, apollo } = route;
+async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply): Promise<string> {
+  const { caller, slot, cancellation } = admitted;
   const { request } = reply;
   const http = toApolloRequest(request);
   const record = request.record ?? createOperationRecord();
-  const deadline = performance.now() + config.operationTimeoutMs;
+  const deadline = performance.now() + route.config.operationTimeoutMs;
+  const operation = { requestId: request.id, caller, record, signal: cancellation.signal, deadline };
   const clearTimer = abortAt(cancellation, deadline);
   const context = async () => {
     try {
       await prepare(route, http, caller);
     } catch (error) {
       // Apollo Server calls no hook with the request when `context` throws.
-      if (!(error instanceof ClientError))
-        report(error instanceof Error ? error : new Error(String(error)), request.id);
       record.codes = [error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR'];
+      const unexpected = error instanceof Error ? error : new Error(String(error));
+      if (!(unexpected instanceof ClientError)) route.report(unexpected, request.id);
       throw error;
     }
-    return createContext(route.context, {
-      requestId: request.id,
-      caller,
-      record,
-      signal: cancellation.signal,
-      deadline,
-    });
+    return createContext(route.context, operation);
   };
-  const response = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context }).finally(clearTimer);
-  const text = applyResponse(response, reply);
+  const sent = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: http, context });
+  const text = applyResponse(await sent.finally(clearTimer), reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
-  if (!slot.hold(text.length)) throw record.type === 'mutation' ? unsent() : OVERLOADED;
-  return text;
-}
-
-/** The response to a write that cannot be sent. */
-function unsent(): ClientError {
+  if (slot.hold(Buffer.byteLength(text))) return text;
+  if (record.type !== 'mutation') throw OVERLOADED;
   const message = 'The gateway cannot send the response of this write; read the player to learn its outcome.';
-  return requestError('OVERLOADED', 503, message, { retryable: false, outcome: 'UNKNOWN' });
+  throw requestError('OVERLOADED', 503, message, { retryable: false, outcome: 'UNKNOWN' });
 }
-
-/** The headers that Apollo Server reads: for the content type of the response, and to prevent forged requests. */
-const APOLLO_HEADERS = [
-  'accept',
-  'content-type',
-  'authorization',
-  'apollo-require-preflight',
-  'x-apollo-operation-name',
-] as const;
 
 function toApolloRequest({ method, headers, url, body }: FastifyRequest): HTTPGraphQLRequest {
   const map = new HeaderMap();
-  for (const name of APOLLO_HEADERS) {
-    const value = headers[name];
-    if (typeof value === 'string') map.set(name, value);
-  }
+  for (const name of APOLLO_HEADERS) if (typeof headers[name] === 'string') map.set(name, headers[name]);
   return { method, headers: map, search: searchOf(url), body };
 }
 
-/** Takes over status and headers of Apollo Server's response; returns its body. */
+/** Takes over status and headers of Apollo Server's response. Returns its body, with the request id if it is an error's. */
 function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, reply: FastifyReply): string {
   if (body.kind === 'chunked') throw new Error('The schema has no incremental delivery.');
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);
-  return status >= 400 ? withRequestId(body.string, reply.request.id) : body.string;
-}
-
-/** Adds `requestId` to error responses that do not have it. */
-function withRequestId(body: string, requestId: string): string {
-  const response: unknown = JSON.parse(body);
-  if (typeof response !== 'object' || response === null || 'extensions' in response) return body;
-  return `${JSON.stringify({ ...response, extensions: { requestId } })}\n`;
+  if (status < 400) return body.string;
+  const response: object = JSON.parse(body.string);
+  return JSON.stringify({ extensions: { requestId: reply.request.id }, ...response });
 }

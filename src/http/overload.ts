@@ -20,14 +20,11 @@ const MESSAGE = 'The gateway has too much to do at the moment; try again shortly
 export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
 
 /** Returns whether the event loop is late or the heap is nearly full: then requests are refused. */
-export async function watchPressure(
-  app: FastifyInstance,
-  maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS,
-): Promise<() => boolean> {
+export async function watchPressure(app: FastifyInstance, maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS) {
+  const maxHeapUsedBytes = getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE;
   let isUnderPressure = () => false;
   // Its own hook would come before authentication, so it gets a scope without routes.
   await app.register(async (scope) => {
-    const maxHeapUsedBytes = getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE;
     await scope.register(underPressure, { maxEventLoopDelay, maxHeapUsedBytes });
     isUnderPressure = () => scope.isUnderPressure();
   });
@@ -35,12 +32,7 @@ export async function watchPressure(
 }
 
 /** The place of one request in flight. */
-export interface Slot {
-  /** Counts bytes of the request's body, or of a response that waits to be sent; false when there are too many already. */
-  hold(bytes: number): boolean;
-  /** Gives the slot back. Called once. */
-  release(): void;
-}
+export type Slot = NonNullable<ReturnType<Slots['take']>>;
 
 /**
  * Bounds the requests in flight of a process, and of each caller, and the bytes of their bodies and responses. A request takes
@@ -60,28 +52,30 @@ export class Slots {
   }
 
   /** Takes a slot; undefined when there is none for this caller. */
-  take({ key }: Caller): Slot | undefined {
+  take({ key }: Caller) {
     const all = this.#all;
     const own = this.#byCaller.get(key) ?? { requests: 0, bytes: 0 };
     if (all.requests >= this.#max || own.requests >= this.#max * CALLER_SHARE) return undefined;
     this.#byCaller.set(key, own);
     let held = 0;
-    const add = (requests: number, bytes: number) => {
+    const count = (requests: number, bytes: number) => {
       held += bytes;
-      for (const counted of [all, own]) {
-        counted.requests += requests;
-        counted.bytes += bytes;
+      for (const one of [all, own]) {
+        one.requests += requests;
+        one.bytes += bytes;
       }
     };
-    add(1, 0);
+    count(1, 0);
     return {
-      hold(bytes) {
+      /** Counts bytes of the request's body, or of a response that waits to be sent; false when there are too many already. */
+      hold(bytes: number): boolean {
         const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
-        if (fits) add(0, bytes);
+        if (fits) count(0, bytes);
         return fits;
       },
+      /** Gives the slot back. Called once. */
       release: () => {
-        add(-1, -held);
+        count(-1, -held);
         if (own.requests === 0) this.#byCaller.delete(key);
       },
     };

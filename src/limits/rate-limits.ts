@@ -1,30 +1,30 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
-import { AddressKeys } from './address.ts';
+
+/** What a client is told over each limit. */
+const MESSAGES = {
+  failures: 'Too many operations without a valid token came from this address.',
+  operations: 'Too many operations in a short time.',
+  /** Documents that this process did not parse before: each takes milliseconds to parse and validate. */
+  newDocuments: 'Too many operations that were not seen before; use variables.',
+  couponReads: 'Too many reads of coupons in a short time.',
+  idempotencyKeys: 'Too many idempotency keys in 24 hours.',
+};
+
+type Kind = keyof typeof MESSAGES;
+
+/** Over these limits a field fails, not the whole request with HTTP 429. */
+const OF_FIELDS: ReadonlySet<Kind> = new Set(['couponReads', 'idempotencyKeys']);
 
 /** `burst` points in each window of ⌈burst / perSecond⌉ seconds. A window begins with the first point. */
-interface RateLimit {
+interface Rate {
   perSecond: number;
   burst: number;
 }
-
-/** The error over each limit: HTTP 429 for a whole request, or the error of a field. */
-const ERRORS = {
-  failures: refused('Too many operations without a valid token came from this address.'),
-  operations: refused('Too many operations in a short time.'),
-  /** Documents that this process did not parse before: each takes milliseconds to parse and validate. */
-  newDocuments: refused('Too many operations that were not seen before; use variables.'),
-  couponReads: fieldError('Too many reads of coupons in a short time.'),
-  idempotencyKeys: fieldError('Too many idempotency keys in 24 hours.'),
-};
-
-/** What is limited for each caller. */
-type Kind = Exclude<keyof typeof ERRORS, 'failures'>;
-
-const DAY = 86_400;
 
 /** A caller with the scope `any-player` is a server with many users, any other is one user. */
 interface Consumer {
@@ -35,98 +35,107 @@ interface Consumer {
 /** The rate limits of a gateway. */
 export class RateLimits {
   readonly #failures: Limit;
-  readonly #addresses: AddressKeys;
-  readonly #players: Record<Kind, Limit>;
-  readonly #servers: Record<Kind, Limit>;
+  readonly #keyOfAddress: (address: string) => string;
+  readonly #limitsOf: (caller: Consumer) => Record<Exclude<Kind, 'failures'>, Limit>;
 
   /** @param redis Shared by replicas. While it does not answer, each process counts for itself. */
   constructor(rates: Config['rates'], redis: Redis | undefined) {
-    this.#failures = new Limit('failures', rates.failedAuthentications, redis);
-    this.#addresses = new AddressKeys(1_000 * windowOf(rates.failedAuthentications));
-    const limitsOf = (
-      prefix: string,
-      operations: RateLimit,
-      couponReads: RateLimit,
-      documents: number,
-      keys: number,
-    ) => ({
-      operations: new Limit(`${prefix}operations`, operations, redis),
-      couponReads: new Limit(`${prefix}coupons`, couponReads, redis),
-      newDocuments: new Limit('documents', { perSecond: documents, burst: 5 * documents }, undefined),
-      idempotencyKeys: new Limit(`${prefix}keys`, { perSecond: keys / DAY, burst: keys }, redis),
+    const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number, keys: number) => ({
+      operations: createLimit('operations', prefix, operations, redis),
+      couponReads: createLimit('couponReads', prefix, couponReads, redis),
+      newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
+      idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, redis),
     });
-    this.#players = limitsOf('', rates.operations, rates.couponReads, 10, 1_000);
-    this.#servers = limitsOf('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
+    const players = limits('', rates.operations, rates.couponReads, 10, 1_000);
+    const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
+    this.#limitsOf = ({ scopes }) => (scopes.has('any-player') ? servers : players);
+    this.#failures = createLimit('failures', '', rates.failedAuthentications, redis);
+    this.#keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
   }
 
   /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
-  consume(kind: Kind, caller: Consumer, points = 1): Promise<void> {
-    return this.#limitOf(kind, caller).consume(caller.key, points, ERRORS[kind]);
+  consume(kind: Exclude<Kind, 'failures'>, caller: Consumer, points = 1): Promise<void> {
+    return this.#limitsOf(caller)[kind].consume(caller.key, points);
   }
 
   /** Gives one point back. Never rejects. */
-  giveBack(kind: Kind, caller: Consumer): Promise<void> {
-    return this.#limitOf(kind, caller).giveBack(caller.key);
+  giveBack(kind: Exclude<Kind, 'failures'>, caller: Consumer): Promise<void> {
+    return this.#limitsOf(caller)[kind].giveBack(caller.key);
   }
 
   /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
   countFailure(address: string): Promise<void> {
-    return this.#failures.consume(this.#addresses.keyOf(address), 1, ERRORS.failures);
+    return this.#failures.consume(this.#keyOfAddress(address), 1);
   }
 
   /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
   forgiveFailure(address: string): void {
-    void this.#failures.giveBack(this.#addresses.keyOf(address));
-  }
-
-  #limitOf(kind: Kind, { scopes }: Consumer): Limit {
-    return (scopes.has('any-player') ? this.#servers : this.#players)[kind];
+    void this.#failures.giveBack(this.#keyOfAddress(address));
   }
 }
 
-function windowOf({ perSecond, burst }: RateLimit): number {
+function windowOf({ perSecond, burst }: Rate): number {
   return Math.ceil(burst / perSecond);
 }
 
+type Limit = ReturnType<typeof createLimit>;
+
 /** A limit that consumes at most its burst at once, so that no single operation is impossible. */
-class Limit {
-  readonly #limiter: RateLimiterMemory | RateLimiterRedis;
-  readonly #keyOf: (key: string) => string;
-
-  constructor(name: string, limit: RateLimit, redis: Redis | undefined) {
-    const options = { points: Math.floor(limit.burst), duration: windowOf(limit), keyPrefix: `rate:${name}` };
-    const insuranceLimiter = new RateLimiterMemory(options);
-    // A caller over its limit costs no call to Redis until its window ends.
-    const shared = { rejectIfRedisNotReady: true, insuranceLimiter, inMemoryBlockOnConsumed: options.points + 1 };
-    this.#limiter = redis ? new RateLimiterRedis({ ...options, ...shared, storeClient: redis }) : insuranceLimiter;
-    this.#keyOf = redis ? hashOf : (key) => key;
-  }
-
-  consume(key: string, points: number, error: (waitMs: number) => ClientError): Promise<void> {
-    return this.#limiter.consume(this.#keyOf(key), Math.min(points, this.#limiter.points)).then(ignore, (result) => {
-      // The limiter rejects with its result when too few points are left; everything else is a failure of ours.
-      throw result instanceof RateLimiterRes ? error(Math.max(1, result.msBeforeNext)) : result;
-    });
-  }
-
-  giveBack(key: string): Promise<void> {
-    return this.#limiter.reward(this.#keyOf(key)).then(ignore, ignore);
-  }
+function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | undefined) {
+  const points = Math.floor(rate.burst);
+  const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
+  const memory = new RateLimiterMemory(options);
+  // A caller over its limit costs no call to Redis until its window ends.
+  const shared = { rejectIfRedisNotReady: true, insuranceLimiter: memory, inMemoryBlockOnConsumed: points + 1 };
+  const limiter = redis ? new RateLimiterRedis({ ...options, ...shared, storeClient: redis }) : memory;
+  // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
+  const keyOf = (key: string) => (redis ? hash('sha256', key, 'base64url').slice(0, 22) : key);
+  const ignore = () => undefined;
+  return {
+    consume: (key: string, consumed: number): Promise<void> =>
+      limiter.consume(keyOf(key), Math.min(consumed, points)).then(ignore, (result: unknown) => {
+        // The limiter rejects with its result when too few points are left; everything else is a failure of ours.
+        throw result instanceof RateLimiterRes ? refused(kind, Math.max(1, result.msBeforeNext)) : result;
+      }),
+    giveBack: (key: string): Promise<void> => limiter.reward(keyOf(key)).then(ignore, ignore),
+  };
 }
 
-function ignore(): void {}
-
-/** Names of callers can be personal data, and addresses are, so keys in Redis contain a hash. */
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 22);
+function refused(kind: Kind, retryAfterMs: number): ClientError {
+  const message = `${MESSAGES[kind]} Try again later.`;
+  const extensions = { retryable: true, retryAfterMs };
+  if (OF_FIELDS.has(kind)) return new ClientError('RATE_LIMITED', message, { extensions });
+  return requestError('RATE_LIMITED', 429, message, extensions);
 }
 
-function refused(message: string): (retryAfterMs: number) => ClientError {
-  return (retryAfterMs) =>
-    requestError('RATE_LIMITED', 429, `${message} Try again later.`, { retryable: true, retryAfterMs });
+/** Longer than any valid address, in characters: a proxy may send anything. */
+const MAX_ADDRESS_LENGTH = 64;
+/** How many addresses are told apart in one window. */
+const MAX_ADDRESSES = 50_000;
+
+/** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
+export function clientAddress(address: string): string {
+  const text = address.slice(0, MAX_ADDRESS_LENGTH);
+  const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')
+    : `${parsed}`;
 }
 
-function fieldError(message: string): (retryAfterMs: number) => ClientError {
-  return (retryAfterMs) =>
-    new ClientError('RATE_LIMITED', `${message} Try again later.`, { extensions: { retryable: true, retryAfterMs } });
+/** Keys for addresses. When one window sees more than 50,000 addresses, the others share one key. */
+export function createAddressKeys(windowMs: number): (address: string) => string {
+  const seen = new Set<string>();
+  let windowEnds = 0;
+  return (address) => {
+    const client = clientAddress(address);
+    if (performance.now() >= windowEnds) {
+      seen.clear();
+      windowEnds = performance.now() + windowMs;
+    }
+    if (seen.size < MAX_ADDRESSES) seen.add(client);
+    return seen.has(client) ? client : 'others';
+  };
 }

@@ -2,7 +2,7 @@
  * The texts of automatic persisted queries, for Apollo Server's `persistedQueries`. Any caller can register texts, so they are
  * bounded: by the size of one, by their number and by the bytes in memory. A client sends a removed text again.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
@@ -40,7 +40,8 @@ export function createPersistedQueryStore(redis: Redis | undefined): PersistedQu
       const known = memory.get(key);
       if (known !== undefined) return known;
       const text = await redis?.get(key).catch(() => null);
-      if (!text || !hasHash(key, text)) return undefined;
+      // A text that was changed in Redis does not have the requested hash.
+      if (!text || !key.endsWith(hash('sha256', text))) return undefined;
       memory.set(key, text);
       return text;
     },
@@ -49,13 +50,6 @@ export function createPersistedQueryStore(redis: Redis | undefined): PersistedQu
       if (!memory.has(key)) return;
       await redis?.eval(REGISTER, 2, key, 'apq-order', text, KEPT_SECONDS, MAX_TEXTS).catch(() => undefined);
     },
-    async delete(key) {
-      return memory.delete(key);
-    },
+    delete: async (key) => memory.delete(key),
   };
-}
-
-/** Verifies a text from Redis: a text that was changed there does not have the requested hash. */
-function hasHash(key: string, text: string): boolean {
-  return key.endsWith(createHash('sha256').update(text).digest('hex'));
 }

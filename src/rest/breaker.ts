@@ -1,4 +1,4 @@
-import { breakerOpen } from './errors.ts';
+import { UpstreamError } from './errors.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
 
@@ -62,7 +62,9 @@ export class Breaker {
   }
 
   #reject(): never {
-    throw breakerOpen(Math.max(this.#trialAt - this.#now(), FIRST_MS));
+    const retryAfterMs = Math.ceil(Math.max(this.#trialAt - this.#now(), FIRST_MS));
+    const options = { retryable: true, retryAfterMs, notSent: true };
+    throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
   }
 
   #count(player: string, result: Result): void {
@@ -103,5 +105,40 @@ export class Breaker {
     if (state === this.#state) return;
     this.#state = state;
     this.#onChange(state);
+  }
+}
+
+/** The largest and the first number of retries in the budget. */
+const MAX_RETRIES = 10;
+/** How much each call adds: retries are at most this share of recent calls, */
+const RETRIES_PER_CALL = 0.2;
+/** and at least this many a second, so that a quiet gateway retries too. */
+const RETRIES_PER_SECOND = 1;
+
+/** Limits retries, so that they do not overload a failing service. */
+export class RetryBudget {
+  readonly #now: () => number;
+  #left = MAX_RETRIES;
+  #filledAt: number;
+
+  /** @param now A clock in milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#filledAt = now();
+  }
+
+  /** Called once for every call. */
+  earn(retries = RETRIES_PER_CALL): void {
+    this.#left = Math.min(this.#left + retries, MAX_RETRIES);
+  }
+
+  /** Takes one retry; false when there is none. */
+  take(): boolean {
+    const now = this.#now();
+    this.earn(((now - this.#filledAt) * RETRIES_PER_SECOND) / 1_000);
+    this.#filledAt = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
   }
 }

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import type { UpstreamErrorCode } from '../errors.ts';
-import type { Endpoint, Method } from './endpoints.ts';
-import { cancelled, timedOut, type UpstreamError } from './errors.ts';
+import type { BreakerState } from './breaker.ts';
+import type { Warn } from './decode/members.ts';
+import type { Method } from './endpoints.ts';
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
@@ -35,31 +35,16 @@ export interface CallRecord {
   error: UpstreamErrorCode | undefined;
 }
 
-/** The reason of a signal whose client disconnected. */
-export const DISCONNECTED = 'the client disconnected';
-
-/** The reason of a signal whose operation has reached its deadline. */
-const DEADLINE = 'the deadline of the operation passed';
-
-/**
- * Aborts `controller` at `deadline`, on the clock of `performance.now()`. Returns the function that clears the timer when the
- * operation ends. `AbortSignal.timeout` and `any` are not used: on Node 20 they can be collected before they abort.
- */
-export function abortAt(controller: AbortController, deadline: number): () => void {
-  // Each call of the operation listens while it is in flight.
-  setMaxListeners(0, controller.signal);
-  if (deadline === Number.POSITIVE_INFINITY) return () => undefined;
-  const timer = setTimeout(() => controller.abort(DEADLINE), Math.max(0, deadline - performance.now()));
-  return () => clearTimeout(timer);
-}
-
-/** Throws when the deadline of an operation has passed or its client has disconnected. */
-export function assertActive({ deadline, signal }: CallContext, endpoint: Endpoint): void {
-  if (signal.aborted) throw endedBy(signal, endpoint);
-  if (performance.now() >= deadline) throw timedOut(endpoint);
-}
-
-/** The error of a call that ends because its operation ended. */
-export function endedBy(signal: AbortSignal, endpoint: Endpoint): UpstreamError {
-  return signal.reason === DISCONNECTED ? cancelled(endpoint) : timedOut(endpoint);
+/** Called by the client, for metrics. Every property is optional. */
+export interface Observer {
+  /** A call of an operation is over. */
+  call?(record: CallRecord): void;
+  /** An attempt is over: once for each request sent. */
+  attempt?(method: string, template: string, status: number | undefined, ms: number): void;
+  retry?(method: string, template: string): void;
+  breaker?(state: BreakerState): void;
+  /** A value of a response did not have the form that the interface document describes. */
+  decodeWarning?: Warn;
+  /** A 404 without the code of an unknown player is read as one. A wrong path in the base URL causes it for every player. */
+  notFoundWithoutCode?(endpoint: string): void;
 }

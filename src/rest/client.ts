@@ -1,37 +1,20 @@
+import { randomInt } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import { Breaker, type BreakerState } from './breaker.ts';
-import type { CallContext } from './call-context.ts';
-import { decodeCoupons } from './decode/coupon.ts';
-import type { Warn } from './decode/members.ts';
-import { decodePlayer, decodeUpsert } from './decode/player.ts';
-import { decodeReferrals } from './decode/referral.ts';
-import {
-  deletePlayer,
-  type Endpoint,
-  getPlayer,
-  listCoupons,
-  listReferrals,
-  trackEvents,
-  upsertPlayer,
-} from './endpoints.ts';
+import { Breaker, type BreakerState, RetryBudget } from './breaker.ts';
+import type { CallContext, Observer } from './call-context.ts';
+import type { Json, Warn } from './decode/members.ts';
+import * as endpoints from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
-import type { Observer } from './observer.ts';
 import { createRequests, type RequestContent } from './request.ts';
-import { RetryBudget } from './retry-budget.ts';
-import { type Decode, send } from './send.ts';
+import { type CallInput, send } from './send.ts';
 import { createTransport } from './transport.ts';
-import type {
-  Coupon,
-  Player,
-  PlayerUpsertRequest,
-  PlayerUpsertResponse,
-  ReferralPage,
-  TrackEventsRequest,
-} from './wire.ts';
+import * as wire from './wire.ts';
 
 /** Larger responses would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 const MAX_QUEUED = 10_000;
+/** A lint rule forbids `Math.random`, so that nobody uses it for a code or a key. */
+const drawRandom = () => randomInt(2 ** 32) / 2 ** 32;
 
 /** The state of the client at this moment. */
 export interface Health {
@@ -51,7 +34,7 @@ export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   maxResponseBytes?: number;
   /** How many requests of one endpoint may wait for a connection. Default 10,000. */
   maxQueued?: number;
-  /** A number from 0 up to 1, for jitter. Default `Math.random`. */
+  /** A number from 0 up to 1, for jitter. Default: from `node:crypto`. */
   random?: () => number;
   /** The clock of breaker and retry budget, in milliseconds. Default `performance.now`. */
   now?: () => number;
@@ -66,79 +49,68 @@ export interface RestClient {
    * Null for a player that does not exist. Where the account does not have `lang`, its primary language is used, and then
    * the default language; `context.takeCall` is called before each of these further reads.
    */
-  getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext): Promise<Player | null>;
-  listCoupons(playerUniqueId: string, context: CallContext): Promise<Coupon[] | null>;
+  getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext): Promise<wire.Player | null>;
+  listCoupons(playerUniqueId: string, context: CallContext): Promise<wire.Coupon[] | null>;
   listReferrals(
     playerUniqueId: string,
     page: number,
     limit: number,
     context: CallContext,
-  ): Promise<ReferralPage | null>;
-  upsertPlayer(body: PlayerUpsertRequest, context: CallContext): Promise<PlayerUpsertResponse>;
+  ): Promise<wire.ReferralPage | null>;
+  upsertPlayer(body: wire.PlayerUpsertRequest, context: CallContext): Promise<wire.PlayerUpsertResponse>;
   deletePlayer(playerUniqueId: string, context: CallContext): Promise<'deleted' | 'unknown'>;
-  trackEvents(body: TrackEventsRequest, context: CallContext): Promise<void>;
+  trackEvents(body: wire.TrackEventsRequest, context: CallContext): Promise<void>;
   health(): Health;
   /** Closes every connection; calls in flight fail. */
   close(): Promise<void>;
 }
 
 export function createRestClient(options: RestClientOptions): RestClient {
-  const { timeoutMs, connections, serviceIdField, observer = {}, random = Math.random } = options;
+  const { timeoutMs, connections, serviceIdField, observer = {}, random = drawRandom } = options;
   const { maxResponseBytes = MAX_RESPONSE_BYTES, maxQueued = MAX_QUEUED, now = () => performance.now() } = options;
   const baseUrl = new URL(options.baseUrl);
   const createRequest = createRequests({ ...options, baseUrl });
-  const transport = createTransport({
-    origin: baseUrl.origin,
-    connections,
-    connectTimeoutMs: timeoutMs,
-    maxResponseBytes,
-    maxQueued,
-  });
+  const limits = { connections, connectTimeoutMs: timeoutMs, maxResponseBytes, maxQueued };
+  const transport = createTransport(baseUrl.origin, limits);
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
-  const budget = new RetryBudget(now);
-  const client = { transport, breaker, budget, observer, timeoutMs, connections, random };
+  const client = { transport, breaker, budget: new RetryBudget(now), observer, timeoutMs, connections, random };
   const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);
 
   async function call<Result>(
-    endpoint: Endpoint,
-    content: RequestContent,
+    endpoint: endpoints.Endpoint,
     context: CallContext,
-    decode: Decode<Result>,
+    content: RequestContent,
+    decode: CallInput<Result>['decode'],
   ): Promise<Result> {
     const request = createRequest(endpoint, content, context);
     return await send(client, { endpoint, request, playerUniqueId: content.playerUniqueId, context, decode });
   }
 
   return {
-    getPlayer: (playerUniqueId, lang, context) =>
-      inLanguage(lang, context, (tag) =>
-        call(
-          getPlayer,
-          { playerUniqueId, lang: tag },
-          context,
-          (body) => body && decodePlayer(body, playerUniqueId, warn),
-        ),
-      ),
+    getPlayer(playerUniqueId, lang, context) {
+      const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn);
+      const read = (tag?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang: tag }, decode);
+      return inLanguage(lang, context, read);
+    },
     listCoupons: (playerUniqueId, context) =>
-      call(listCoupons, { playerUniqueId }, context, (body) => body && decodeCoupons(body, warn)),
-    listReferrals: (playerUniqueId, page, limit, context) =>
-      call(
-        listReferrals,
-        { playerUniqueId, query: `page=${page}&limit=${limit}` },
-        context,
-        (body) => body && decodeReferrals(body, warn),
-      ),
-    upsertPlayer: (body, context) =>
-      call(upsertPlayer, { playerUniqueId: body.playerUniqueId, body }, context, (response) =>
-        decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
-      ),
+      call(endpoints.listCoupons, context, { playerUniqueId }, (body) => body && wire.decodeCoupons(body, warn)),
+    listReferrals(playerUniqueId, page, limit, context) {
+      const content = { playerUniqueId, query: `page=${page}&limit=${limit}` };
+      return call(endpoints.listReferrals, context, content, (body) => body && wire.decodeReferrals(body, warn));
+    },
+    upsertPlayer(body, context) {
+      const { playerUniqueId } = body;
+      return call(endpoints.upsertPlayer, context, { playerUniqueId, body }, (response) =>
+        wire.decodeUpsert(response ?? {}, playerUniqueId, serviceIdField, warn),
+      );
+    },
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId, context) =>
-      call(deletePlayer, { playerUniqueId }, context, (response, maybeDone) =>
+      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone) =>
         response === null && !maybeDone ? 'unknown' : 'deleted',
       ),
     trackEvents: (body, context) =>
-      call(trackEvents, { playerUniqueId: body.playerUniqueId, body }, context, () => undefined),
+      call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     health: () => ({ breaker: breaker.state, ...transport.load() }),
     close: () => transport.close(),
   };

@@ -4,6 +4,7 @@ import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
 const LANGUAGE = /^[\w-]{1,64}$/;
+const NO_LANGUAGE = 'A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".';
 
 interface RequestOptions {
   /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
@@ -21,35 +22,28 @@ export interface RequestContent {
   body?: unknown;
 }
 
-type CreateRequest = (endpoint: Endpoint, content: RequestContent, context: CallContext) => Request;
-
 /**
  * Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. It
  * throws a `RangeError` for an id or a language that cannot be sent.
  */
-export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions): CreateRequest {
+export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions) {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
+  const always = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
+  const withSecret = [...always, 'secretKey', reveal(secretKey)];
 
-  return (endpoint, { playerUniqueId, query, lang, body }, { requestId, traceHeaders = [] }) => {
-    const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(checkId(playerUniqueId)));
-    const headers = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
-    if (endpoint.secret) headers.push('secretKey', reveal(secretKey));
-    if (lang !== undefined) headers.push('Lang', checkLanguage(lang));
+  return (endpoint: Endpoint, content: RequestContent, { requestId, traceHeaders = [] }: CallContext): Request => {
+    const { playerUniqueId, query, lang, body } = content;
+    const problem = idProblem(playerUniqueId);
+    if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
+    if (lang !== undefined && !LANGUAGE.test(lang)) throw new RangeError(NO_LANGUAGE);
+    const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
+    const headers = [...(endpoint.secret ? withSecret : always)];
+    if (lang !== undefined) headers.push('Lang', lang);
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', requestId, ...traceHeaders);
-    return {
-      method: endpoint.method,
-      path: query === undefined ? path : `${path}?${query}`,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    };
+    const text = body === undefined ? null : JSON.stringify(body);
+    return { method: endpoint.method, path: query === undefined ? path : `${path}?${query}`, headers, body: text };
   };
-}
-
-/** Throws a `RangeError` for a language that is not safe in a header. */
-function checkLanguage(lang: string): string {
-  if (LANGUAGE.test(lang)) return lang;
-  throw new RangeError('A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".');
 }
 
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
@@ -84,18 +78,7 @@ export function idProblem(playerUniqueId: string): IdProblem | undefined {
   return undefined;
 }
 
-function hasDotPart(id: string): boolean {
-  const decoded = id.includes('%') ? decodeOnce(id) : id;
-  return DOT_PART.test(id) || (decoded !== id && (DOT_PART.test(decoded) || DOT_PART.test(decodeOnce(decoded))));
-}
-
-function decodeOnce(text: string): string {
-  return text.replace(ENCODED, decodeURIComponent);
-}
-
-/** The id itself. Throws a `RangeError` for one that cannot be sent. */
-function checkId(playerUniqueId: string): string {
-  const problem = idProblem(playerUniqueId);
-  if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
-  return playerUniqueId;
+function hasDotPart(id: string, decodings = 2): boolean {
+  if (DOT_PART.test(id)) return true;
+  return decodings > 0 && hasDotPart(id.replace(ENCODED, decodeURIComponent), decodings - 1);
 }

@@ -1,5 +1,6 @@
 import type { UpstreamErrorCode } from '../errors.ts';
-import { isJson, type Json, parseJson } from './decode/members.ts';
+import type { Observer } from './call-context.ts';
+import { isJson, type Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError, type UpstreamErrorOptions } from './errors.ts';
 import type { Response } from './transport.ts';
@@ -24,51 +25,49 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
 /**
  * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
- * send a success without a body. Throws an `UpstreamError` for any other response. Not called for responses that are
- * `isTransient`.
+ * send a success without a body. Throws an `UpstreamError` for any other response. Not called for a response that
+ * is a `transientError`.
  */
 export function readResponse(
   response: Response,
   endpoint: Endpoint,
-  onUnexpected404: (endpoint: string) => void,
+  observer: Pick<Observer, 'notFoundWithoutCode'>,
 ): Json | null {
   const { status, body } = response;
-  if (status < 200 || (status >= 300 && status < 400)) throw invalid(endpoint, response);
+  const invalid = () => failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
+  if (status < 200 || (status >= 300 && status < 400)) throw invalid();
   if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
-  if (status === 404 && endpoint.ofPlayer) {
-    if (codeOf(body) !== UNKNOWN_PLAYER) onUnexpected404(endpoint.name);
+  if (status >= 400) {
+    const isUnknown = codeOf(body) === UNKNOWN_PLAYER;
+    if (!endpoint.ofPlayer || !(isUnknown || status === 404)) throw failure('UPSTREAM_REJECTED', endpoint, response);
+    if (!isUnknown) observer.notFoundWithoutCode?.(endpoint.name);
     return null;
   }
-  const encoding = response.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw invalid(endpoint, response);
-  const text = body.toString();
-  if (status >= 400) {
-    if (endpoint.ofPlayer && codeOf(body) === UNKNOWN_PLAYER) return null;
-    throw failure('UPSTREAM_REJECTED', endpoint, response);
-  }
-  if (endpoint.acknowledges) {
-    // Another text than an acknowledgement is an error. An HTML page comes from a proxy.
-    if (hasType(response, HTML_TYPE)) throw invalid(endpoint, response);
-    if (ACKNOWLEDGEMENT.test(text.trim())) return {};
-  } else {
-    if (text.trim() === '') return {};
-    if (!hasType(response, JSON_TYPE)) throw invalid(endpoint, response);
-  }
+  const text = body.toString().trim();
+  // Another text than an acknowledgement is an error. An HTML page comes from a proxy.
+  const isTyped = endpoint.acknowledges ? !hasType(response, HTML_TYPE) : text === '' || hasType(response, JSON_TYPE);
+  if (!isTyped) throw invalid();
+  if (endpoint.acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '') return {};
   const json = parseJson(text);
-  if (!isJson(json)) throw invalid(endpoint, response);
+  if (!isJson(json)) throw invalid();
   return endpoint.ofPlayer && codeIn(json) === UNKNOWN_PLAYER ? null : json;
 }
 
-/** Whether the service says that it cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
-export function isTransient({ status, body }: Response): boolean {
-  return status >= 500 || status === 429 || (status === 422 && codeOf(body) === BUSY_PLAYER);
+/** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.trim());
+  } catch {
+    return undefined;
+  }
 }
 
-/** The error of a response that is `isTransient`. */
-export function transientError(endpoint: Endpoint, response: Response): UpstreamError {
-  const defaultMs = response.status < 500 ? BUSY_RETRY_MS : undefined;
-  const options = { retryable: true, retryAfterMs: retryAfterMs(response) ?? defaultMs };
-  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, options);
+/** The error when the service cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
+export function transientError(endpoint: Endpoint, response: Response): UpstreamError | undefined {
+  const { status, body } = response;
+  if (status < 500 && status !== 429 && !(status === 422 && codeOf(body) === BUSY_PLAYER)) return undefined;
+  const delayMs = retryAfterMs(response) ?? (status < 500 ? BUSY_RETRY_MS : undefined);
+  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, { retryable: true, retryAfterMs: delayMs });
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
@@ -77,10 +76,6 @@ export function retryAfterMs({ headers }: Response): number | undefined {
   if (typeof value !== 'string' || value.length > MAX_HEADER_LENGTH) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
-}
-
-function invalid(endpoint: Endpoint, response: Response): UpstreamError {
-  return failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
 }
 
 function failure(

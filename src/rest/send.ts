@@ -5,16 +5,15 @@
  * the service alone. The time in the queue is limited by the operation's deadline. It ends in OVERLOADED and says nothing
  * about the service.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Breaker, BreakerPermit, Result as BreakerResult } from './breaker.ts';
-import { assertActive, type CallContext, endedBy } from './call-context.ts';
+import type { Breaker, BreakerPermit, Result as BreakerResult, RetryBudget } from './breaker.ts';
+import type { CallContext, Observer } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
-import type { Observer } from './observer.ts';
-import { isTransient, readResponse, transientError } from './response.ts';
-import type { RetryBudget } from './retry-budget.ts';
-import { type Exchange, NoResponse, type Request, type Response, type Transport } from './transport.ts';
+import { readResponse, transientError } from './response.ts';
+import type { Exchange, Request, Response, Transport } from './transport.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;
@@ -40,16 +39,14 @@ export interface SendOptions {
   random: () => number;
 }
 
-/** Decodes the body of a response; null when the player does not exist. */
-export type Decode<Result> = (body: Json | null, maybeDone: boolean) => Result;
-
 /** One call of an operation. */
-interface CallInput<Result> {
+export interface CallInput<Result> {
   endpoint: Endpoint;
   request: Request;
   playerUniqueId: string;
   context: CallContext;
-  decode: Decode<Result>;
+  /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
+  decode(body: Json | null, maybeDone: boolean): Result;
 }
 
 /** Sends one call. Rejects with an `UpstreamError`; the error of a write has its outcome. */
@@ -60,12 +57,10 @@ export function send<Result>(options: SendOptions, input: CallInput<Result>): Pr
 /** A call and its state. */
 class Call<Result> {
   readonly #options: SendOptions;
-  readonly #endpoint: Endpoint;
-  readonly #context: CallContext;
   readonly #input: CallInput<Result>;
   readonly #began = performance.now();
-  /** When the call has taken its time, on the clock of `performance.now()`; undefined before the first request. */
-  #expiresAt: number | undefined;
+  /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
+  #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
   #exchange: Exchange | undefined;
   #attempts = 0;
@@ -76,95 +71,91 @@ class Call<Result> {
 
   constructor(options: SendOptions, input: CallInput<Result>) {
     this.#options = options;
-    this.#endpoint = input.endpoint;
-    this.#context = input.context;
     this.#input = input;
   }
 
   async send(): Promise<Result> {
+    let error: UpstreamError | undefined;
     try {
-      assertActive(this.#context, this.#endpoint);
-      const result = await this.#sendWithRetries();
-      this.#report(undefined);
-      return result;
-    } catch (error) {
-      const failure = this.#withOutcome(asUpstreamError(error));
-      this.#report(failure);
-      throw failure;
+      this.#assertActive();
+      return await this.#sendWithRetries();
+    } catch (thrown) {
+      error = this.#withOutcome(thrown);
+      throw error;
     } finally {
       clearTimeout(this.#expiry);
+      this.#report(error);
     }
   }
 
   async #sendWithRetries(): Promise<Result> {
     const { breaker, budget, observer } = this.#options;
-    const { method, template } = this.#endpoint;
+    const { endpoint, playerUniqueId, context } = this.#input;
     budget.earn();
     for (;;) {
-      const permit = breaker.admit(this.#input.playerUniqueId);
+      const permit = breaker.admit(playerUniqueId);
       const response = await this.#sendOnce(permit);
-      if (!(response instanceof UpstreamError)) return this.#read(response);
+      if (!(response instanceof Error)) return this.#read(response);
       const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
       if (delayMs === undefined) throw response;
-      observer.retry?.(method, template);
-      await this.#sleep(delayMs);
+      observer.retry?.(endpoint.method, endpoint.template);
+      await delay(delayMs, undefined, { signal: context.signal }).catch(() => undefined);
+      this.#assertActive();
     }
   }
 
   /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
   async #sendOnce(permit: BreakerPermit): Promise<Response | UpstreamError> {
     const { transport, observer, timeoutMs } = this.#options;
-    const { signal } = this.#context;
+    const { endpoint, request, context } = this.#input;
     const queuedAt = performance.now();
     let startedAt: number | undefined;
-    const exchange = transport.send(this.#endpoint, this.#input.request, () => {
+    const exchange = transport.send(endpoint, request, () => {
       permit.check();
       startedAt = performance.now();
-      this.#start(startedAt);
+      this.#expiresAt = Math.min(this.#expiresAt, startedAt + timeoutMs);
+      this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
     this.#exchange = exchange;
     const onAbort = () => exchange.abort(this.#endedWithOperation(exchange));
-    signal.addEventListener('abort', onAbort, { once: true });
+    context.signal.addEventListener('abort', onAbort, { once: true });
     const response = await exchange.response;
-    signal.removeEventListener('abort', onAbort);
+    context.signal.removeEventListener('abort', onAbort);
     const endedAt = performance.now();
     const inFlightMs = endedAt - (startedAt ?? endedAt);
     permit.end(resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     this.#queueMs += (startedAt ?? endedAt) - queuedAt;
     this.#status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (this.#status === undefined || this.#status >= 500);
-    const outcome = outcomeOf(this.#endpoint, response);
-    if (!(outcome instanceof UpstreamError && outcome.notSent)) {
-      const { method, template } = this.#endpoint;
+    if (!(response instanceof Error && response.notSent)) {
       this.#attempts += 1;
-      observer.attempt?.(method, template, this.#status, inFlightMs);
+      observer.attempt?.(endpoint.method, endpoint.template, this.#status, inFlightMs);
     }
-    return outcome;
+    return response instanceof Error ? response : (transientError(endpoint, response) ?? response);
   }
 
-  /** The time of the call begins with its first request. */
-  #start(now: number): void {
-    if (this.#expiresAt !== undefined) return;
-    const { timeoutMs } = this.#options;
-    this.#expiresAt = now + timeoutMs;
-    this.#expiry = setTimeout(() => this.#exchange?.abort(timedOut(this.#endpoint)), timeoutMs);
+  /** Throws when the call, or its operation, has ended. */
+  #assertActive(): void {
+    const { endpoint, context } = this.#input;
+    if (context.signal.aborted) throw endedBy(context.signal, endpoint);
+    if (performance.now() >= Math.min(context.deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Without a free connection, the wait was caused by the gateway's own limit. */
   #endedWithOperation({ sent }: Exchange): UpstreamError {
     const { transport, connections } = this.#options;
-    const error = endedBy(this.#context.signal, this.#endpoint);
-    const isQueued = !sent && transport.load(this.#endpoint).active >= connections;
-    return isQueued && error.code === 'UPSTREAM_TIMEOUT' ? noConnection(this.#endpoint) : error;
+    const { endpoint, context } = this.#input;
+    const error = endedBy(context.signal, endpoint);
+    const isQueued = !sent && transport.load(endpoint).active >= connections;
+    return isQueued && error.code === 'UPSTREAM_TIMEOUT' ? noConnection(endpoint) : error;
   }
 
   #read(response: Response): Result {
-    const { observer } = this.#options;
-    const onUnexpected404 = (endpoint: string) => observer.notFoundWithoutCode?.(endpoint);
+    const { endpoint, decode } = this.#input;
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return this.#input.decode(readResponse(response, this.#endpoint, onUnexpected404), maybeDone);
+    return decode(readResponse(response, endpoint, this.#options.observer), maybeDone);
   }
 
   /**
@@ -173,82 +164,64 @@ class Call<Result> {
    */
   #retryDelayMs(error: UpstreamError): number | undefined {
     const { budget, random } = this.#options;
-    const { retry } = this.#endpoint;
-    if (retry === 'never' || (retry === 'unsent' && this.#exchange?.sent)) return undefined;
+    const { endpoint, context } = this.#input;
+    if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     if (!error.retryable || error.notSent || error.code === 'UPSTREAM_TIMEOUT') return undefined;
     if (this.#attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (this.#attempts - 1);
-    const end = Math.min(this.#expiresAt ?? Number.POSITIVE_INFINITY, this.#context.deadline);
+    const end = Math.min(this.#expiresAt, context.deadline);
     return performance.now() + delayMs < end && budget.take() ? delayMs : undefined;
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    const { signal } = this.#context;
-    await delay(ms, undefined, { signal }).catch(() => undefined);
-    assertActive(this.#context, this.#endpoint);
-    if (this.#expiresAt !== undefined && performance.now() >= this.#expiresAt) throw timedOut(this.#endpoint);
   }
 
   /**
    * A write is NOT_DONE when none of its attempts can have been carried out. Whatever was certainly not done may be sent
    * again.
    */
-  #withOutcome(error: UpstreamError): UpstreamError {
-    if (this.#endpoint.method === 'GET') return error;
-    return error.with({
-      outcome: this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE',
-      retryable: error.retryable && !this.#maybeDone,
-    });
+  #withOutcome(cause: unknown): UpstreamError {
+    const undecodable = () =>
+      new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause });
+    const error = cause instanceof UpstreamError ? cause : undecodable();
+    if (this.#input.endpoint.method === 'GET') return error;
+    const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
+    return error.with({ outcome, retryable: error.retryable && !this.#maybeDone });
   }
 
   #report(error: UpstreamError | undefined): void {
-    const { method, template } = this.#endpoint;
-    const record = {
-      method,
-      template,
-      status: this.#status,
-      ms: performance.now() - this.#began,
-      queueMs: this.#queueMs,
-      attempts: this.#attempts,
-      error: error?.code,
-    };
+    const { method, template } = this.#input.endpoint;
+    const ms = performance.now() - this.#began;
+    const attempts = { status: this.#status, ms, queueMs: this.#queueMs, attempts: this.#attempts };
+    const record = { method, template, ...attempts, error: error?.code };
     this.#options.observer.call?.(record);
-    this.#context.onCall?.(record);
+    this.#input.context.onCall?.(record);
   }
-}
-
-/** The final response of an attempt, or its error. */
-function outcomeOf(endpoint: Endpoint, response: Response | Error): Response | UpstreamError {
-  if (!(response instanceof Error)) return isTransient(response) ? transientError(endpoint, response) : response;
-  if (!(response instanceof NoResponse)) return asUpstreamError(response);
-  const { name } = endpoint;
-  const { reason, cause } = response;
-  switch (reason) {
-    case 'connection':
-      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${name}: the connection failed`, { cause, retryable: true });
-    case 'connect-timeout':
-      return timedOut(endpoint);
-    case 'too-large':
-      return new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${name}: the body is too large`, { cause });
-    case 'bad-request':
-      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
-    case 'queue-full':
-      return noConnection(endpoint);
-  }
-}
-
-function asUpstreamError(error: unknown): UpstreamError {
-  if (error instanceof UpstreamError) return error;
-  return new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause: error });
 }
 
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-function resultOf(response: Response | Error, wasInFlight: boolean): BreakerResult {
+function resultOf(response: Response | UpstreamError, wasInFlight: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  if (response instanceof NoResponse) {
-    if (response.reason === 'too-large') return 'success';
-    return response.reason === 'bad-request' || response.reason === 'queue-full' ? 'none' : 'failure';
-  }
-  const isTimeout = response instanceof UpstreamError && response.code === 'UPSTREAM_TIMEOUT';
-  return isTimeout && wasInFlight ? 'failure' : 'none';
+  const { code, notSent, cause } = response;
+  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
+  if (code === 'UPSTREAM_UNAVAILABLE') return notSent ? 'none' : 'failure';
+  // A cause says that no connection was opened in time.
+  return code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined) ? 'failure' : 'none';
+}
+
+/** The reason of a signal whose client disconnected. */
+export const DISCONNECTED = 'the client disconnected';
+
+/** The error of a call that ends because its operation ended. */
+function endedBy(signal: AbortSignal, endpoint: Endpoint): UpstreamError {
+  if (signal.reason !== DISCONNECTED) return timedOut(endpoint);
+  return new UpstreamError('CANCELLED', `${endpoint.name}: the client disconnected`);
+}
+
+/**
+ * Aborts `controller` at `deadline`, on the clock of `performance.now()`. Returns the function that clears the timer when the
+ * operation ends. `AbortSignal.timeout` and `any` are not used: on Node 20 they can be collected before they abort.
+ */
+export function abortAt(controller: AbortController, deadline: number): () => void {
+  // Each call of the operation listens while it is in flight.
+  setMaxListeners(0, controller.signal);
+  const timer = setTimeout(() => controller.abort('the deadline passed'), Math.max(0, deadline - performance.now()));
+  return () => clearTimeout(timer);
 }

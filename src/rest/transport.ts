@@ -1,19 +1,9 @@
 import { type Dispatcher, Pool } from 'undici';
-import { batchPerTick } from './batch-per-tick.ts';
 import type { Endpoint, Method } from './endpoints.ts';
+import { noConnection, timedOut, UpstreamError } from './errors.ts';
 
-interface TransportOptions {
-  /** Scheme, host and port of the REST service. */
-  origin: string;
-  /** How many connections are opened at most for each endpoint. */
-  connections: number;
-  /** How long opening a connection may take, in milliseconds. */
-  connectTimeoutMs: number;
-  /** The largest body that is accepted, in bytes. */
-  maxResponseBytes: number;
-  /** How many requests of one endpoint may wait for a connection; the next one gets `queue-full`. */
-  maxQueued: number;
-}
+/** For each endpoint: connections, requests that wait for one, and the time to open one in milliseconds; bytes of a body. */
+type Limits = Record<'connections' | 'maxQueued' | 'connectTimeoutMs' | 'maxResponseBytes', number>;
 
 export interface Request {
   method: Method;
@@ -31,38 +21,7 @@ export interface Response {
   body: Buffer;
 }
 
-/** A request that waits for a connection or is in flight. */
-export interface Exchange {
-  /** Resolves to the response, to a `NoResponse`, or to the reason of the abort. Never rejects. */
-  readonly response: Promise<Response | Error>;
-  /** Whether the service may have received a part of the request. */
-  readonly sent: boolean;
-  /** Ends the request at once, in any state. */
-  abort(reason: Error): void;
-}
-
-export interface Transport {
-  /**
-   * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the request
-   * is not written, and the response is what was thrown.
-   */
-  send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange;
-  /** How many requests of an endpoint, or of all endpoints, are in flight, and how many wait for a connection. */
-  load(endpoint?: Endpoint): { active: number; queued: number };
-  /** Closes every connection; requests in flight fail. */
-  close(): Promise<void>;
-}
-
-/** The service gave no complete response. */
-export class NoResponse extends Error {
-  override readonly name = 'NoResponse';
-  readonly reason: 'connection' | 'connect-timeout' | 'too-large' | 'bad-request' | 'queue-full';
-
-  constructor(reason: NoResponse['reason'], cause?: unknown) {
-    super(`No response: ${reason}`, { cause });
-    this.reason = reason;
-  }
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 /**
  * The only code that speaks HTTP to the REST service.
@@ -72,51 +31,44 @@ export class NoResponse extends Error {
  * are not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body
  * timeout starts again with every byte.
  */
-export function createTransport({
-  origin,
-  connections,
-  connectTimeoutMs,
-  maxResponseBytes,
-  maxQueued,
-}: TransportOptions): Transport {
-  const pools = new Map<Endpoint, Pool>();
+export function createTransport(origin: string, limits: Limits) {
+  const { connections, connectTimeoutMs, maxResponseBytes, maxQueued } = limits;
   const connect = { timeout: connectTimeoutMs };
   const options = { connections, connect, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const pools = new Map<Endpoint, Pool>();
   let closed = false;
 
   function poolOf(endpoint: Endpoint): Pool {
-    let pool = pools.get(endpoint);
-    if (!pool) {
-      pool = new Pool(origin, options);
-      if (closed) void pool.destroy();
-      pools.set(endpoint, pool);
-    }
+    const pool = pools.get(endpoint) ?? new Pool(origin, options);
+    if (closed) void pool.destroy();
+    pools.set(endpoint, pool);
     return pool;
   }
 
-  const dispatch = batchPerTick<{ endpoint: Endpoint; request: Request; exchange: PoolExchange }>(
-    ({ endpoint, request, exchange }) => {
-      const pool = poolOf(endpoint);
-      if (pool.stats.queued >= maxQueued) exchange.abort(new NoResponse('queue-full'));
-      if (!exchange.aborted) pool.dispatch(request, exchange);
-    },
-    process.nextTick,
-  );
+  const dispatch = batchPerTick<{ request: Request; exchange: Exchange }>(({ request, exchange }) => {
+    const pool = poolOf(exchange.endpoint);
+    if (pool.stats.queued >= maxQueued) exchange.abort(noConnection(exchange.endpoint));
+    if (!exchange.aborted) pool.dispatch(request, exchange);
+  }, process.nextTick);
 
   return {
-    send(endpoint, request, onStart) {
-      const exchange = new PoolExchange(onStart, maxResponseBytes);
-      dispatch({ endpoint, request, exchange });
+    /**
+     * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the
+     * request is not written, and the response is what was thrown.
+     */
+    send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
+      const exchange = new Exchange(endpoint, onStart, maxResponseBytes);
+      dispatch({ request, exchange });
       return exchange;
     },
-    load(endpoint) {
+    /** How many requests of an endpoint, or of all endpoints, are in flight, and how many wait for a connection. */
+    load(endpoint?: Endpoint): { active: number; queued: number } {
       const stats = (endpoint ? [poolOf(endpoint)] : [...pools.values()]).map((pool) => pool.stats);
-      return {
-        active: stats.reduce((sum, { running }) => sum + running, 0),
-        queued: stats.reduce((sum, { queued }) => sum + queued, 0),
-      };
+      const sum = (name: 'running' | 'queued') => stats.reduce((total, one) => total + one[name], 0);
+      return { active: sum('running'), queued: sum('queued') };
     },
-    async close() {
+    /** Closes every connection; requests in flight fail. */
+    async close(): Promise<void> {
       closed = true;
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
@@ -124,11 +76,16 @@ export function createTransport({
 }
 
 /**
- * Collects one response. As a dispatch handler it needs no stream and no abort signal, which undici's `request` creates for
- * every call, and it knows when undici begins to write the request.
+ * A request that waits for a connection or is in flight. As a dispatch handler it needs no stream and no abort signal, which
+ * undici's `request` creates for every call, and it knows when undici begins to write the request.
  */
-class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
-  readonly response: Promise<Response | Error>;
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly endpoint: Endpoint;
+  /** Resolves to the response, or to the error of the request. Never rejects. */
+  readonly response: Promise<Response | UpstreamError>;
+  /** Whether the service may have received a part of the request. */
+  sent = false;
+  aborted: UpstreamError | undefined;
   readonly #onStart: () => void;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -136,10 +93,10 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   #status = 0;
   #headers: Response['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
-  #aborted: Error | undefined;
-  #resolve: (response: Response | Error) => void = () => {};
+  #resolve: (response: Response | UpstreamError) => void = () => {};
 
-  constructor(onStart: () => void, maxBytes: number) {
+  constructor(endpoint: Endpoint, onStart: () => void, maxBytes: number) {
+    this.endpoint = endpoint;
     this.#onStart = onStart;
     this.#maxBytes = maxBytes;
     this.response = new Promise((resolve) => {
@@ -147,46 +104,30 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
     });
   }
 
-  get sent(): boolean {
-    return this.#controller !== undefined;
-  }
-
-  get aborted(): boolean {
-    return this.#aborted !== undefined;
-  }
-
-  /** A request that still waits stays in the Pool's queue, and counts there, until its turn comes. */
-  abort(reason: Error): void {
-    this.#aborted ??= reason;
+  /** Ends the request at once. One that still waits stays in the Pool's queue, and counts there, until its turn comes. */
+  abort(reason: UpstreamError): void {
+    this.aborted ??= reason;
     this.#resolve(reason);
     this.#controller?.abort(reason);
   }
 
   /** An error thrown here fails the request before it is written and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#aborted) throw this.#aborted;
-    try {
-      this.#onStart();
-    } catch (error) {
-      this.#aborted = error instanceof Error ? error : new Error('The request was rejected.', { cause: error });
-      throw this.#aborted;
-    }
+    if (this.aborted) throw this.aborted;
+    this.#onStart();
     this.#controller = controller;
+    this.sent = true;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_controller: unknown, status: number, headers: Response['headers']): void {
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers['content-length']) > this.#maxBytes) this.abort(new NoResponse('too-large'));
+    if (Number(headers['content-length']) > this.#maxBytes) this.#refuseBody();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) this.abort(new NoResponse('too-large'));
+    if (this.#bytes > this.#maxBytes) this.#refuseBody();
     else this.#chunks.push(chunk);
   }
 
@@ -194,7 +135,6 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
     receiveBatched(this);
   }
 
-  /** The response is complete. */
   receive(): void {
     const [first, second] = this.#chunks;
     const body = first && !second ? first : Buffer.concat(this.#chunks, this.#bytes);
@@ -202,19 +142,54 @@ class PoolExchange implements Dispatcher.DispatchHandler, Exchange {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#resolve(this.#aborted ?? new NoResponse(reasonOf(error), error));
+    this.#resolve(this.aborted ?? errorOf(this.endpoint, error));
+  }
+
+  #refuseBody(): void {
+    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.endpoint.name}: the body is too large`));
   }
 }
 
-const receiveBatched = batchPerTick((exchange: PoolExchange) => exchange.receive(), setImmediate);
-
-function reasonOf(error: Error): NoResponse['reason'] {
-  switch ('code' in error ? error.code : undefined) {
+/** What an error of undici means; an error of ours is thrown before the request is written. */
+function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
+  if (cause instanceof UpstreamError) return cause;
+  const { name } = endpoint;
+  switch ('code' in cause && cause.code) {
     case 'UND_ERR_INVALID_ARG':
-      return 'bad-request';
+      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return 'connect-timeout';
+      return timedOut(endpoint, cause);
     default:
-      return 'connection';
+      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${name}: the connection failed`, { cause, retryable: true });
   }
+}
+
+const receiveBatched = batchPerTick((exchange: Exchange) => exchange.receive(), setImmediate);
+
+/** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
+const MAX_ITEMS = 64;
+
+/**
+ * A function that takes items and runs `work`, which must not throw, for all items of a tick in their order.
+ *
+ * A program that does all its work for one response before it reads the next socket alternates between JavaScript and system
+ * calls: each time, the processor's caches contain other data, and each write wakes a peer process that has just begun to
+ * sleep. So all requests of a tick are written together, and responses are handled after the sockets were read. Measured with
+ * the benchmark of docs/benchmarks.md, 32 connections: 13 % less CPU for a profile (W1), 12 % less for the round trip (W2). A
+ * single request does not wait: the loop runs these steps as soon as it has read the request's socket.
+ *
+ * @param schedule When `work` runs. With `setImmediate`: after the event loop has read its sockets. With `process.nextTick`:
+ * after the current callback.
+ */
+function batchPerTick<Item>(work: (item: Item) => void, schedule: (runAll: () => void) => void): (item: Item) => void {
+  let batch: Item[] = [];
+  const runAll = () => {
+    const items = batch;
+    batch = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    if (batch.length > 0) setImmediate(runAll);
+    for (const item of items) work(item);
+  };
+  return (item) => {
+    if (batch.push(item) === 1) schedule(runAll);
+  };
 }

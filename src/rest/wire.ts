@@ -1,12 +1,231 @@
 /*
- * The parameters and results of the REST client. Results have the types that lenient decoding returns, in the form of GraphQL
- * results: dates in UTC with milliseconds, ids as text, and undefined for what is absent, null or not readable.
+ * What the REST service sends and gets, by noun. Each property is named once, in its table; the types follow from the tables.
+ *
+ * Results have the form of GraphQL results: dates in UTC with milliseconds, ids as text, and undefined for what is absent,
+ * null or not readable.
  */
 import type { components } from '../generated/rest.ts';
+import * as d from './decode/members.ts';
+import { UpstreamError } from './errors.ts';
 
-export type { Collection, Coupon, CouponGroup, CouponOptions, Product } from './decode/coupon.ts';
-export type { Player, PlayerAttributes, PlayerUpsertResponse } from './decode/player.ts';
-export type { ReferralPage, ReferredFriend } from './decode/referral.ts';
+type Decoded<Shape> = Shape extends d.Decoder<infer Value> ? NonNullable<Value> : never;
 
 export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
 export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
+
+export type Player = ReturnType<typeof decodePlayer>;
+export type PlayerAttributes = Decoded<typeof playerAttributes>;
+export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
+
+const playerAttributes = d.shape('playerAttributes', {
+  displayName: d.playerText,
+  firstName: d.playerText,
+  lastName: d.playerText,
+  mobile: d.playerText,
+  gender: d.playerText,
+  email: d.playerText,
+  dateOfBirth: d.dateTime,
+  joinDate: d.dateTime,
+  tags,
+  country: d.playerText,
+  city: d.playerText,
+  zip: d.playerText,
+  totalSpent: d.number,
+  totalOrders: d.int,
+  lastOrderDate: d.calendarDate,
+  avgOrderAmount: d.number,
+  custom,
+});
+
+/**
+ * A player. For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player.
+ */
+export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn) {
+  checkPlayer(body, playerUniqueId);
+  return {
+    // The same as `playerUniqueId`. GraphQL clients normalise their caches by it.
+    id: playerUniqueId,
+    playerUniqueId,
+    attributes: playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn),
+    referralLink: d.url(body['referralLink'], 'player.referralLink', warn),
+  };
+}
+
+/** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
+export function decodeUpsert(body: d.Json, playerUniqueId: string, serviceIdField: string, warn: d.Warn) {
+  checkPlayer(body, playerUniqueId);
+  return {
+    playerUniqueId,
+    serviceId: d.identifier(body[serviceIdField], 'upsert.serviceId', warn),
+    referralLink: d.url(body['referralLink'], 'upsert.referralLink', warn),
+  };
+}
+
+/** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
+function checkPlayer(body: d.Json, playerUniqueId: string): void {
+  const responseId = body['playerUniqueId'];
+  if (responseId === playerUniqueId || responseId === undefined || responseId === null || responseId === '') return;
+  const inexact = typeof responseId === 'number' && !Number.isSafeInteger(responseId);
+  if (inexact ? responseId === Number(playerUniqueId) : String(responseId) === playerUniqueId) return;
+  throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
+}
+
+/** The most bytes of JSON that a player's `custom` may have, and the most of its properties that are looked at. */
+const MAX_CUSTOM_BYTES = 16_384;
+const MAX_CUSTOM_PROPERTIES = 10_000;
+
+/** Comma-separated text by the interface document; some services send a list. Together as long as one text of a player. */
+function tags(value: unknown, member: string, warn: d.Warn): string[] | undefined {
+  const fits = limit(d.MAX_PLAYER_TEXT, () => warn('too-long', member));
+  const list = () => d.texts(value, member, warn)?.filter((tag) => fits(tag.length));
+  const parts = typeof value === 'string' ? d.playerText(value, member, warn)?.split(',') : list();
+  return parts?.map((tag) => tag.trim()).filter((tag) => tag !== '');
+}
+
+/**
+ * The strings and numbers among the free attributes, as many as fit in 16 KB of JSON: a service may hold what was written
+ * before there was a limit. `Object.fromEntries` treats `__proto__` like any other name.
+ */
+function custom(value: unknown, member: string, warn: d.Warn): Record<string, string | number> | undefined {
+  const wire = d.object(value, member, warn);
+  if (!wire) return undefined;
+  const fits = limit(MAX_CUSTOM_BYTES - 1, () => warn('too-long', member));
+  const names = Object.keys(wire);
+  if (names.length > MAX_CUSTOM_PROPERTIES) fits(Number.POSITIVE_INFINITY);
+  const kept: [string, string | number][] = [];
+  for (const name of names.slice(0, MAX_CUSTOM_PROPERTIES)) {
+    const attribute = wire[name];
+    if (typeof attribute === 'string' || typeof attribute === 'number') {
+      // Without its own braces, but with a comma.
+      if (fits(Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1)) kept.push([name, attribute]);
+    } else if (attribute !== null) warn('wrong-type', member);
+  }
+  return Object.fromEntries(kept);
+}
+
+/** Says of one item after the other whether it still fits; calls `exceeded` once, for the first that does not. */
+function limit(max: number, exceeded: () => void): (size: number) => boolean {
+  let left = max;
+  let isExceeded = false;
+  return (size) => {
+    const fits = size <= left;
+    if (fits) left -= size;
+    else if (!isExceeded) exceeded();
+    isExceeded ||= !fits;
+    return fits;
+  };
+}
+
+export type ReferralPage = ReturnType<typeof decodeReferrals>;
+export type ReferredFriend = ReferralPage['referredFriends'][number];
+
+type Status = NonNullable<components['schemas']['ReferredFriend']['status']>;
+
+const referredFriends = d.objects(
+  d.shape('referredFriend', {
+    playerUniqueId: d.identifier,
+    displayName: d.playerText,
+    email: d.playerText,
+    mobileNumber: d.playerText,
+    joinDate: d.dateTime,
+    status: d.oneOf<Status>('active', 'pending'),
+  }),
+);
+
+const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
+
+/** One page of referred friends with totals; an empty page when the body has no list. */
+export function decodeReferrals(body: d.Json, warn: d.Warn) {
+  const friends = referredFriends(body['referredFriends'], 'referredFriends', warn) ?? [];
+  return { referredFriends: friends, ...totals(body, 'referrals', warn) };
+}
+
+export type Coupon = Decoded<typeof coupon>;
+export type Product = Decoded<typeof product>;
+export type Collection = Decoded<typeof collection>;
+export type CouponGroup = Decoded<typeof group>;
+export type CouponOptions = Decoded<typeof options>;
+
+type CouponType = NonNullable<components['schemas']['Coupon']['couponType']>;
+
+const product = d.shape('product', {
+  productId: d.identifier,
+  productName: d.text,
+  productDisplayName: d.texts,
+  variantId: d.identifier,
+  variantName: d.text,
+});
+
+const collection = d.shape('collection', { collectionId: d.identifier, collectionName: d.text });
+
+const group = d.shape('group', {
+  handle: d.text,
+  title: d.text,
+  url: d.url,
+  iconPath: d.text,
+  description: d.text,
+  maxPerPlayer: d.int,
+  startDate: d.dateTime,
+  expiryDate: d.dateTime,
+  isAvailable: d.boolean,
+  isValid: d.boolean,
+  isActive: d.boolean,
+});
+
+/** The service writes the options of a coupon in PascalCase. */
+const pascalCase = (property: string) => property.charAt(0).toUpperCase() + property.slice(1);
+
+const combination = d.shape(
+  'options.CombinesWith',
+  { shippingDiscounts: d.boolean, productDiscounts: d.boolean, orderDiscounts: d.boolean },
+  pascalCase,
+);
+
+const options = d.shape(
+  'options',
+  {
+    expiryAfter: d.int,
+    usageLimit: d.int,
+    capping: d.number,
+    minOrderValue: d.number,
+    combinesWith: combination,
+    productId: d.identifier,
+    productName: d.text,
+    variantId: d.identifier,
+    variantName: d.text,
+    productDisplayName: d.text,
+    hasCollections: d.boolean,
+    platforms: d.texts,
+  },
+  pascalCase,
+);
+
+const coupon = d.shape('coupon', {
+  code: d.text,
+  isUsed: d.boolean,
+  value: d.number,
+  currency: d.text,
+  creationDate: d.dateTime,
+  couponType: d.oneOf<CouponType>(
+    'free_shipping',
+    'percentage_discount',
+    'fixed_discount',
+    'free_product',
+    'fixed_rate_discount',
+    'custom',
+  ),
+  product,
+  startAt: d.dateTime,
+  endAt: d.dateTime,
+  isExpired: d.boolean,
+  collections: d.objects(collection),
+  group,
+  options,
+});
+
+const coupons = d.objects(coupon);
+
+/** A player's coupons; none when the body has no list. */
+export function decodeCoupons(body: d.Json, warn: d.Warn): Coupon[] {
+  return coupons(body['coupons'], 'coupons', warn) ?? [];
+}

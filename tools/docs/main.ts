@@ -1,4 +1,4 @@
-/* `npm run docs` writes what is made from the program. test/docs.test.ts fails when one of the files is out of date. */
+/* `npm run docs` writes what is made from the program. test/docs/documents.test.ts fails when one of the files is out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writtenFiles } from './files.ts';

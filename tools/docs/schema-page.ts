@@ -5,6 +5,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getDirectiveValues,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -19,6 +20,7 @@ import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';
+import { weightOf } from '../../src/limits/field-rules.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
@@ -38,7 +40,7 @@ Every type and field. Written by \`npm run docs\` from \`schema/*.graphql\`, the
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. All but \`me\` is about the token's own player; another player needs \`any-player\` too ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` tells the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the table says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the table says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. "each 20": every object that the field returns adds 20. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without an entry have none of their own.
 `;
 
@@ -98,7 +100,7 @@ function rootField(page: Page, typeName: string, field: GraphQLField<unknown, un
   if (!first) throw new Error(`schema/operations/ has no example of ${typeName}.${field.name}`);
   const response = readFileSync(new URL(`operations/responses/${first.name}.json`, page.directory), 'utf8');
   lines.push(`\`\`\`graphql\n${first.document}\n\`\`\`\n`);
-  if (first.variables) lines.push(`With the variables:\n\n\`\`\`json\n${first.variables}\n\`\`\`\n`);
+  if (first.variables) lines.push(`With the variables:\n\n\`\`\`json\n${withKey(first.variables)}\n\`\`\`\n`);
   lines.push(`The response:\n\n\`\`\`json\n${printJson(JSON.parse(response))}\n\`\`\`\n`);
   const links = others.map(({ name }) => `[${name}](../schema/operations/${name}.graphql)`);
   if (links.length > 0) lines.push(`More: ${links.join(', ')}.\n`);
@@ -164,7 +166,8 @@ function costOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): s
   const size = directiveOf(schema, 'listSize', field);
   const slicing: unknown = Array.isArray(size?.['slicingArguments']) ? size['slicingArguments'][0] : undefined;
   const items = slicing === undefined ? size?.['assumedSize'] : `\`${slicing}\``;
-  return [weight, size && `× ${items}`].filter(Boolean).join(' ');
+  const each = weightOf(schema, getNamedType(field.type));
+  return [weight, each && `each ${each}`, size && `× ${items}`].filter(Boolean).join(' ');
 }
 
 function directiveOf(schema: GraphQLSchema, name: string, { astNode }: GraphQLField<unknown, unknown>) {
@@ -195,3 +198,7 @@ function defaultOf({ defaultValue }: { defaultValue?: unknown }): string {
 function code(text: string): string {
   return `\`${text}\``;
 }
+
+/** The file has no key: a tool that sends it twice would count the events once. A reader sees what a client sends. */
+const withKey = (variables: string) =>
+  variables.replace('"idempotencyKey": null', '"idempotencyKey": "5f0c2b7e-6a1d-4c7e-9b3a-2f1d8e4c7a90"');

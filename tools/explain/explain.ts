@@ -53,7 +53,7 @@ export async function startExplaining(directory: URL) {
     MAX_SERVER_COUPON_READS_BURST: '1000000',
   });
   const log = createLog('silent', { write: () => undefined });
-  const gateway = await serve(config, service.url, log);
+  const gateway = await serve(config, service.url, log, { maxEventLoopDelayMs: 0 });
   return {
     schema,
     limits: config.limits satisfies Config['limits'],

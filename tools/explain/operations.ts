@@ -7,7 +7,7 @@ import {
   parse,
   separateOperations,
 } from 'graphql';
-import { readOperations } from '../../src/persisted-operations/formats.ts';
+import { readOperations } from '../../src/persisted-operations/manifest.ts';
 
 /** One operation of a file, with the fragments that it uses. */
 export interface FileOperation {
@@ -21,9 +21,8 @@ export interface FileOperation {
 
 /** The operations of a document (`*.graphql`) or of a manifest (`*.json`) of any toolchain. Throws for what it cannot read. */
 export function readFileOperations(file: string): FileOperation[] {
-  const content = readFileSync(file, 'utf8');
-  if (!file.endsWith('.json')) return operationsIn(file, content, readVariables(file));
-  const { operations, problems } = readOperations(content);
+  if (!file.endsWith('.json')) return operationsIn(file, readFileSync(file, 'utf8'), readVariables(file));
+  const { operations, problems } = readOperations(file);
   if (problems.length > 0) throw new Error(problems.map((problem) => `${file}: ${problem}`).join('\n'));
   return operations.flatMap(({ place, text }) => operationsIn(`${file}: ${place}`, text, undefined));
 }

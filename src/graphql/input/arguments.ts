@@ -4,9 +4,9 @@ import { idProblem } from '../../rest/request.ts';
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
 /** How many players one field may request. */
-const MAX_PLAYERS = 50;
+export const MAX_PLAYERS = 50;
 /** How many kinds of coupons one filter may name. */
-const MAX_COUPON_TYPES = 100;
+export const MAX_COUPON_TYPES = 100;
 /** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
 const MAX_ROW = 2 ** 31 - 1;
 
@@ -14,14 +14,6 @@ const MAX_ROW = 2 ** 31 - 1;
 export function checkPlayerId(argument: string, playerUniqueId: string): void {
   const problem = idProblem(playerUniqueId);
   if (problem) throw badUserInput(argument, problem.message);
-}
-
-/** Checks a list of players: at most 50, each a valid identifier. */
-export function checkPlayerIds(argument: string, playerUniqueIds: readonly string[]): void {
-  checkLength(argument, playerUniqueIds, MAX_PLAYERS);
-  playerUniqueIds.forEach((id, index) => {
-    checkPlayerId(`${argument}[${index}]`, id);
-  });
 }
 
 /** Checks the arguments of a page of the REST service. */
@@ -34,11 +26,6 @@ export function checkPage(page: number, limit: number): void {
 /** Makes sure that a page or a range holds `min` to 200 members. */
 export function checkSize(argument: string, size: number, min = 1): void {
   if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
-}
-
-/** Checks how many kinds of coupons a filter names: at most 100. */
-export function checkCouponTypes(types: readonly unknown[] | null | undefined): void {
-  if (types) checkLength('filter.couponTypes', types, MAX_COUPON_TYPES);
 }
 
 /** Checks the length of a list; throws BAD_USER_INPUT. */

@@ -5,7 +5,15 @@ import type {
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import { isExact, nameProblem, type Problem, textProblem, type UserError } from './problems.ts';
+import type { UserError } from '../loaders/writes.ts';
+import { isExact } from '../request.ts';
+
+/** A problem of a client's value: its code and the end of a sentence. */
+interface Problem {
+  code: Exclude<UserError['code'], 'NOT_FOUND' | 'REJECTED'>;
+  /** Follows the name of the member: "playerUniqueId must not be empty". */
+  message: string;
+}
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
@@ -32,6 +40,11 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
 /** The problems that a client can correct in the input of `deletePlayer`. */
 export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
   return at(['playerUniqueId'], idProblem(playerUniqueId));
+}
+
+/** Whether a report has more events than one may have, or a name twice. To find out takes less than to authorize each name. */
+export function isRefusedReport({ events }: TrackEventsInput): boolean {
+  return events.length > MAX_EVENTS || new Set(events.map(({ name }) => name)).size < events.length;
 }
 
 /** The problems that a client can correct in the input of `trackEvents`. */
@@ -135,4 +148,22 @@ function deviceTypeProblem(osType: string): Problem | undefined {
 function at(path: string[], problem: Problem | undefined): UserError[] {
   if (!problem) return [];
   return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Why a text cannot be sent: databases do not store NUL and halves of surrogate pairs correctly. */
+function textProblem(text: string): Problem | undefined {
+  if (text.includes('\0')) return { code: 'INVALID', message: 'must not contain the NUL character' };
+  if (!text.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
+  return undefined;
+}
+
+/** Why a text cannot be a name: of an event, or an idempotency key. */
+function nameProblem(name: string, maxLength: number): Problem | undefined {
+  if (name.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
+  if (name.length > maxLength) return { code: 'TOO_LONG', message: `must have at most ${maxLength} characters` };
+  if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
+  return textProblem(name);
 }

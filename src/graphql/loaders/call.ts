@@ -2,7 +2,6 @@ import DataLoader from 'dataloader';
 import { ClientError } from '../../errors.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
-import type { Coupon, Player } from '../../rest/wire.ts';
 
 /** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
 export interface LoaderDependencies {
@@ -28,11 +27,10 @@ export class CallBudget {
   /** Takes `calls` from the budget before the first call is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
   take(calls: number): void {
     if (calls > this.#left) {
-      throw new ClientError(
-        'OPERATION_TOO_COMPLEX',
-        `The operation needs more than ${this.#max} calls to the referral and rewards service. Ask for fewer players at once.`,
-        { extensions: { limit: 'upstreamCalls', max: this.#max } },
-      );
+      const message = `The operation needs more than ${this.#max} calls to the referral and rewards service. Ask for fewer players at once.`;
+      throw new ClientError('OPERATION_TOO_COMPLEX', message, {
+        extensions: { limit: 'upstreamCalls', max: this.#max },
+      });
     }
     this.#left -= calls;
   }
@@ -44,24 +42,19 @@ interface PlayerKey {
 }
 
 /** Players, each read once per operation and language. */
-export type PlayerLoader = DataLoader<PlayerKey, Player | null, string>;
-
-/** Players' coupons, each player's read once per operation. Null for a player that does not exist. */
-export type CouponLoader = DataLoader<string, readonly Coupon[] | null>;
-
-export function createPlayerLoader(dependencies: LoaderDependencies): PlayerLoader {
+export function createPlayerLoader(dependencies: LoaderDependencies) {
   const { rest, call } = dependencies;
   const read = ({ playerUniqueId, lang }: PlayerKey) => rest.getPlayer(playerUniqueId, lang, call);
+  // An id has no line break, so the key is unambiguous.
+  const keyOf = ({ playerUniqueId, lang }: PlayerKey) => `${lang ?? ''}\n${playerUniqueId}`;
   return createCallLoader('players', dependencies, read, keyOf);
 }
 
-/** An id has no line break, so the key is unambiguous. */
-function keyOf({ playerUniqueId, lang }: PlayerKey): string {
-  return lang === undefined ? playerUniqueId : `${lang}\n${playerUniqueId}`;
-}
-
-/** A batch consumes its coupon reads at once: one call to Redis, and all or none of its fields are RATE_LIMITED. */
-export function createCouponLoader(dependencies: LoaderDependencies): CouponLoader {
+/**
+ * Players' coupons, each player's read once per operation; null for a player that does not exist. A batch consumes its coupon
+ * reads at once: one call to Redis, and all or none of its fields are RATE_LIMITED.
+ */
+export function createCouponLoader(dependencies: LoaderDependencies) {
   const { rest, call, consumeCouponReads } = dependencies;
   const read = (playerUniqueId: string) => rest.listCoupons(playerUniqueId, call);
   return createCallLoader('coupons', dependencies, read, undefined, consumeCouponReads);

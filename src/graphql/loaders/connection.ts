@@ -1,7 +1,12 @@
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import type { Cursor } from '../input/cursor.ts';
-import type { ConnectionRows } from '../input/rows.ts';
-import type { ReferralLoader, Referrals } from './referral.ts';
+import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
+
+export interface ConnectionRows extends RowRange {
+  first: number;
+  /** Where to begin; the range then begins with the row of the cursor, so that its friend can be compared. */
+  after: Cursor | undefined;
+}
 
 /** A range of the list: its first row, and what was found there. */
 interface FoundRange extends Referrals {

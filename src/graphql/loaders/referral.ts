@@ -61,16 +61,8 @@ export class ReferralLoader {
     const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
     budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
     const pages = keys.map(([id, page]) => (page ? this.#read(id, page) : undefined));
-    return await Promise.all(
-      keys.map(
-        ([id], index) =>
-          pages[index] ??
-          this.#readTotals(
-            id,
-            pages.filter((_, other) => keys[other]?.[0] === id),
-          ),
-      ),
-    );
+    const pagesOf = (id: string) => pages.filter((_, index) => keys[index]?.[0] === id);
+    return await Promise.all(keys.map(([id], index) => pages[index] ?? this.#readTotals(id, pagesOf(id))));
   }
 
   /** Each page has the totals, so they come with one that is read anyway; a page that fails does not fail them. */
@@ -104,13 +96,8 @@ function pagesFor({ from, to }: RowRange): readonly (Page | undefined)[] {
   if (to <= from) return [undefined];
   const size = Math.min(to - from, MAX_PAGE_SIZE);
   const around = (limit: number): Page[] => {
-    const [first, last] = [Math.floor(from / limit) + 1, Math.floor((to - 1) / limit) + 1];
-    return first === last
-      ? [{ page: first, limit }]
-      : [
-          { page: first, limit },
-          { page: last, limit },
-        ];
+    const pages = new Set([from, to - 1].map((row) => Math.floor(row / limit) + 1));
+    return [...pages].map((page) => ({ page, limit }));
   };
   for (let limit = to - from; limit <= Math.min(MAX_PAGE_SIZE, OVERFETCH * size); limit += 1) {
     const pages = around(limit);

@@ -1,63 +1,112 @@
 import type { GraphQLFormattedError } from 'graphql';
-import type { WriteOutcome } from '../../errors.ts';
-import { ClientError } from '../../errors.ts';
-import { abortAt } from '../../rest/call-context.ts';
+import { ClientError, type WriteOutcome } from '../../errors.ts';
 import { UpstreamError } from '../../rest/errors.ts';
+import { abortAt } from '../../rest/send.ts';
 import type { PlayerUpsertRequest, TrackEventsRequest } from '../../rest/wire.ts';
 import type { LoaderDependencies } from './call.ts';
 
-export type OperationWrites = ReturnType<typeof createOperationWrites>;
-
-/**
- * The writes of one operation. After a write, successful or not, the caches of the operation's loaders are cleared: a write
- * to one player can also change others (a friend's order makes a referral active).
- *
- * @param clearCaches Clears the caches of the operation's loaders.
- */
-export function createOperationWrites({ rest, call, budget }: LoaderDependencies, clearCaches: () => void) {
-  async function write<Result>(send: () => Promise<Result>): Promise<Result> {
-    budget.take(1);
-    try {
-      return await send();
-    } finally {
-      clearCaches();
-    }
-  }
-  return {
-    /** The outcomes of the writes so far. */
-    outcomes: new WriteOutcomes(),
-    upsertPlayer: (body: PlayerUpsertRequest) => write(() => rest.upsertPlayer(body, call)),
-    deletePlayer: (playerUniqueId: string) => write(() => rest.deletePlayer(playerUniqueId, call)),
-    trackEvents: (body: TrackEventsRequest) => write(() => rest.trackEvents(body, call)),
-    /**
-     * Sends events that have an idempotency key. Not cancelled when the client disconnects, only at the deadline, because
-     * the client can ask for the outcome again with the key.
-     */
-    async trackKeyedEvents(body: TrackEventsRequest) {
-      const controller = new AbortController();
-      const clearTimer = abortAt(controller, call.deadline);
-      try {
-        await write(() => rest.trackEvents(body, { ...call, signal: controller.signal }));
-      } finally {
-        clearTimer();
-      }
-    },
-  };
+/** A problem that the caller can correct in the input of a mutation. */
+export interface UserError {
+  code: 'INVALID' | 'REQUIRED' | 'DUPLICATE' | 'TOO_LONG' | 'NOT_FOUND' | 'REJECTED';
+  /** A path that begins with `input`. */
+  field: readonly string[];
+  message: string;
 }
 
-/** The outcomes of the writes of one operation, by the response key of their mutation fields. */
-class WriteOutcomes {
-  #byField: Map<string | number, WriteOutcome> | undefined;
+/** A mistake in the input that is found only while the write is prepared. Nothing was written. */
+export class InputError extends Error {
+  readonly userError: UserError;
+
+  constructor(userError: UserError) {
+    super(userError.message);
+    this.userError = userError;
+  }
+}
+
+/** The result of a write, or the problems that the client can correct. */
+interface WriteResult<Result> {
+  result?: Result;
+  userErrors: UserError[];
+}
+
+/** HTTP statuses that mean that the service refuses the input. */
+const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
+
+/**
+ * The writes of one operation, and their outcomes. After a write, successful or not, the caches of the operation's loaders are
+ * cleared: a write to one player can also change others (a friend's order makes a referral active).
+ */
+export class OperationWrites {
+  readonly #dependencies: LoaderDependencies;
+  readonly #clearCaches: () => void;
+  /** By the response key of the mutation field. */
+  readonly #outcomes = new Map<string | number, WriteOutcome>();
   #repeatable = true;
 
+  constructor(dependencies: LoaderDependencies, clearCaches: () => void) {
+    this.#dependencies = dependencies;
+    this.#clearCaches = clearCaches;
+  }
+
+  upsertPlayer(body: PlayerUpsertRequest) {
+    return this.#write(({ rest, call }) => rest.upsertPlayer(body, call));
+  }
+
+  deletePlayer(playerUniqueId: string) {
+    return this.#write(({ rest, call }) => rest.deletePlayer(playerUniqueId, call));
+  }
+
+  trackEvents(body: TrackEventsRequest) {
+    return this.#write(({ rest, call }) => rest.trackEvents(body, call));
+  }
+
   /**
-   * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
-   * @param mayRepeat Whether its error says that the write may be sent again, whatever its outcome.
+   * Sends events that have an idempotency key. Not cancelled when the client disconnects, only at the deadline, because the
+   * client can ask for the outcome again with the key.
    */
-  record(field: string | number, outcome: WriteOutcome, isKeyed: boolean, mayRepeat = false): void {
-    this.#byField ??= new Map();
-    this.#byField.set(field, outcome);
-    this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE' || (outcome === 'DONE' && isKeyed);
+  async trackKeyedEvents(body: TrackEventsRequest): Promise<void> {
+    const controller = new AbortController();
+    const clearTimer = abortAt(controller, this.#dependencies.call.deadline);
+    const { signal } = controller;
+    await this.#write(({ rest, call }) => rest.trackEvents(body, { ...call, signal })).finally(clearTimer);
+  }
+
+  async #write<Result>(send: (dependencies: LoaderDependencies) => Promise<Result>): Promise<Result> {
+    this.#dependencies.budget.take(1);
+    return await send(this.#dependencies).finally(this.#clearCaches);
+  }
+
+  /**
+   * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
+   * problems are returned. If the service refuses the input, a user error is returned. Any other failure is thrown.
+   *
+   * @param field The response key of the mutation field.
+   * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
+   */
+  async perform<Result>(
+    field: string | number,
+    problems: UserError[],
+    write: () => Promise<Result>,
+    isKeyed = false,
+  ): Promise<WriteResult<Result>> {
+    if (problems.length > 0) return { userErrors: problems };
+    try {
+      const result = await write();
+      this.#outcomes.set(field, 'DONE');
+      this.#repeatable &&= isKeyed;
+      return { result, userErrors: [] };
+    } catch (error) {
+      if (error instanceof InputError) return { userErrors: [error.userError] };
+      const outcome = outcomeOf(error);
+      this.#outcomes.set(field, outcome);
+      // The earlier operation with this idempotency key is still under way, or nothing was sent.
+      const mayRepeat = error instanceof ClientError && error.extensions['retryable'] === true;
+      this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE';
+      const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
+      if (!isRefused || !INPUT_REFUSED.has(error.status)) throw error;
+      const message = 'The referral and rewards service refused this input.';
+      return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
+    }
   }
 
   /**
@@ -68,10 +117,10 @@ class WriteOutcomes {
    * with an idempotency key, and none has an unknown outcome. With a key, repeating an unknown outcome is safe too, but the
    * response would always be the same, so a client that retries by itself is not asked to.
    */
-  addTo(error: GraphQLFormattedError): GraphQLFormattedError {
+  addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
     const field = error.path?.[0];
     if (field === undefined) return error;
-    const outcome = this.#byField?.get(field) ?? 'NOT_DONE';
+    const outcome = this.#outcomes.get(field) ?? 'NOT_DONE';
     const { retryable, ...extensions } = error.extensions ?? {};
     if (retryable === undefined) return { ...error, extensions: { ...extensions, outcome } };
     const mayRepeat = retryable === true && outcome !== 'DONE' && this.#repeatable;

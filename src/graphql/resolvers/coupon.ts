@@ -1,11 +1,11 @@
 import type { CouponFilter, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/wire.ts';
-import { checkCouponTypes } from '../input/arguments.ts';
-import { withIds } from '../node-id.ts';
+import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
+import { withIds } from '../lookahead.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }, info) => {
-    checkCouponTypes(filter?.couponTypes);
+    checkLength('filter.couponTypes', filter?.couponTypes ?? [], MAX_COUPON_TYPES);
     const found = await loaders.coupons.load(playerUniqueId);
     const coupons = found && filter ? filterCoupons(found, filter, new Date()) : found;
     return coupons && withIds(coupons, ({ code }) => code, ['Coupon', playerUniqueId], info.fieldNodes, info);

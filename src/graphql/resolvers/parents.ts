@@ -1,8 +1,10 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../rest/wire.ts';
-import type { UserError } from '../input/problems.ts';
 import type { Referrals } from '../loaders/referral.ts';
-import type { WithId } from '../node-id.ts';
+import type { UserError } from '../loaders/writes.ts';
+
+/** An object, with its `id` where that is selected. */
+export type WithId<Item> = Item | (Item & { id: string });
 
 export type CouponParent = WithId<Coupon>;
 export type ReferredFriendParent = WithId<ReferredFriend>;

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { badUserInput } from '../../errors.ts';
 import type {
   MutationResolvers,
   PlayerAttributesInput,
@@ -6,16 +7,19 @@ import type {
   QueryResolvers,
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
+import { isJson } from '../../rest/decode/members.ts';
 import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
-import type { Deletion } from '../../telemetry/operation-record.ts';
+import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
-import { checkPlayerId, checkPlayerIds } from '../input/arguments.ts';
+import { checkLength, checkPlayerId, MAX_PLAYERS } from '../input/arguments.ts';
 import { deleteProblems, upsertProblems } from '../input/mutations.ts';
-import { needsPlayer, startRelated } from '../lookahead.ts';
+import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
-import { performWrite } from './write.ts';
 
 type Lang = string | null | undefined;
+
+/** How many representations one field may have. */
+const MAX_REPRESENTATIONS = 200;
 
 /** Reads a player and, at the same time, what else the operation asks of it. Null for a player that does not exist. */
 export function readPlayer(
@@ -24,9 +28,10 @@ export function readPlayer(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Player | null> {
+  const fields = selectedFields(info.fieldNodes, 'Player', info);
   // Takes its call from the budget first: without the player, the other reads are useless.
-  const player = needsPlayer(info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
-  const related = startRelated(playerUniqueId, context, info);
+  const player = needsPlayer(fields, info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
+  const related = startRelated(playerUniqueId, fields, context, info);
   if (player) return player;
   return related.length > 0 ? playerFromRelated(playerUniqueId, related) : loadPlayer(playerUniqueId, lang, context);
 }
@@ -75,25 +80,46 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
     return readPlayer(playerUniqueId, lang, context, info);
   },
   players: (_parent, { playerUniqueIds, lang }, context, info) => {
-    checkPlayerIds('playerUniqueIds', playerUniqueIds);
+    checkLength('playerUniqueIds', playerUniqueIds, MAX_PLAYERS);
+    playerUniqueIds.forEach((id, index) => {
+      checkPlayerId(`playerUniqueIds[${index}]`, id);
+    });
     return playerUniqueIds.map((id) => readPlayer(id, lang, context, info));
   },
   me: (_parent, { lang }, context, info) =>
     context.caller.sub === undefined ? null : readPlayer(context.caller.sub, lang, context, info),
 };
 
+/** What `schema/federation/subgraph.graphql` adds for a federation gateway. */
+export const entityQueries = {
+  /** A representation is null where the caller may not read the player; see access/enforce.ts. */
+  _entities: (_parent: unknown, args: { representations: unknown[] }, context: Context, info: GraphQLResolveInfo) => {
+    checkLength('representations', args.representations, MAX_REPRESENTATIONS);
+    return args.representations.map(async (representation, index) => {
+      if (representation === null) return null;
+      const { __typename, id } = isJson(representation) ? representation : {};
+      const argument = `representations[${index}]`;
+      if (__typename !== 'Player' || typeof id !== 'string') {
+        throw badUserInput(argument, 'must be a player by its key: { "__typename": "Player", "id": "…" }');
+      }
+      checkPlayerId(`${argument}.id`, id);
+      return await readPlayer(id, undefined, context, info);
+    });
+  },
+};
+
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
-  upsertPlayer: async (_parent, { input }, { loaders: { writes } }, info) => {
+  upsertPlayer: async (_parent, { input }, { loaders: { writes } }, { path }) => {
     const { playerUniqueId } = input;
     const write = () => writes.upsertPlayer(upsertBody(input));
-    const { result, userErrors } = await performWrite(info, writes, upsertProblems(input), write);
+    const { result, userErrors } = await writes.perform(path.key, upsertProblems(input), write);
     return { playerUniqueId, serviceId: result?.serviceId ?? null, userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes }, record }, info) => {
-    const deletion: Deletion = { playerUniqueId, outcome: 'FAILED' };
+  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes }, record }, { path }) => {
+    const deletion: OperationRecord['deletions'][number] = { playerUniqueId, outcome: 'FAILED' };
     record.deletions.push(deletion);
     const write = () => writes.deletePlayer(playerUniqueId);
-    const { result, userErrors } = await performWrite(info, writes, deleteProblems({ playerUniqueId }), write);
+    const { result, userErrors } = await writes.perform(path.key, deleteProblems({ playerUniqueId }), write);
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };

@@ -8,11 +8,9 @@ import type {
 import { idProblem } from '../../rest/request.ts';
 import type { ReferredFriend } from '../../rest/wire.ts';
 import { writeCursor } from '../input/cursor.ts';
-import { rowsOfConnection, rowsOfPage } from '../input/rows.ts';
 import { readConnection } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
-import { withIds } from '../node-id.ts';
-import { type Selected, selectedFields } from '../selection.ts';
+import { rowsOfConnection, rowsOfPage, type Selected, selectedFields, withIds } from '../lookahead.ts';
 import type { ReferralConnectionParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 

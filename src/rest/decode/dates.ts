@@ -4,16 +4,11 @@
  * A date-time is ISO 8601: a date (`2025-05-01` or `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`;
  * `24:00` is the end of the day), optionally seconds and a fraction after `.` or `,`, and an offset (`Z`, `+02`, `+0200`,
  * `+02:00`). Without an offset it is UTC, and a date alone is midnight UTC. Fractions are cut to milliseconds. A Date is the
- * calendar day as it is written, whatever time and offset follow it. docs/reference-service.md states the same rule.
+ * calendar day as it is written, whatever time and offset follow it.
  */
-import type { Warn } from './members.ts';
-
 const CANONICAL_LENGTH = '2025-05-01T00:00:00.000Z'.length;
 const CANONICAL =
   /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-const DAY_LENGTH = '2025-05-01'.length;
-/** A day that every month has, so that the calendar need not be checked. */
-const USUAL_DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 
 /** More characters than any form has. */
 const MAX_LENGTH = 70;
@@ -38,24 +33,7 @@ export function parseDateTime(text: string): string | undefined {
 
 /** The calendar day of a date or date-time, `2025-05-01`; undefined for any other text. */
 export function parseDate(text: string): string | undefined {
-  return text.length === DAY_LENGTH && USUAL_DAY.test(text) ? text : parse(text)?.day;
-}
-
-/** A member that is a date-time. Empty text is absent. */
-export function dateTime(value: unknown, member: string, warn: Warn): string | undefined {
-  return decode(value, parseDateTime, member, warn);
-}
-
-/** A member that is a calendar day. Empty text is absent. */
-export function calendarDate(value: unknown, member: string, warn: Warn): string | undefined {
-  return decode(value, parseDate, member, warn);
-}
-
-function decode(value: unknown, parseText: typeof parseDate, member: string, warn: Warn): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined;
-  const decoded = typeof value === 'string' ? parseText(value) : undefined;
-  if (decoded === undefined) warn('undecodable-date', member);
-  return decoded;
+  return parse(text)?.day;
 }
 
 function parse(text: string): Moment | undefined {

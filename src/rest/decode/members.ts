@@ -6,6 +6,7 @@
  * They run for every property of every response, so they try the usual form first. A regular expression sees only text of
  * bounded length: its time must not depend on what a service sends.
  */
+import { parseDate, parseDateTime } from './dates.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -22,7 +23,7 @@ export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => D
 const MAX_SHORT_TEXT = 64;
 
 /** The longest text of a player; a longer one is cut. */
-const MAX_PLAYER_TEXT = 1_024;
+export const MAX_PLAYER_TEXT = 1_024;
 /** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
 const MAX_ITEMS = 10_000;
 
@@ -32,21 +33,11 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a JSON text, with or without a byte order mark; undefined for any other text. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Text; a number becomes text. */
 export function text(value: unknown, member: string, warn: Warn): string | undefined {
   if (typeof value === 'string') return value;
-  if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') return String(value);
-  warn('wrong-type', member);
+  if (value !== undefined && value !== null) warn('wrong-type', member);
   return undefined;
 }
 
@@ -66,14 +57,18 @@ export function identifier(value: unknown, member: string, warn: Warn): string |
   return undefined;
 }
 
-/** A finite number, or text that is one. Empty text is absent. */
+/**
+ * A finite number, or text that is one. A whole number as text must be within 2^53: beyond that, a rounded one would be
+ * returned. Empty text is absent.
+ */
 export function number(value: unknown, member: string, warn: Warn): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (value === undefined || value === null || value === '') return undefined;
+  if (isAbsent(value)) return undefined;
   const numeric = shortText(value);
   const decoded = numeric !== undefined && NUMERIC.test(numeric) ? Number(numeric) : Number.NaN;
-  if (Number.isFinite(decoded)) return decoded;
-  warn('wrong-type', member);
+  const isExact = Number.isSafeInteger(decoded) || !Number.isInteger(decoded);
+  if (Number.isFinite(decoded) && isExact) return decoded;
+  warn(isExact ? 'wrong-type' : 'out-of-range', member);
   return undefined;
 }
 
@@ -86,13 +81,20 @@ export function int(value: unknown, member: string, warn: Warn): number | undefi
 }
 
 /** A boolean, or `true` or `false` as text. */
-export function boolean(value: unknown, member: string, warn: Warn): boolean | undefined {
+export const boolean = optional('wrong-type', (value) => {
   if (typeof value === 'boolean') return value;
-  if (value === undefined || value === null || value === '') return undefined;
   const name = shortText(value)?.toLowerCase();
-  if (name === 'true' || name === 'false') return name === 'true';
-  warn('wrong-type', member);
-  return undefined;
+  return name === 'true' || name === 'false' ? name === 'true' : undefined;
+});
+
+/** A date-time, in UTC with milliseconds. */
+export const dateTime = optional('undecodable-date', (value) => ofText(value, parseDateTime));
+
+/** A calendar day. */
+export const calendarDate = optional('undecodable-date', (value) => ofText(value, parseDate));
+
+function ofText(value: unknown, parse: typeof parseDate): string | undefined {
+  return typeof value === 'string' ? parse(value) : undefined;
 }
 
 /** The usual form of an address, which is valid in every part. */
@@ -105,24 +107,21 @@ const MAX_URL_LENGTH = 2_048;
 const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:']);
 
 /** An absolute URL of any scheme that is safe to open, such as an app's own. */
-export function url(value: unknown, member: string, warn: Warn): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value === 'string') {
-    if (value.length <= USUAL_URL_LENGTH && USUAL_URL.test(value)) return value;
-    // The parser ignores white space inside and around a scheme, as browsers do.
-    if (value.length <= MAX_URL_LENGTH && URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol))
-      return value;
-  }
-  warn('bad-url', member);
-  return undefined;
-}
+export const url = optional('bad-url', (value) => {
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH) return undefined;
+  if (value.length <= USUAL_URL_LENGTH && USUAL_URL.test(value)) return value;
+  // The parser ignores white space inside and around a scheme, as browsers do.
+  return URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol) ? value : undefined;
+});
 
-/** The enum value of a text in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
-export function oneOf<Name extends string>(names: ReadonlyMap<string, Name>): Decoder<Name | 'UNKNOWN'> {
+/** The enum value of one of the wire names, in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
+export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppercase<Name> | 'UNKNOWN'> {
+  // The type of `toUpperCase` is any string.
+  const values = new Map<string, Uppercase<Name>>(names.map((name) => [name, name.toUpperCase() as Uppercase<Name>]));
   return (value, member, warn) => {
     if (typeof value === 'string') {
-      const name = names.get(value) ?? names.get(shortText(value)?.toLowerCase() ?? '');
-      if (name !== undefined) return name;
+      const found = values.get(value) ?? values.get(shortText(value)?.toLowerCase() ?? '');
+      if (found !== undefined) return found;
     }
     if (value !== undefined && value !== null) warn('unknown-enum-value', member);
     return 'UNKNOWN';
@@ -153,13 +152,10 @@ export function shape<Properties extends Table>(
     Object.keys(table).map((property) => [property, undefined]),
   );
   return (value, member, warn) => {
-    if (value === undefined || value === null) return undefined;
-    if (!isJson(value)) {
-      warn('wrong-type', member);
-      return undefined;
-    }
+    const wire = object(value, member, warn);
+    if (!wire) return undefined;
     const decoded = { ...empty };
-    for (const entry of properties) decoded[entry.property] = entry.decode(value[entry.wire], entry.member, warn);
+    for (const entry of properties) decoded[entry.property] = entry.decode(wire[entry.wire], entry.member, warn);
     // The loop has set each property of the table with its own decoder.
     return decoded as Shaped<Properties>;
   };
@@ -168,15 +164,9 @@ export function shape<Properties extends Table>(
 /** A list of objects; items that are not objects are left out. */
 export function objects<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
   return (value, member, warn) => {
-    const items = listOf(value, member, warn);
-    if (!items) return undefined;
-    const decoded: Decoded[] = [];
-    for (const item of items) {
-      const one = decode(item, member, warn);
-      if (one !== undefined) decoded.push(one);
-      else if (item === undefined || item === null) warn('wrong-type', member);
-    }
-    return decoded;
+    // An absent item is of a wrong type, like an empty list.
+    const decoded = listOf(value, member, warn)?.map((item) => decode(item ?? [], member, warn));
+    return decoded?.filter((item) => item !== undefined);
   };
 }
 
@@ -188,13 +178,35 @@ export function texts(value: unknown, member: string, warn: Warn): string[] | un
 }
 
 function listOf(value: unknown, member: string, warn: Warn): readonly unknown[] | undefined {
-  if (Array.isArray(value)) {
-    if (value.length <= MAX_ITEMS) return value;
-    warn('too-long', member);
-    return value.slice(0, MAX_ITEMS);
-  }
-  if (value !== undefined && value !== null) warn('wrong-type', member);
-  return undefined;
+  const items = list(value, member, warn);
+  if (!items || items.length <= MAX_ITEMS) return items;
+  warn('too-long', member);
+  return items.slice(0, MAX_ITEMS);
+}
+
+const list = optional('wrong-type', (value): readonly unknown[] | undefined =>
+  Array.isArray(value) ? value : undefined,
+);
+
+/** An object as it is. */
+export const object = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
+
+/** A decoder of what may be absent. `read` returns undefined for what it cannot read; this is reported as `warning`. */
+function optional<Decoded>(
+  warning: DecodeWarning,
+  read: (value: unknown) => Decoded | undefined,
+): Decoder<Decoded | undefined> {
+  return (value, member, warn) => {
+    if (isAbsent(value)) return undefined;
+    const decoded = read(value);
+    if (decoded === undefined) warn(warning, member);
+    return decoded;
+  };
+}
+
+/** The service may send null or an empty text for what it does not have. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 /** Text without surrounding white space; undefined for a text that is too long. */

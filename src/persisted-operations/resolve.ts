@@ -6,14 +6,12 @@ import { type ClientError, requestError } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
-import { MAX_ID_LENGTH, withoutPrefix } from './formats.ts';
-import { type ManifestCheck, readManifest } from './manifest.ts';
+import { MAX_ID_LENGTH, type ManifestCheck, readManifest, withoutPrefix } from './manifest.ts';
 
-/** The parts of a request that are the operation, or name it. */
+/** The parts of a request that are the operation, or name it; `documentId`, `id` and `doc_id` as they were sent. */
 interface OperationRequest {
   readonly query: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  /** `documentId`, `id` and `doc_id` as they were sent. */
   readonly documentIds: readonly (readonly [name: string, id: unknown])[];
 }
 
@@ -24,22 +22,17 @@ interface ResolvedOperation {
   /** Whether the manifest lists it. */
   trusted: boolean;
   /** The text that Apollo Server gets in place of an id. */
-  textOfId: string | undefined;
+  textOfId?: string | undefined;
 }
 
-const SHA256 = /^[0-9a-f]{64}$/;
-
-const UNKNOWN_ID =
-  'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
-
-export type Admission = ReturnType<typeof createAdmission>;
+export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 
 /**
  * Finds the operation of a request, before anything is parsed. The request has a text, the id of a listed operation, or the
  * hash of a registered one. With `enforce`, a text that is not exactly a listed one is refused with OPERATION_NOT_ALLOWED.
  * All other checks also apply to listed operations. Throws a ConfigError for a manifest that cannot be used.
  */
-export function createAdmission(
+export function createPersistedOperations(
   { mode, files, exemptScope, production }: Config['persistedOperations'] & Pick<Config, 'production'>,
   check: ManifestCheck,
   registered: PersistedQueryStore,
@@ -54,11 +47,8 @@ export function createAdmission(
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
       const found = production ? '' : ` ${nameOf(text, id)} is not in it.`;
-      throw requestError(
-        'OPERATION_NOT_ALLOWED',
-        400,
-        `This gateway runs the operations of its manifest only.${found}`,
-      );
+      const message = `This gateway runs the operations of its manifest only.${found}`;
+      throw requestError('OPERATION_NOT_ALLOWED', 400, message);
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
@@ -70,33 +60,34 @@ export function createAdmission(
     listed: (): Iterable<string> => texts,
 
     async resolve(request: OperationRequest, caller: Caller): Promise<ResolvedOperation> {
-      const { query: text, extensions } = request;
+      const { query, extensions } = request;
       const id = readId(request, byId);
-      const ofId = id === undefined ? undefined : byId.get(id);
-      if (text !== undefined && id !== undefined && ofId !== text && hash('sha256', text) !== id) {
+      const text = query ?? byId.get(id ?? '');
+      if (query !== undefined && id !== undefined && byId.get(id) !== query && hash('sha256', query) !== id) {
         throw badRequest('The query does not match its hash or id.');
       }
-      const listed = text === undefined ? ofId : texts.has(text) ? text : undefined;
-      if (listed !== undefined) {
+      if (text !== undefined && texts.has(text)) {
         if (id !== undefined) metrics.persistedQuery('listed');
-        return { text: listed, trusted: true, textOfId: id === undefined ? undefined : listed };
+        return { text, trusted: true, textOfId: id && text };
       }
       refuseUnlisted(caller, text, id);
-      const unlisted = { text, trusted: false, textOfId: undefined };
       // Only in Apollo's form, clients also register queries.
-      if (id === undefined || extensions?.['persistedQuery'] == null) {
-        if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
-        return unlisted;
-      }
-      if (!SHA256.test(id)) {
-        throw badRequest('sha256Hash must be the SHA-256 of the query: 64 digits in lower-case hexadecimal.');
-      }
+      const isRegistered = id !== undefined && extensions?.['persistedQuery'] != null;
+      if (!isRegistered && id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
+      if (!isRegistered) return { text, trusted: false };
+      if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
-      return { ...unlisted, text: known };
+      return { text: known, trusted: false };
     },
   };
 }
+
+const SHA256 = /^[0-9a-f]{64}$/;
+const APOLLO_FORM =
+  'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query: 64 digits in lower-case hexadecimal.';
+const UNKNOWN_ID =
+  'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
 /** The operation for developers, with the id that a manifest of Apollo would give it. */
 function nameOf(text: string | undefined, id: string | undefined): string {
@@ -111,31 +102,27 @@ function nameOf(text: string | undefined, id: string | undefined): string {
  * an `id` or `doc_id` that is not listed is ignored: other programs use these names for other values. Throws BAD_REQUEST for
  * an id of another form, and for two different ids.
  */
-function readId(
-  { query, documentIds, extensions }: OperationRequest,
-  byId: ReadonlyMap<string, string>,
-): string | undefined {
-  const ids: string[] = [];
+function readId({ query, documentIds, extensions }: OperationRequest, byId: ReadonlyMap<string, string>) {
+  const ids = new Set<string>();
   for (const [name, value] of documentIds) {
-    const id = isId(value) ? withoutPrefix(value) : undefined;
+    const id = idOf(value);
     if (query !== undefined && name !== 'documentId' && !byId.has(id ?? '')) continue;
     if (id === undefined) throw badRequest(`${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
-    ids.push(id);
+    ids.add(id);
   }
   const apollo = extensions?.['persistedQuery'];
   if (apollo != null) {
-    if (!isJson(apollo) || apollo['version'] !== 1 || !isId(apollo['sha256Hash'])) throw badRequest(APOLLO_FORM);
-    ids.push(withoutPrefix(apollo['sha256Hash']));
+    const id = isJson(apollo) && apollo['version'] === 1 ? idOf(apollo['sha256Hash']) : undefined;
+    if (id === undefined) throw badRequest(APOLLO_FORM);
+    ids.add(id);
   }
-  if (new Set(ids).size > 1) throw badRequest('The request names two operations by different ids; send one id.');
-  return ids[0];
+  if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
+  return [...ids][0];
 }
 
-const APOLLO_FORM =
-  'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query in lower-case hexadecimal.';
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
+function idOf(value: unknown): string | undefined {
+  const isId = typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
+  return isId ? withoutPrefix(value) : undefined;
 }
 
 function badRequest(message: string): ClientError {

@@ -1,18 +1,18 @@
-/* `npm run token`: prints a token for development. */
+/* `npm run token`: prints a token for development, or checks one. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
-import { MAX_TOKEN_LENGTH } from '../access/authenticate.ts';
-import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../access/jwt.ts';
-import { createKeys } from '../access/keys.ts';
-import type { AuthConfig, JwtConfig } from '../config/auth.ts';
-import { loadConfig } from '../config/config.ts';
-import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../config/credentials.ts';
-import { ConfigError } from '../config/environment.ts';
-import { isScope, SCOPES, type Scope } from '../config/scopes.ts';
-import { ClientError, reasonOf } from '../errors.ts';
-import { idProblem } from '../rest/request.ts';
+import { MAX_TOKEN_LENGTH } from '../../src/access/authenticate.ts';
+import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../../src/access/jwt.ts';
+import { createKeys } from '../../src/access/keys.ts';
+import type { AuthConfig, JwtConfig } from '../../src/config/auth.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials.ts';
+import { ConfigError } from '../../src/config/environment.ts';
+import { isScope, SCOPES, type Scope } from '../../src/config/scopes.ts';
+import { ClientError, reasonOf } from '../../src/errors.ts';
+import { idProblem } from '../../src/rest/request.ts';
 
 /** A command with invalid arguments. Its message says why, and how the command is used. */
 class UsageError extends Error {}

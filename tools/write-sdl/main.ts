@@ -1,7 +1,7 @@
 /* A part of `npm run codegen`: writes src/generated/schema.graphql. With `--check` it fails when that is not fresh. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { createSchema, printSdl } from './schema.ts';
+import { createSchema, printSdl } from '../../src/graphql/schema.ts';
 
 const FILE = 'src/generated/schema.graphql';
 
