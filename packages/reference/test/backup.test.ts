@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
+import { until } from '../../../test/kit/until.ts';
 import { clientOf } from './client.ts';
 import { startReference } from './kit.ts';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
@@ -24,7 +25,7 @@ test('a backup made under load has every write acknowledged before it, and the s
       }
     }),
   );
-  while (acknowledged.length < 200) await service.client.player('host');
+  await until(() => acknowledged.length >= 200);
   const before = [...acknowledged];
   const { status, text } = await service.client.backup();
   expect(status).toBe(200);

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { seedDemo } from '../src/demo/seed.ts';
 import { troubleDemoPlayers } from '../src/demo/states.ts';
 import { loadProgramme } from '../src/programme/file.ts';
@@ -64,6 +64,20 @@ test('demo-slow-coupons: coupons hang until the service closes, the rest answers
   await reference?.close();
   reference = undefined;
   expect(await hanging).toBe('closed');
+});
+
+test('demo-coupons-come-back: its coupons fail for 5 s, and again when nobody has read them for 30 s', async () => {
+  const { client } = await startDemo();
+  let now = Date.now();
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+  const statuses: number[] = [];
+  for (const after of [0, 4_900, 200, 29_000, 31_000, 5_000]) {
+    now += after;
+    statuses.push((await client.coupons('demo-coupons-come-back')).status);
+  }
+  clock.mockRestore();
+  expect(statuses).toEqual([503, 503, 200, 200, 503, 200]);
+  expect((await client.referrals('demo-coupons-come-back')).body.total).toBe(5);
 });
 
 test('demo-lost-event: the event is stored and the connection is cut', async () => {

@@ -68,13 +68,6 @@ onEachStore('bounds of what is stored', (service) => {
     expect((await client.upsert('custom', { custom: { a: 1, b: 2 } })).status).toBe(200);
   });
 
-  test('null and empty text in custom are absent, and change nothing', async () => {
-    await client.upsert('absent', { custom: { a: '', b: null, c: 1 } });
-    expect((await client.player('absent')).body.playerAttributes).toEqual({ custom: { c: 1 } });
-    await client.upsert('absent', { custom: { c: '' } });
-    expect((await client.player('absent')).body.playerAttributes).toEqual({ custom: { c: 1 } });
-  });
-
   test.each(['9007199254740991', '-9007199254740991', '0.1', '1e-7', '9.007199254740991e15'])(
     'the number %s in custom is kept exactly',
     async (literal) => {

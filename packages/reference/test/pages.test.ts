@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { until } from '../../../test/kit/until.ts';
 import { onEachStore } from './stores.ts';
 
 const FRIENDS = 160;
@@ -19,12 +20,11 @@ onEachStore('pages of friends', (service) => {
     const signUps = Promise.all(Array.from({ length: SIGN_UPS_AT_ONCE }, signUp));
     const seen: string[] = [];
     // Pages of two: a friend that is inserted before the end of the list would be seen, or missed, at once.
-    for (let page = 1; seen.length < FRIENDS; ) {
-      const { referredFriends } = (await client.referrals('host', `?limit=2&page=${page}`)).body;
-      if (referredFriends.length < 2) continue;
-      seen.push(...referredFriends.map(({ playerUniqueId }) => playerUniqueId));
-      page++;
-    }
+    await until(async () => {
+      const { referredFriends } = (await client.referrals('host', `?limit=2&page=${seen.length / 2 + 1}`)).body;
+      if (referredFriends.length === 2) seen.push(...referredFriends.map(({ playerUniqueId }) => playerUniqueId));
+      return seen.length >= FRIENDS;
+    }, 50_000);
     await signUps;
     expect(new Set(seen).size).toBe(FRIENDS);
   }, 60_000);

@@ -67,22 +67,6 @@ onEachStore('players', (service) => {
     expect((await client.player('null-custom')).body.playerAttributes).toEqual({ custom: { b: 1 } });
   });
 
-  test.each([
-    ['user@example.com', '/player/user@example.com'],
-    ['user@example.com', '/player/user%40example.com'],
-    ['two words', '/player/two%20words'],
-    ['a/b', '/player/a%2Fb'],
-    ['a+b', '/player/a+b'],
-    ['100%', '/player/100%25'],
-    ['Zoë 🎈', `/player/${encodeURIComponent('Zoë 🎈')}`],
-    ["it's; a, (b)", "/player/it's;%20a,%20(b)"],
-    ['x'.repeat(256), `/player/${'x'.repeat(256)}`],
-    ['🎈'.repeat(128), `/player/${encodeURIComponent('🎈').repeat(128)}`],
-  ])('the id %j is found at its path', async (playerUniqueId, path) => {
-    await client.upsert(playerUniqueId);
-    expect((await client.rest('GET', path)).body).toMatchObject({ playerUniqueId });
-  });
-
   test('ids are case-sensitive, and a whole number is read as its digits', async () => {
     await client.upsert('Player One', { city: 'Bonn' });
     await client.upsert('player one', { city: 'Köln' });

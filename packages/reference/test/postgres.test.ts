@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { until } from '../../../test/kit/until.ts';
 import { openPostgres } from '../src/store/postgres.ts';
 import { type Client, clientOf } from './client.ts';
 import { type RunningReference, startReference } from './kit.ts';
@@ -59,9 +60,7 @@ for (const { name, place } of POSTGRES) {
       await other.query('begin');
       await other.query("select id from players where player_unique_id = 'locked' for update");
       const waiting = [client.upsert('locked'), client.upsert('locked')];
-      let status = 200;
-      while (status === 200) ({ status } = await client.player('p0'));
-      expect(status).toBe(503);
+      await until(async () => (await client.player('p0')).status === 503);
       await other.query('rollback');
       expect((await Promise.all(waiting)).map((reply) => reply.status)).toEqual([200, 200]);
       expect((await client.player('p0')).status).toBe(200);

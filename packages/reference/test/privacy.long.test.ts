@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { clientOf } from './client.ts';
 import { startReference } from './kit.ts';
@@ -33,4 +35,22 @@ test('SQLite: of 500 players that were changed and deleted, no file has a trace'
   await at.remove();
   expect(Object.keys(secrets).length).toBeGreaterThan(1_500);
   expect(traces).toEqual([]);
+}, 120_000);
+
+test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
+  const at = await sqlitePlace();
+  const reference = await startReference({ store: await at.open() });
+  const client = clientOf(reference);
+  const custom = { text: 'x'.repeat(16_000) };
+  const secrets = { id: 'id-secret', email: 'secret@example.com', custom: 'custom-secret' };
+  for (let count = 0; count < 1_100; count++) {
+    await client.upsert(`p${count}`, { custom });
+    if (count === 500) await client.upsert(secrets.id, { email: secrets.email, custom: { more: secrets.custom } });
+  }
+  expect((await stat(join(at.dataDir, 'reference.db'))).size).toBeGreaterThan(16 * 1024 * 1024);
+  expect(await found(at.dataDir, secrets)).not.toEqual([]);
+  await client.remove(secrets.id);
+  expect(await found(at.dataDir, secrets)).toEqual([]);
+  await reference.close();
+  await at.remove();
 }, 120_000);

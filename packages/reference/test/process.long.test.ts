@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../../../test/kit/until.ts';
 import { environmentOf, forkReference, killedAfterTest, killLeftovers, MAIN } from './process.ts';
 
 const run = promisify(execFile);
@@ -89,7 +90,7 @@ describe('started by another process', () => {
     const gone = once(service.child, 'exit');
     service.child.kill('SIGTERM');
     // New connections are refused as soon as it has begun to end.
-    while (await isOpen(service.url));
+    await until(async () => !(await isOpen(service.url)));
     socket.write(body);
     await once(socket, 'close');
     expect(answer).toContain('HTTP/1.1 200 OK');
@@ -102,7 +103,7 @@ describe('started by another process', () => {
   test('killed while it fills an empty store, it leaves the store empty: the next start fills it', async () => {
     const child = killedAfterTest(fork(main, ['--demo'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }));
     const gone = once(child, 'exit');
-    while ((await stat(join(dataDir, 'reference.db')).catch(() => ({ size: 0 }))).size === 0);
+    await until(async () => (await stat(join(dataDir, 'reference.db')).catch(() => ({ size: 0 }))).size > 0);
     child.kill('SIGKILL');
     await gone;
     const again = await forkReference(env, ['--demo']);

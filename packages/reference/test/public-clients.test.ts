@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Client } from './client.ts';
 import { onEachStore } from './stores.ts';
 
@@ -26,41 +26,21 @@ onEachStore('public clients', (service) => {
         .on('error', reject)
         .end(body);
     });
-  const [API_KEY, SECRET] = ['an-api-key', 'a-secret-key'];
-  const CALLS: [method: string, path: string, body?: object][] = [
-    ['POST', '/player', { playerUniqueId: 'spelled' }],
-    ['GET', '/player/known'],
-    ['GET', '/transactions/known/coupon'],
-    ['GET', '/players/known/referrals?page=1&limit=50'],
-    ['POST', '/event', { playerUniqueId: 'known', events: { visit: {} } }],
-    ['DELETE', '/player/spelled'],
-  ];
+  const KEYS = { APIKey: 'an-api-key', secretKey: 'a-secret-key' };
 
-  describe.each(['APIKey', 'apiKey', 'ApiKey', 'apikey', 'APIKEY', 'Apikey'])('the header %s', (name) => {
-    test.each(['secretKey', 'SecretKey', 'secretkey', 'SECRETKEY'])('with %s on every call', async (secret) => {
-      for (const [method, path, body] of CALLS) {
-        const headers = { [name]: API_KEY, [secret]: SECRET, 'Content-Type': 'application/json' };
-        const { status } = await send(method, path, headers, body && JSON.stringify(body));
-        expect([method, path, status]).toEqual([method, path, 200]);
-      }
-    });
+  test.each([
+    ['APIKEY', 'SECRETKEY'],
+    ['apikey', 'secretkey'],
+  ])('spell the headers %s and %s', async (name, secret) => {
+    const headers = { [name]: KEYS.APIKey, [secret]: KEYS.secretKey };
+    expect((await send('GET', '/transactions/known/coupon', headers)).status).toBe(200);
   });
 
-  test('twenty nulls: every member that the client does not know', async () => {
-    const nulls = Object.fromEntries(
-      'displayName firstName lastName mobile gender email dateOfBirth joinDate tags country city zip totalSpent totalOrders lastOrderDate avgOrderAmount custom'
-        .split(' ')
-        .map((name) => [name, null]),
-    );
-    const body = { playerUniqueId: 'nulls', playerAttributes: nulls, deviceToken: null, osType: null, guest: null };
-    expect(Object.keys(nulls).length + 3).toBe(20);
-    await client.upsert('nulls', { city: 'Bonn', custom: { a: 1 } }, { deviceToken: 't', osType: 'ios' });
-    expect(await client.rest('POST', '/player', body)).toMatchObject({
-      status: 200,
-      body: { playerUniqueId: 'nulls', serviceId: expect.any(String), referralLink: expect.any(String) },
-    });
-    expect((await client.player('nulls')).body.playerAttributes).toEqual({ city: 'Bonn', custom: { a: 1 } });
-    expect((await client.rest('POST', '/player', { ...body, playerAttributes: null })).status).toBe(200);
+  test('send null for every object that they do not know', async () => {
+    await client.upsert('nulls', { city: 'Bonn' });
+    const nulls = { playerUniqueId: 'nulls', playerAttributes: null, deviceToken: null, osType: null, guest: null };
+    expect((await client.rest('POST', '/player', nulls)).status).toBe(200);
+    expect((await client.player('nulls')).body.playerAttributes).toEqual({ city: 'Bonn' });
   });
 
   test.each([
@@ -69,16 +49,18 @@ onEachStore('public clients', (service) => {
     ['a dollar sign and brackets', '$user(1)!', '/$user(1)!'],
     ['an apostrophe and a star', "o'neill*", "/o'neill*"],
     ['a half-escaped id', 'a b&c=d', '/a%20b&c=d'],
-  ])('ids in paths that are not escaped: %s', async (_name, id, path) => {
+    ['an escaped at sign', 'user@example.com', '/user%40example.com'],
+    ['a slash and a percent sign', 'a/100%', '/a%2F100%25'],
+    ['an emoji', 'Zoë 🎈', `/${encodeURIComponent('Zoë 🎈')}`],
+  ])('send ids in paths with %s', async (_name, id, path) => {
     await client.upsert(id, { city: 'Bonn' });
-    const headers = { APIKey: API_KEY, secretKey: SECRET };
     for (const [method, prefix, suffix] of [
       ['GET', '/player', ''],
       ['GET', '/transactions', '/coupon'],
       ['GET', '/players', '/referrals'],
       ['DELETE', '/player', ''],
     ] as const) {
-      const { status } = await send(method, `${prefix}${path}${suffix}`, headers);
+      const { status } = await send(method, `${prefix}${path}${suffix}`, KEYS);
       expect([method, prefix, status]).toEqual([method, prefix, 200]);
     }
     expect((await client.player(id)).status).toBe(404);
@@ -93,33 +75,20 @@ onEachStore('public clients', (service) => {
     ['null', { 'Content-Type': 'application/json', 'Content-Length': '4' }, 'null'],
   ])('GET and DELETE with %s', async (name, headers, body) => {
     await client.upsert(name);
-    const keys = { APIKey: API_KEY, secretKey: SECRET };
     const path = `/player/${encodeURIComponent(name)}`;
     for (const method of ['GET', 'DELETE']) {
-      expect((await send(method, path, { ...keys, ...headers }, body)).status).toBe(200);
-    }
-  });
-
-  test('an empty body where one is required is an error of the client, not of the service', async () => {
-    for (const path of ['/player', '/event']) {
-      const { status, text } = await send('POST', path, { APIKey: API_KEY, 'Content-Type': 'application/json' });
-      expect([status, JSON.parse(text)]).toEqual([400, { code: 4, message: 'The body is missing' }]);
+      expect((await send(method, path, { ...KEYS, ...headers }, body)).status).toBe(200);
     }
   });
 
   test('unknown members at every level, in the query and in the headers are ignored', async () => {
     const unknown = { utm: { source: 'x' }, devices: [{ a: 1 }], level: 1, referrerCode: null };
     const body = { playerUniqueId: 'more', playerAttributes: { city: 'Bonn', ...unknown }, ...unknown };
-    const headers = { APIKey: API_KEY, 'Content-Type': 'application/json; charset=utf-8', 'X-Client': 'x' };
+    const headers = { ...KEYS, 'Content-Type': 'application/json; charset=utf-8', 'X-Client': 'x' };
     expect((await send('POST', '/player?source=x', headers, JSON.stringify(body))).status).toBe(200);
     expect((await client.player('more')).body.playerAttributes).toEqual({ city: 'Bonn' });
     expect((await client.referrals('more', '?sort=asc&page=1')).status).toBe(200);
     const event = { playerUniqueId: 'more', events: { visit: { page: '/' } }, context: unknown };
     expect((await send('POST', '/event', headers, JSON.stringify(event))).status).toBe(200);
-  });
-
-  test('reads numbers as ids and null as no metadata', async () => {
-    expect((await client.track(4_711, { place_order: null })).status).toBe(200);
-    expect((await client.player('4711')).status).toBe(200);
   });
 });

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { CompiledQuery } from 'kysely';
-import { openSqlite } from '../src/store/sqlite.ts';
 import type { Queries, Store } from '../src/store/store.ts';
 import { clientOf } from './client.ts';
 import { startReference } from './kit.ts';
@@ -112,13 +111,5 @@ describe('a SQLite file', () => {
     await expect(at.open()).rejects.toThrow('reference.db cannot be used: file is not a database');
     expect(await readFile(path, 'utf8')).toBe('x'.repeat(5000));
     await at.remove();
-  });
-
-  test('in memory is each time a new one', async () => {
-    const [one, other] = [await openSqlite(':memory:'), await openSqlite(':memory:')];
-    await mark(one, '9999-only-here');
-    expect(await one.read((queries) => rowsOf(queries, 'select name from kysely_migration'))).toHaveLength(2);
-    expect(await other.read((queries) => rowsOf(queries, 'select name from kysely_migration'))).toHaveLength(1);
-    await Promise.all([one.close(), other.close()]);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { until } from '../../../test/kit/until.ts';
 import { environmentOf, forkReference, killLeftovers } from './process.ts';
 import { POSTGRES } from './stores.ts';
 
@@ -32,7 +33,7 @@ for (const { name, place } of POSTGRES) {
     let terminated = 0;
     for (let round = 1; round <= TERMINATIONS + 1; round++) {
       const goal = acknowledged.length + WRITES;
-      while (acknowledged.length < goal) await service.client.player('nobody');
+      await until(() => acknowledged.length >= goal, 60_000);
       if (round <= TERMINATIONS) terminated += await terminateAll(at.databaseUrl ?? '');
     }
     isDone = true;

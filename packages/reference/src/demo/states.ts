@@ -6,11 +6,14 @@ import { ApiError } from '../errors.ts';
 /** Players whose calls fail in one way each, so that a client can be built for it. */
 export const STATES = [
   ...(['demo-slow-coupons', 'demo-no-coupons', 'demo-no-friends'] as const),
-  ...(['demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const),
+  ...(['demo-coupons-come-back', 'demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const),
 ];
 
 /** How long the reads of `demo-event-then-down` fail after an event: longer than a client's retries. */
 const DOWN_MS = 10_000;
+
+/** How long the coupons of `demo-coupons-come-back` fail, and after how long without a read they fail anew. */
+const [AWAY_MS, QUIET_MS] = [5_000, 30_000];
 
 const PLAYER = z.object({ playerUniqueId: z.string() });
 
@@ -23,6 +26,7 @@ function playerOf({ params, body }: FastifyRequest): string | undefined {
 export function troubleDemoPlayers(app: FastifyInstance): void {
   const hanging = new Set<Socket>();
   let downUntil = 0;
+  let [readAt, awayUntil] = [0, 0];
   const unavailable = () => new ApiError(503, 'A demo of a service that is not available');
 
   app.addHook('preHandler', async (request, reply) => {
@@ -35,6 +39,12 @@ export function troubleDemoPlayers(app: FastifyInstance): void {
       reply.hijack();
     }
     if (player === 'demo-no-coupons' && isCoupons) throw unavailable();
+    if (player === 'demo-coupons-come-back' && isCoupons) {
+      const now = Date.now();
+      if (now - readAt > QUIET_MS) awayUntil = now + AWAY_MS;
+      readAt = now;
+      if (now < awayUntil) throw unavailable();
+    }
     if (player === 'demo-no-friends' && path.endsWith('/referrals')) throw unavailable();
     if (player === 'demo-event-then-down' && method === 'GET' && Date.now() < downUntil) throw unavailable();
     if (player === 'demo-throttled') {

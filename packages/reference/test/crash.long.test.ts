@@ -1,8 +1,9 @@
-import { expect } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import type { Client, Reply } from './client.ts';
-import { environmentOf, forkReference } from './process.ts';
-import type { Place } from './stores.ts';
+import { environmentOf, forkReference, killLeftovers } from './process.ts';
+import { type Place, STORES } from './stores.ts';
 
+const KILLS = 20;
 const WRITERS = 8;
 const PLAYERS = 20;
 
@@ -15,18 +16,30 @@ interface Acknowledged {
   active: Set<string>;
 }
 
+afterEach(killLeftovers);
+
+test.each(STORES)(
+  `$name keeps every acknowledged write through ${KILLS} kills`,
+  async ({ place }) => {
+    const at = await place();
+    await survivesKills(at);
+    await at.remove();
+  },
+  120_000,
+);
+
 /**
  * Kills the service at different moments while it acknowledges writes, starts it again, and looks for every write that was
  * ever acknowledged. What was not acknowledged may be there or not, but never half.
  */
-export async function survivesKills(place: Place, kills: number): Promise<void> {
+async function survivesKills(place: Place): Promise<void> {
   const acknowledged: Acknowledged = { custom: new Map(), friends: new Set(), active: new Set() };
   let serial = 0;
-  for (let kill = 0; kill <= kills; kill++) {
+  for (let kill = 0; kill <= KILLS; kill++) {
     const service = await forkReference(environmentOf(place));
     await service.client.upsert('host');
     await expectAll(service.client, acknowledged);
-    if (kill === kills) {
+    if (kill === KILLS) {
       expect(await service.end('SIGTERM')).toBe(0);
       return;
     }
