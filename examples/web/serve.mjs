@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/process/token.js', import.meta.url));
+const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/token.js', import.meta.url));
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
 /** The level of ordinary lines in the gateway's log. */
 const INFO = 30;

@@ -16,7 +16,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(
   readFileSync(new URL('package.json', import.meta.url), 'utf8'),
 );
-const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/process/token.js', import.meta.url));
+const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/token.js', import.meta.url));
 
 /** A request that a client sent, and the status of the response. */
 export interface Sent {
@@ -47,6 +47,7 @@ export async function startGateway(env: Record<string, string> = {}) {
   });
   return {
     upstream,
+    url: gateway.url,
     uri: `${gateway.url}/graphql`,
     /** What `npm run token` prints with the settings of this gateway. */
     async token(...args: string[]): Promise<string> {

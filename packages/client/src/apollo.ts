@@ -1,8 +1,7 @@
-import { ApolloLink, type InMemoryCacheConfig } from '@apollo/client';
-import { relayStylePagination } from '@apollo/client/utilities';
+import { ApolloLink, type FieldPolicy, type InMemoryCacheConfig, type Reference } from '@apollo/client';
 import { print } from 'graphql';
 import { Observable } from 'rxjs';
-import type { GatewayResponse } from './errors.ts';
+import { type GatewayResponse, isRetryable } from './errors.ts';
 import { heal } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
@@ -50,7 +49,7 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const abort = new AbortController();
       const { signal } = abort;
       healing.set(key, abort);
-      const isShown = () => watching(operation).length > 0;
+      const isShown = (last: GatewayResponse) => watching(operation).length > 0 && isMissing(operation, last);
       const improved = (next: GatewayResponse) => {
         const { query, client } = operation;
         if (!next.errors?.length) {
@@ -94,12 +93,74 @@ function watching({ client, operationName, variables }: ApolloLink.Operation) {
   );
 }
 
+/** Whether the cache still lacks a part that the response lacks: another query, or `fetchMore`, can have brought it. */
+function isMissing({ client, query, variables }: ApolloLink.Operation, { errors = [] }: GatewayResponse): boolean {
+  const known: unknown = client.readQuery({ query, variables });
+  const at = (value: unknown, name: string | number) =>
+    typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return errors.some((error) => isRetryable(error) && (error.path ?? []).reduce(at, known) == null);
+}
+
 /** What Apollo's link for automatic persisted queries, in front of this one, asks to send: a hash, and perhaps no text. */
 function persistedQueryOf(operation: ApolloLink.Operation): Record<string, unknown> {
   const { http } = operation.getContext();
   if (!http?.includeExtensions) return {};
   return { extensions: operation.extensions, ...(http.includeQuery === false ? { query: undefined } : {}) };
 }
+
+interface Edge {
+  readonly node: Reference | undefined;
+  readonly cursor?: string;
+}
+
+/** A connection in the cache, or as it arrives: then with what the document selects. */
+interface Connection {
+  readonly edges?: readonly Edge[];
+  readonly nodes?: readonly Reference[];
+  readonly pageInfo?: { readonly hasNextPage?: boolean; readonly endCursor?: string | null };
+}
+
+/**
+ * One list that grows with each page, selected as `edges` or as `nodes`. Apollo's `relayStylePagination` cuts the list when
+ * its first page is read again, replaces `nodes`, and makes an empty list of a page that failed.
+ */
+const growingList: FieldPolicy<Connection | null> = {
+  keyArgs: false,
+  read(list, { canRead }) {
+    const edges = list?.edges?.filter(({ node }) => canRead(node));
+    return edges ? { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) } : list;
+  },
+  merge(list, incoming, { args }) {
+    if (!incoming) return list ?? null;
+    const { nodes, pageInfo, ...more } = incoming;
+    const page: Edge[] | undefined = incoming.edges?.slice() ?? nodes?.map((node) => ({ node }));
+    const known = list?.edges ?? [];
+    // Totals alone: the list is as long as before.
+    if (!page) return { ...list, ...more, edges: known, ...(!list?.edges && { pageInfo }) };
+    const last = page.pop();
+    if (last) page.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
+    const found = known.findIndex(({ cursor }) => cursor === args?.['after']);
+    const start = args?.['after'] == null ? 0 : found < 0 ? known.length : found + 1;
+    const end = start + page.length;
+    // What follows a page stays when the page was known already.
+    const isKnown = JSON.stringify(page.map(nodeOf)) === JSON.stringify(known.slice(start, end).map(nodeOf));
+    const further = isKnown && pageInfo?.hasNextPage !== false ? known.slice(end) : [];
+    const ofList = (names: RegExp) =>
+      Object.fromEntries(Object.entries(list?.pageInfo ?? {}).filter(([name]) => names.test(name)));
+    return {
+      ...list,
+      ...more,
+      edges: [...known.slice(0, start), ...page, ...further],
+      pageInfo: {
+        ...pageInfo,
+        ...(start > 0 && ofList(/^(startCursor|hasPreviousPage)$/)),
+        ...(further.length > 0 && ofList(/^(endCursor|hasNextPage)$/)),
+      },
+    };
+  },
+};
+
+const nodeOf = ({ node }: Edge) => node;
 
 /** The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, and lists grow page by page. */
 export const cacheConfig: InMemoryCacheConfig = {
@@ -120,19 +181,22 @@ export const cacheConfig: InMemoryCacheConfig = {
         // Has no id: two screens that read different attributes complete each other.
         attributes: { merge: true },
         // One list that grows with each page. Each value of `page` and `limit` of `referredFriends` is stored by itself.
-        referredFriendsConnection: relayStylePagination(),
+        referredFriendsConnection: growingList,
       },
     },
   },
 };
 
-/** Data and errors both arrive, because one part of a screen can be missing: `new ApolloClient({ defaultOptions, … })`. */
+/**
+ * `new ApolloClient({ defaultOptions, … })`. Data and errors both arrive, because one part of a screen can be missing; what is
+ * read again does not replace a list that has grown.
+ */
 export const defaultOptions: {
-  readonly watchQuery: { readonly errorPolicy: 'all' };
+  readonly watchQuery: { readonly errorPolicy: 'all'; readonly refetchWritePolicy: 'merge' };
   readonly query: { readonly errorPolicy: 'all' };
   readonly mutate: { readonly errorPolicy: 'all' };
 } = {
-  watchQuery: { errorPolicy: 'all' },
+  watchQuery: { errorPolicy: 'all', refetchWritePolicy: 'merge' },
   query: { errorPolicy: 'all' },
   mutate: { errorPolicy: 'all' },
 };

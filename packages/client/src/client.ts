@@ -1,4 +1,5 @@
 import { GatewayError, type GatewayResponse } from './errors.ts';
+import { heal } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId } from './persisted.ts';
 import { hasData } from './retry.ts';
@@ -61,31 +62,64 @@ export interface Client {
     document: Document<Data, Variables>,
     ...rest: Arguments<Variables>
   ): Promise<Result<Data>>;
+
+  /**
+   * For a screen: sends a query, and calls `onResult` as soon as there is data. While a part of it is missing and can be asked
+   * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` with what is better. Resolves
+   * when nothing is left to ask for, or when the signal aborts: abort it when the screen is closed. Rejects as `request` does.
+   */
+  watch<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
+    query: Document<Data, Variables>,
+    variables: Variables,
+    onResult: (result: Result<Data>) => void,
+    options?: RequestOptions,
+  ): Promise<void>;
 }
 
 /** A client of the gateway without dependencies. */
 export function createClient({ url, token, fetch, persisted = false }: ClientOptions): Client {
   const authorized = authorizedFetch(token, fetch);
+  const read = async <Data, Variables>(
+    document: Document<Data, Variables>,
+    given: Variables | undefined,
+    signal?: AbortSignal,
+  ) => {
+    const text = String(document);
+    const variables = withKeys(given ?? {});
+    const isSafe = !isMutation(text) || isKeyed(variables, text);
+    const id = typeof document === 'string' ? undefined : documentId(persisted, document);
+    const request = post({ query: text, id }, variables);
+    return (await send(authorized, url, signal ? { ...request, signal } : request, isSafe)).response;
+  };
   return {
     async request<Data, Variables>(
       document: Document<Data, Variables>,
-      given?: Variables,
+      variables?: Variables,
       { signal }: RequestOptions = {},
     ): Promise<Result<Data>> {
-      const text = String(document);
-      const variables = withKeys(given ?? {});
-      const isSafe = !isMutation(text) || isKeyed(variables, text);
-      const id = typeof document === 'string' ? undefined : documentId(persisted, document);
-      const request = post({ query: text, id }, variables);
-      const { response } = await send(authorized, url, signal ? { ...request, signal } : request, isSafe);
-      return resultOf(response);
+      return resultOf(await read(document, variables, signal));
+    },
+    async watch<Data, Variables>(
+      document: Document<Data, Variables>,
+      variables: Variables,
+      onResult: (result: Result<Data>) => void,
+      { signal = new AbortController().signal }: RequestOptions = {},
+    ): Promise<void> {
+      if (isMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
+      const again = () => read(document, variables, signal);
+      const improved = (next: GatewayResponse) => onResult(resultOf(next));
+      const started = Date.now();
+      const response = await again();
+      improved(response);
+      await heal({ response, tookMs: Date.now() - started, again, isShown: () => true, improved, signal });
     },
   };
 }
 
 function resultOf<Data>(response: GatewayResponse): Result<Data> {
   const all = response.errors ?? [];
-  const errors = all.map((error) => new GatewayError(error, { errors: all }));
+  const requestId = response.extensions?.['requestId'];
+  const errors = all.map((error) => new GatewayError(error, { errors: all, requestId }));
   if (errors[0] && !hasData(response)) throw errors[0];
   // The gateway validates the document against its schema: this is where the types of a document become true.
   return { data: response.data as Data, errors };

@@ -18,7 +18,7 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
   | 'NO_RESPONSE'
-  /** Of this client: the function for the token failed. Nothing was sent. */
+  /** Of this client: the function for the token failed, or its text is no token. Nothing was sent. */
   | 'NO_TOKEN';
 
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
@@ -40,6 +40,8 @@ export interface Extended {
 export interface GatewayResponse<Data = Record<string, unknown>> {
   readonly data?: Data | null;
   readonly errors?: readonly ResponseError[];
+  /** `requestId` names the request in the gateway's log. */
+  readonly extensions?: { readonly [name: string]: unknown };
 }
 
 /** An error of the gateway, or `NO_RESPONSE`. `message` is a sentence for developers, not for users. */
@@ -55,14 +57,17 @@ export class GatewayError extends Error {
   readonly outcome: Outcome | undefined;
   /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */
   readonly path: readonly (string | number)[] | undefined;
-  /** Names the request in the gateway's log. */
+  /** Names the request in the gateway's log. With `createClient` alone: other libraries keep it beside their errors. */
   readonly requestId: string | undefined;
   /** All errors of the response that this is the first of. */
   readonly errors: readonly ResponseError[];
 
-  constructor(error: ResponseError, options: { cause?: unknown; errors?: readonly ResponseError[] } = {}) {
+  constructor(
+    error: ResponseError,
+    options: { cause?: unknown; errors?: readonly ResponseError[]; requestId?: unknown } = {},
+  ) {
     super(error.message, 'cause' in options ? { cause: options.cause } : undefined);
-    const { code, outcome, requestId } = error.extensions ?? {};
+    const { code, outcome, requestId = options.requestId } = error.extensions ?? {};
     this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
     this.retryable = isRetryable(error);
     this.retryAfterMs = retryAfterMs(error);

@@ -1,5 +1,5 @@
 import { type GatewayResponse, isRetryable, type ResponseError } from './errors.ts';
-import { inBackground, isPartial, pauseBeforeHealing, wait } from './retry.ts';
+import { hasData, inBackground, isPartial, pauseBeforeHealing, wait } from './retry.ts';
 
 /** A query whose response had data, and errors that may be retried. */
 export interface Partial {
@@ -8,8 +8,8 @@ export interface Partial {
   readonly tookMs: number;
   /** Sends the query again. */
   readonly again: () => Promise<GatewayResponse>;
-  /** Whether a screen still shows it. Asked before each request. */
-  readonly isShown: () => boolean;
+  /** Whether a screen still shows it, and lacks what the last response lacks. Asked before each request. */
+  readonly isShown: (last: GatewayResponse) => boolean;
   /** Called with each response that has fewer errors than the ones before. */
   readonly improved: (response: GatewayResponse) => void;
   readonly signal: AbortSignal;
@@ -26,13 +26,13 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
   for (let attempt = 1; isPartial(last); attempt += 1) {
     const pause = pauseBeforeHealing(attempt, last.errors ?? [], took);
     await wait(pause, signal, inBackground).catch(() => undefined);
-    if (signal.aborted || !isShown()) return;
+    if (signal.aborted || !isShown(last)) return;
     const started = Date.now();
     // Without a response, the part is still missing.
     const next = await again().catch(() => undefined);
     took = Date.now() - started;
     if (signal.aborted) return;
-    if (next?.data == null || missing(next.errors) >= missing(last.errors)) continue;
+    if (!next || !hasData(next) || missing(next.errors) >= missing(last.errors)) continue;
     improved(next);
     last = next;
   }

@@ -19,13 +19,13 @@ export interface Received {
 export async function send(fetch: Fetch, url: string, options: RequestInit, isSafe: boolean): Promise<Received> {
   const { signal } = options;
   for (let attempt = 1; ; attempt += 1) {
-    const received = await sendOnce(fetch, url, options).catch((cause: unknown) => {
+    const received = await sendOnce(fetch, url, options, isSafe).catch((cause: unknown) => {
       if (signal?.aborted) throw signal.reason;
       if (cause instanceof GatewayError) throw cause;
-      return noResponse(cause, isSafe);
+      return noResponse(`There was no response of ${url}.`, isSafe, isSafe, cause);
     });
     const isError = received instanceof GatewayError;
-    if (attempt === ATTEMPTS || (isError ? !isSafe : !isWorthless(received.response))) {
+    if (attempt === ATTEMPTS || (isError ? !received.retryable : !isWorthless(received.response))) {
       if (isError) throw received;
       return received;
     }
@@ -33,13 +33,26 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, isSa
   }
 }
 
-async function sendOnce(fetch: Fetch, url: string, options: RequestInit): Promise<Received> {
+async function sendOnce(fetch: Fetch, url: string, options: RequestInit, isSafe: boolean) {
   const received = await fetch(url, options);
   const { status } = received;
   const text = await received.text();
-  const response: unknown = JSON.parse(text);
-  if (!isGatewayResponse(response)) throw new Error(`The response with status ${status} is not of GraphQL.`);
-  return { status, text, response };
+  const response = parsed(text);
+  if (isGatewayResponse(response)) return { status, text, response };
+  // A 404 is a wrong URL, which stays wrong. Others, such as the 502 of a proxy, pass.
+  return noResponse(
+    `${url} responded with the status ${status}, but not as a gateway.`,
+    isSafe && status !== 404,
+    isSafe,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Something in between can respond in the place of the gateway, with HTML or with JSON of its own. */
@@ -49,9 +62,9 @@ function isGatewayResponse(value: unknown): value is GatewayResponse {
 }
 
 /** Nobody knows whether a request without a response was carried out. */
-function noResponse(cause: unknown, isSafe: boolean): GatewayError {
-  const extensions = { code: 'NO_RESPONSE', retryable: isSafe, ...(isSafe ? {} : { outcome: 'UNKNOWN' }) };
-  return new GatewayError({ message: 'There was no response of the gateway.', extensions }, { cause });
+function noResponse(message: string, retryable: boolean, isSafe: boolean, cause?: unknown): GatewayError {
+  const extensions = { code: 'NO_RESPONSE', retryable, ...(isSafe ? {} : { outcome: 'UNKNOWN' }) };
+  return new GatewayError({ message, extensions }, { cause });
 }
 
 /** The request of an operation. `id` names a persisted document; without one, `query` is its text. */

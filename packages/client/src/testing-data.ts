@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLResolveInfo, print } from 'graphql';
+import { CREATED, couponsOf, type Filter } from './testing-coupons.ts';
 
-/** The states to build for. The reference service has a player for each `demo-…`. */
+/** The states to build for. The reference service has a player for each `demo-…`, whose nulls and errors these are. */
 export const STATES = [
   /** Everything is there. */
   'demo-player',
@@ -24,85 +25,33 @@ export const STATES = [
   'expired-token',
   /** HTTP 429: the token's player sends too many operations. */
   'rate-limited',
+  /** The input of each mutation can be corrected: `userErrors`, and nothing was written. Queries are as for `demo-player`. */
+  'invalid-input',
+  /** The token does not allow the coupons, nor any mutation: FORBIDDEN. */
+  'forbidden',
 ] as const;
 
 export type State = (typeof STATES)[number];
 
 /** An error as the gateway writes it. */
 export function gatewayError(code: string, message: string, extensions: object = {}): GraphQLError {
-  return new GraphQLError(message, { extensions: { ...extensions, code, requestId: 'request-of-a-test' } });
+  return new GraphQLError(message, { extensions: { ...extensions, code } });
 }
 
-const unavailable = (extensions: object = { retryable: true }) =>
+const unavailable = (extensions: object = { retryable: true, retryAfterMs: 1_000 }) =>
   gatewayError('UPSTREAM_UNAVAILABLE', 'The referral and rewards service is not available at the moment.', extensions);
-const timeout = (extensions: object = { retryable: true }) =>
-  gatewayError('UPSTREAM_TIMEOUT', 'The referral and rewards service did not answer in time.', extensions);
-
-interface Coupon {
-  code: string;
-  couponType: string;
-  isUsed: boolean;
-  isExpired: boolean;
-  group: { handle: string } | null;
-  [field: string]: unknown;
-}
-
-interface Filter {
-  isUsed?: boolean | null;
-  isExpired?: boolean | null;
-  usableNow?: boolean | null;
-  couponTypes?: string[] | null;
-  group?: string | null;
-}
-
-const CREATED = '2025-05-01T10:00:00.000Z';
-const FAR = '2099-12-31T00:00:00.000Z';
-
-function coupon(code: string, couponType: string, more: object = {}): Coupon {
-  return {
-    id: `coupon-${code}`,
-    code,
-    couponType,
-    isUsed: false,
-    isExpired: false,
-    value: null,
-    currency: null,
-    creationDate: CREATED,
-    startAt: null,
-    endAt: FAR,
-    product: null,
-    collections: [],
-    group: null,
-    options: { usageLimit: 1, minOrderValue: null, combinesWith: null },
-    ...more,
-  };
-}
-
-/** One coupon of each kind, two equal ones, one that begins later, one used and one expired. */
-const COUPONS = [
-  coupon('WELCOME-7F3A', 'PERCENTAGE_DISCOUNT', { value: 10, group: { handle: 'welcome', title: 'Welcome' } }),
-  coupon('THANKS-1B2C', 'FIXED_DISCOUNT', { value: 5, currency: 'USD', options: { usageLimit: 1, minOrderValue: 25 } }),
-  coupon('THANKS-9D8E', 'FIXED_DISCOUNT', { value: 5, currency: 'USD', options: { usageLimit: 1, minOrderValue: 25 } }),
-  coupon('SHIP-FREE', 'FREE_SHIPPING', { endAt: null }),
-  coupon('MUG-4455', 'FREE_PRODUCT', {
-    product: { productId: '5000000001', productName: 'mug', productDisplayName: ['Mug'] },
-  }),
-  coupon('POINTS-100', 'FIXED_RATE_DISCOUNT', { value: 2.5, currency: 'EUR' }),
-  coupon('SPECIAL-1', 'CUSTOM'),
-  coupon('SUMMER-2098', 'PERCENTAGE_DISCOUNT', { value: 20, startAt: '2098-06-01T00:00:00.000Z' }),
-  coupon('USED-0001', 'PERCENTAGE_DISCOUNT', { value: 10, isUsed: true }),
-  coupon('OLD-2024', 'FIXED_DISCOUNT', {
-    value: 3,
-    currency: 'USD',
-    isExpired: true,
-    endAt: '2024-12-31T00:00:00.000Z',
-  }),
-];
+const timeout = () =>
+  gatewayError('UPSTREAM_TIMEOUT', 'The referral and rewards service did not answer in time.', { retryable: true });
+const forbidden = (scope: string, extensions: object = {}) =>
+  gatewayError('FORBIDDEN', `This needs the scope "${scope}".`, extensions);
+/** How long the service of `demo-throttled` asks to wait. */
+const THROTTLED = { retryable: true, retryAfterMs: 5_000 };
 
 const LONG_NAMES = [
   'Bartholomew Featherstonehaugh-Cholmondeley-Majoribanks of Worcestershire',
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
   'שרה כהן (2).',
+  'Иван Дмитриевич',
   'فاطمة الزهراء!',
   '🎉 Ada 👩‍👩‍👧‍👦',
   '   ',
@@ -113,7 +62,7 @@ const LONG_NAMES = [
 /** The root of a state for graphql-js: objects whose functions are resolvers. */
 export function rootOf(state: State): object {
   const ofId = (playerUniqueId: string) => {
-    if (state === 'demo-throttled') throw unavailable({ retryable: true, retryAfterMs: 1_000 });
+    if (state === 'demo-throttled') throw unavailable(THROTTLED);
     return player(state, playerUniqueId);
   };
   const written = ({ input }: { input: { playerUniqueId: string } }) => input.playerUniqueId;
@@ -122,32 +71,47 @@ export function rootOf(state: State): object {
     player: ({ playerUniqueId }: { playerUniqueId: string }) => ofId(playerUniqueId),
     players: ({ playerUniqueIds }: { playerUniqueIds: string[] }) => playerUniqueIds.map(ofId),
     node: ({ id }: { id: string }) => ofId(id),
-    upsertPlayer: (input: { input: { playerUniqueId: string } }) => ({
-      player: () => ofId(written(input)),
-      serviceId: `service-${written(input)}`,
-      userErrors: [],
-    }),
-    deletePlayer: (input: { input: { playerUniqueId: string } }) => ({
-      deletedPlayerUniqueId: written(input),
-      userErrors: [],
-    }),
+    upsertPlayer: (input: { input: { playerUniqueId: string } }) => {
+      checkWrite(state, 'players:write');
+      if (state === 'invalid-input') return { player: null, serviceId: null, ...refused('playerUniqueId') };
+      return { player: () => ofId(written(input)), serviceId: `service-${written(input)}`, userErrors: [] };
+    },
+    deletePlayer: (input: { input: { playerUniqueId: string } }) => {
+      checkWrite(state, 'players:delete');
+      if (state === 'invalid-input') return { deletedPlayerUniqueId: null, ...refused('playerUniqueId') };
+      return { deletedPlayerUniqueId: written(input), userErrors: [] };
+    },
     trackEvents: (input: { input: { playerUniqueId: string; events: { name: string }[] } }) => {
-      if (state === 'demo-lost-event') throw timeout({ retryable: false, outcome: 'UNKNOWN' });
-      if (state === 'demo-throttled') throw unavailable({ retryable: true, retryAfterMs: 1_000, outcome: 'NOT_DONE' });
+      checkWrite(state, 'events:write');
+      if (state === 'demo-lost-event') throw unavailable({ retryable: false, outcome: 'UNKNOWN' });
+      if (state === 'invalid-input') return { player: null, eventNames: [], ...refused('events', '0', 'name') };
       return tracked(state, written(input), input.input.events);
     },
   };
 }
 
+/** What refuses each write of a state. */
+function checkWrite(state: State, scope: string): void {
+  if (state === 'demo-throttled') throw unavailable({ ...THROTTLED, outcome: 'NOT_DONE' });
+  if (state === 'forbidden') throw forbidden(scope, { outcome: 'NOT_DONE' });
+}
+
+/** What the gateway says of a blank text in an input. */
+function refused(...field: string[]) {
+  const message = `${field.join('.')} must not be empty.`;
+  return { userErrors: [{ code: 'REQUIRED', field: ['input', ...field], message }] };
+}
+
 function tracked(state: State, playerUniqueId: string, events: { name: string }[]) {
-  if (events.length === 0) {
-    const error = { code: 'REQUIRED', field: ['input', 'events'], message: 'At least one event is needed.' };
-    return { player: null, eventNames: [], userErrors: [error] };
+  const blank = events.findIndex(({ name }) => name.trim() === '');
+  if (events.length === 0 || blank >= 0) {
+    const field = events.length === 0 ? ['events'] : ['events', String(blank), 'name'];
+    return { player: null, eventNames: [], ...refused(...field) };
   }
   const after = (_arguments: unknown, _context: unknown, { fieldNodes }: GraphQLResolveInfo) => {
     if (state !== 'demo-event-then-down') return player(state, playerUniqueId);
     const fail = () => {
-      throw unavailable({ retryable: false, outcome: 'DONE' });
+      throw unavailable({ retryable: false, retryAfterMs: 1_000, outcome: 'DONE' });
     };
     // The gateway knows the player's id without reading the player.
     if (fieldNodes.some((node) => /\b(attributes|referralLink)\b/.test(print(node)))) return fail();
@@ -175,7 +139,8 @@ function player(state: State, id: string): object {
     coupons: ({ filter }: { filter?: Filter | null }) => {
       if (state === 'demo-slow-coupons') throw timeout();
       if (state === 'demo-no-coupons') throw unavailable();
-      return couponsOf(state).filter((one) => fits(one, filter ?? {}));
+      if (state === 'forbidden') throw forbidden('coupons:read');
+      return couponsOf(state, filter ?? {});
     },
     referredFriends: ({ page, limit }: { page?: number | null; limit?: number | null }) => {
       const at = page ?? 1;
@@ -187,30 +152,14 @@ function player(state: State, id: string): object {
   };
 }
 
-function couponsOf(state: State): Coupon[] {
-  if (state === 'demo-empty') return [];
-  if (state !== 'demo-long-names') return COUPONS;
-  const mug = { product: { productDisplayName: ['Kaffeetasse mit Sonderbedruckung '.repeat(4)] } };
-  return [coupon('EINGELADENE-FREUNDE-SOMMERAKTION-2099-'.repeat(3), 'FREE_PRODUCT', mug), ...COUPONS];
-}
-
-function fits({ isUsed, isExpired, couponType, group, startAt }: Coupon, filter: Filter): boolean {
-  const isUsable = !isUsed && !isExpired && startAt == null;
-  return (
-    (filter.isUsed == null || filter.isUsed === isUsed) &&
-    (filter.isExpired == null || filter.isExpired === isExpired) &&
-    (filter.usableNow == null || filter.usableNow === isUsable) &&
-    (filter.couponTypes == null || filter.couponTypes.includes(couponType)) &&
-    (filter.group == null || filter.group === group?.handle)
-  );
-}
-
-const STATUSES = ['ACTIVE', 'PENDING', 'PENDING'];
+const STATUSES = ['PENDING', 'ACTIVE'];
+/** Of `demo-player`, and of the others. */
+const [MANY_FRIENDS, FEW_FRIENDS] = [60, 5];
 
 function friendsOf(state: State) {
   if (state === 'demo-no-friends') throw unavailable();
-  const names =
-    state === 'demo-long-names' ? LONG_NAMES : Array.from({ length: 60 }, (_, index) => `Friend ${index + 1}`);
+  const length = state === 'demo-player' ? MANY_FRIENDS : FEW_FRIENDS;
+  const names = state === 'demo-long-names' ? LONG_NAMES : Array.from({ length }, (_, index) => `Friend ${index + 1}`);
   return (state === 'demo-empty' ? [] : names).map((displayName, index) => ({
     id: `friend-${index + 1}`,
     playerUniqueId: `demo-friend-${index + 1}`,

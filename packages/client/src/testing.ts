@@ -19,6 +19,7 @@ const HEADERS = {
   'cache-control': 'no-store',
   'access-control-allow-origin': '*',
 };
+const EXTENSIONS = { requestId: 'request-of-a-test' };
 const RETRY_AFTER_MS = 1_000;
 const REST_TIMEOUT_MS = 3_000;
 
@@ -51,13 +52,13 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
   if (state === 'expired-token') {
     const error = gatewayError('UNAUTHENTICATED', 'The token has expired.');
     const headers = { ...HEADERS, 'www-authenticate': 'Bearer error="invalid_token"' };
-    return { status: 401, headers, body: { errors: [error.toJSON()] }, delayMs: 0 };
+    return { status: 401, headers, body: { errors: [error.toJSON()], extensions: EXTENSIONS }, delayMs: 0 };
   }
   if (state === 'rate-limited') {
     const extensions = { retryable: true, retryAfterMs: RETRY_AFTER_MS };
     const error = gatewayError('RATE_LIMITED', 'Too many operations in a short time. Try again later.', extensions);
     const headers = { ...HEADERS, 'retry-after': String(RETRY_AFTER_MS / 1_000) };
-    return { status: 429, headers, body: { errors: [error.toJSON()] }, delayMs: 0 };
+    return { status: 429, headers, body: { errors: [error.toJSON()], extensions: EXTENSIONS }, delayMs: 0 };
   }
   schema ??= buildSchema(schemaText);
   const operation = parse(String(document));
@@ -74,7 +75,7 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
   if (refused) throw new Error(refused.message);
   const isSlow = found.some(({ extensions }) => extensions?.['code'] === 'UPSTREAM_TIMEOUT');
   // graphql-js made it from the document and the schema: this is where the document's types are true.
-  const body = { data: data as Data, ...(found.length > 0 && { errors: found }) };
+  const body = { data: data as Data, ...(found.length > 0 && { errors: found }), extensions: EXTENSIONS };
   return { status: 200, headers: HEADERS, body, delayMs: isSlow ? REST_TIMEOUT_MS : 0 };
 }
 

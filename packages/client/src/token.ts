@@ -26,7 +26,13 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     const used = current;
     const value = await used;
     const headers = new Headers(options?.headers);
-    if (value !== undefined) headers.set('authorization', `Bearer ${value}`);
+    try {
+      if (value !== undefined) headers.set('authorization', `Bearer ${value}`);
+    } catch (cause) {
+      // No header has such a value: a login page, for example.
+      if (used === current) current = undefined;
+      throw noToken(cause);
+    }
     return { used, response: await fetch(url, { ...options, headers }) };
   };
   return async (url, options) => {

@@ -41,11 +41,12 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
       const id = documentId(persisted, operation.query, nameOf(operation));
       const fetch: Fetch = async (url, options = {}) => {
         const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-        const target = id === undefined ? String(url) : operation.context.url;
-        const { status, text } = await send(authorized, target, request, isSafe);
+        const { status, text } = await send(authorized, String(url), request, isSafe);
         return new Response(text, { status, headers: { 'content-type': 'application/json' } });
       };
-      return makeOperation(operation.kind, { ...operation, variables }, { ...operation.context, fetch });
+      // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
+      const context = { ...operation.context, fetch, preferGetMethod: false };
+      return makeOperation(operation.kind, { ...operation, variables }, context);
     },
   });
 }

@@ -76,6 +76,7 @@ test('a plain text works, and a mistake in it is not sent again', async () => {
   });
   const error = await rejection(client.request('{ player { id } }'));
   expect(error).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED', retryable: false, outcome: undefined });
+  expect(error.requestId).toMatch(/^[\w-]{8,}$/);
   expect(bodies).toHaveLength(2);
 });
 
@@ -87,6 +88,7 @@ describe('retries', () => {
     expect(data.player).toMatchObject({ id: 'p1', coupons: null });
     expect(errors).toMatchObject([{ code: 'UPSTREAM_TIMEOUT', retryable: true, path: ['player', 'coupons'] }]);
     expect(errors[0]).toBeInstanceOf(GatewayError);
+    expect(errors[0]?.requestId).toMatch(/^[\w-]{8,}$/);
     expect(bodies).toHaveLength(1);
   });
 
@@ -140,6 +142,79 @@ describe('retries', () => {
     abort.abort(new Error('left the screen'));
     await expect(request).rejects.toThrow('left the screen');
     expect(bodies).toHaveLength(1);
+  });
+});
+
+describe('watch', () => {
+  test('shows what there is, asks for the rest with growing pauses, and ends when it is there', async () => {
+    both.upstream.on('GET /coupon', { status: 500 });
+    both.upstream.on('GET /referrals', { status: 500 });
+    const { client, bodies } = connect();
+    const shown: string[][] = [];
+    const done = client.watch(MobileScreenDocument, ME, ({ data, errors }) => {
+      shown.push(errors.map(({ path }) => path?.join('.') ?? '').sort());
+      expect(data.player?.attributes?.displayName).toBe('Player p1');
+      both.upstream.on(shown.length === 1 ? 'GET /coupon' : 'GET /referrals', 'usual');
+    });
+    await done;
+    expect(shown).toEqual([['player.coupons', 'player.referredFriends'], ['player.referredFriends'], []]);
+    expect(bodies).toHaveLength(3);
+  });
+
+  test('never takes away what was shown, and ends with its signal', async () => {
+    both.upstream.on('GET /coupon', { status: 500 });
+    both.upstream.on('GET /referrals', { status: 500 });
+    const abort = new AbortController();
+    const shown: unknown[] = [];
+    const { client } = connect();
+    const done = client.watch(MobileScreenDocument, ME, ({ data }) => shown.push(data.player?.id), abort);
+    await both.upstream.received(3);
+    const held = both.upstream.hold('GET /player', { status: 500 });
+    await held.arrived;
+    held.release();
+    both.upstream.on('GET /player', { status: 500 });
+    // The response without a player has fewer errors. It is sent again, as one without data.
+    await both.upstream.received(3 + 6);
+    abort.abort();
+    await done;
+    expect(shown).toEqual(['p1']);
+  });
+
+  test('rejects when there is no data, and refuses a mutation', async () => {
+    const { client, bodies } = connect();
+    const watching = client.watch('{ player { id } }', {}, () => undefined);
+    expect(await rejection(watching)).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    await expect(client.watch(TrackEventsDocument, OPEN_APP, () => undefined)).rejects.toThrow(TypeError);
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+describe('a wrong URL', () => {
+  test('is told with the status, after one request', async () => {
+    const { client, bodies } = connect({ url: `${both.gateway.url}/nothing` });
+    let sent = 0;
+    const html = connect({
+      fetch: async () => {
+        sent += 1;
+        return new Response('<h1>Not found</h1>', { status: 404 });
+      },
+    });
+    const error = await rejection(html.client.request(MobileScreenDocument, ME));
+    const message = `${both.gateway.url}/graphql responded with the status 404, but not as a gateway.`;
+    expect(error).toMatchObject({ code: 'NO_RESPONSE', retryable: false, outcome: undefined, message });
+    expect(sent).toBe(1);
+    expect(await rejection(client.request(MobileScreenDocument, ME))).toMatchObject({ retryable: false });
+    expect(bodies).toHaveLength(1);
+  });
+
+  test('that nobody answers at is in the message', async () => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed'));
+    const error = await rejection(connect({ fetch }).client.request(UpsertPlayerDocument, { input: ME }));
+    expect(error).toMatchObject({
+      message: `There was no response of ${both.gateway.url}/graphql.`,
+      outcome: 'UNKNOWN',
+      cause: { message: 'fetch failed' },
+    });
   });
 });
 
@@ -235,6 +310,17 @@ describe('the token', () => {
     const fixed = connect({ token: expired });
     expect(await rejection(fixed.client.request(MobileScreenDocument, ME))).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(fixed.bodies).toHaveLength(1);
+  });
+
+  test('that is no token, as the HTML of another page, is an error without a request; the next one asks again', async () => {
+    const texts = ['<!doctype html>\n<title>Sign in</title>', token(signer)];
+    const { client, bodies } = connect({ token: () => texts.shift() });
+    expect(await rejection(client.request(MobileScreenDocument, ME))).toMatchObject({
+      code: 'NO_TOKEN',
+      outcome: 'NOT_DONE',
+    });
+    expect(bodies).toHaveLength(0);
+    expect((await client.request(MobileScreenDocument, ME)).data.player?.id).toBe('p1');
   });
 
   test('that cannot be fetched is an error of its own; the next request asks again', async () => {

@@ -1,11 +1,9 @@
-// #region screen
 import { useQuery } from '@apollo/client/react';
 import { Screen as ScreenQuery } from './operations';
 
 export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
   const { data, loading } = useQuery(ScreenQuery, { variables: { playerUniqueId } });
   const player = data?.player;
-  // While it loads, and when there is nothing at all.
   if (!player) return <p>{loading ? 'Loading…' : 'Your rewards cannot be loaded now.'}</p>;
   return (
     <main>
@@ -20,4 +18,3 @@ export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
     </main>
   );
 }
-// #endregion screen

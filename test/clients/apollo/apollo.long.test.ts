@@ -6,6 +6,7 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createClient, gatewayErrors } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
+import { until } from '../../kit/until.ts';
 import { recordRequests, runScript, startGateway } from '../kit.ts';
 
 /* Apollo Client with the package's link and cache, against the built gateway. */
@@ -162,18 +163,18 @@ describe('while the coupons hang', () => {
     const screen = connect().watchQuery<{ me: { coupons: unknown; referralLink: unknown } | null }>({ query });
     const shown: ReturnType<typeof screen.getCurrentResult>[] = [];
     const subscription = screen.subscribe((result) => shown.push(result as (typeof shown)[number]));
-    const until = async (fits: () => boolean | undefined) => {
-      while (!fits()) await new Promise((resolve) => setTimeout(resolve, 20));
+    const shownAs = async (results: number) => {
+      await until(() => shown.length === results);
       return shown.at(-1);
     };
     const errorsOf = (error: unknown) => gatewayErrors(error).map(({ path }) => path?.join('.'));
-    const first = await until(() => shown.length === 2);
+    const first = await shownAs(2);
     expect(errorsOf(first?.error)).toEqual(['me.coupons', 'me.referralLink']);
     gateway.upstream.on('GET /player', 'usual');
-    const second = await until(() => shown.length === 3);
+    const second = await shownAs(3);
     expect([second?.data?.me?.coupons, errorsOf(second?.error)]).toEqual([null, ['me.coupons']]);
     gateway.upstream.on('GET /coupon', 'usual');
-    const third = await until(() => shown.length === 4);
+    const third = await shownAs(4);
     expect([errorsOf(third?.error), shown.map(({ loading }) => loading)]).toEqual([[], [true, false, false, false]]);
     subscription.unsubscribe();
   });
@@ -190,6 +191,111 @@ describe('while the coupons hang', () => {
     await gateway.upstream.received(2 + 3);
     expect(requests.sent.filter(({ query }) => query?.includes('query Screen'))).toHaveLength(1);
     subscription.unsubscribe();
+  });
+});
+
+describe('a list that has grown', () => {
+  /** A screen with coupons and friends of which two pages were read, and what waits for its state. */
+  async function open() {
+    const client = connect();
+    const screen = client.watchQuery({ query: app.ScreenWithFriends, variables: ME });
+    const checks = new Set<() => void>();
+    const subscription = screen.subscribe(() => {
+      for (const check of checks) check();
+    });
+    const player = () => screen.getCurrentResult().data?.player;
+    const names = () => player()?.referredFriendsConnection?.nodes?.map((friend) => friend?.displayName);
+    const shows = (fits: () => boolean) =>
+      new Promise<void>((resolve) => {
+        const check = () => fits() && resolve();
+        checks.add(check);
+        check();
+      });
+    await shows(() => names()?.length === 20);
+    const fetchMore = () =>
+      screen.fetchMore({
+        query: app.FriendsScrolling,
+        variables: { ...ME, after: player()?.referredFriendsConnection?.pageInfo?.endCursor ?? null },
+      });
+    await fetchMore();
+    await shows(() => names()?.length === 40);
+    return { client, screen, player, names, shows, fetchMore, close: () => subscription.unsubscribe() };
+  }
+  const friends = (count: number) => Array.from({ length: count }, (_, index) => `Friend ${index + 1}`);
+  afterEach(() => void gateway.upstream.on('GET /referrals', 'usual'));
+
+  test('has 40 friends after the coupons appeared by themselves, and goes on from there', async () => {
+    gateway.upstream.on('GET /coupon', { status: 500 });
+    const { player, names, shows, fetchMore, close } = await open();
+    expect([player()?.coupons, names()]).toEqual([null, friends(40)]);
+    gateway.upstream.on('GET /coupon', 'usual');
+    await shows(() => player()?.coupons?.length === 10);
+    expect(names()).toEqual(friends(40));
+    await fetchMore();
+    await shows(() => names()?.length === 60);
+    expect(names()).toEqual(friends(60));
+    expect(player()?.referredFriendsConnection?.pageInfo?.hasNextPage).toBe(false);
+    close();
+  });
+
+  test('has 40 friends after the screen was read again', async () => {
+    const { screen, names, close } = await open();
+    await screen.refetch();
+    expect(names()).toEqual(friends(40));
+    close();
+  });
+
+  test('begins anew when its first page is another one', async () => {
+    const { client, screen, names, shows, close } = await open();
+    const { data } = await connect().query({ query: app.ScreenWithFriends, variables: ME });
+    const list = data?.player?.referredFriendsConnection;
+    if (!data?.player || !list?.nodes) throw new Error('There are no friends');
+    const changed = { ...list, nodes: list.nodes.toReversed() };
+    const player = { ...data.player, referredFriendsConnection: changed };
+    client.writeQuery({ query: app.ScreenWithFriends, variables: ME, data: { ...data, player } });
+    await shows(() => names()?.[0] === 'Friend 20');
+    expect(names()).toEqual(friends(20).toReversed());
+    await screen.refetch();
+    await shows(() => names()?.[0] === 'Friend 1');
+    expect(names()).toEqual(friends(20));
+    close();
+  });
+
+  test('keeps its pages when the next one fails, with the error for the caller', async () => {
+    const { names, fetchMore, close } = await open();
+    gateway.upstream.on('GET /referrals', { status: 500 });
+    await expect(fetchMore()).rejects.toMatchObject({ errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] });
+    expect(names()).toEqual(friends(40));
+    close();
+  });
+
+  test('is null, not empty, when its first page fails', async () => {
+    gateway.upstream.on('GET /referrals', { status: 500 });
+    const { data } = await connect().query({ query: app.ScreenWithFriends, variables: ME });
+    expect(data?.player?.referredFriendsConnection).toBeNull();
+    const client = connect();
+    await client.query({ query: app.ScreenWithFriends, variables: ME });
+    expect(client.readQuery({ query: app.ScreenWithFriends, variables: ME })?.player).toMatchObject({
+      referredFriendsConnection: null,
+    });
+  });
+
+  test('a part that another query has brought is not asked for again', async () => {
+    gateway.upstream.on('GET /coupon', { status: 500 });
+    const { client, player, names, shows, close } = await open();
+    gateway.upstream.on('GET /coupon', 'usual');
+    await client.query({ query: app.Coupons, variables: ME, fetchPolicy: 'network-only' });
+    await shows(() => player()?.coupons?.length === 10);
+    const before = requests.sent.length;
+    // Another screen is asked for the second time: the time of this one is over.
+    gateway.upstream.on('GET /coupon', { status: 500 });
+    const other = connect().watchQuery({ query: app.Screen, variables: ME });
+    const subscription = other.subscribe(() => {});
+    while (requests.sent.length < before + 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(requests.sent.filter(({ query }) => query?.includes('query ScreenWithFriends'))).toHaveLength(1);
+    expect(names()).toEqual(friends(40));
+    subscription.unsubscribe();
+    close();
   });
 });
 
@@ -259,7 +365,8 @@ describe('persisted queries', () => {
     const trusting = connect({ ...options, persisted });
     expect((await trusting.query({ query: app.Screen, variables: ME })).data?.player?.id).toBe('p1');
     const plain = createClient({ ...options, persisted: true });
-    const { data } = await plain.request(app.FriendsText, { ...ME, page: 2 });
+    const { FriendsText } = await import('./persisted.ts');
+    const { data } = await plain.request(FriendsText, { ...ME, page: 2 });
     expect(data.player?.referredFriends?.nodes[0]?.displayName).toBe('Friend 21');
     expect(requests.sent.map(({ query, status }) => [query, status])).toEqual(Array(2).fill([undefined, 200]));
 

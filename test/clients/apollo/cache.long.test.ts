@@ -3,6 +3,7 @@ import { ApolloClient, type DocumentNode, InMemoryCache, type ObservableQuery } 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { OperationTypeNode, parse } from 'graphql';
+import { until } from '../../kit/until.ts';
 import { recordRequests, startDemo } from '../kit.ts';
 
 /* The example queries of schema/operations/ in one cache, each of them watched as an open screen watches it. */
@@ -23,8 +24,8 @@ afterAll(() => demo?.stop());
 
 /** Resolves when no watched query waits for the gateway. */
 async function settled(watched: ObservableQuery[], isIdle: () => boolean): Promise<void> {
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (!isIdle() || watched.some((query) => query.getCurrentResult().loading));
+  await new Promise((resolve) => setImmediate(resolve));
+  await until(() => isIdle() && !watched.some((query) => query.getCurrentResult().loading));
 }
 
 test.each([

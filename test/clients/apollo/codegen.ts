@@ -12,7 +12,6 @@ const config: CodegenConfig = {
         useTypeImports: true,
         enumsAsTypes: true,
         defaultScalarType: 'unknown',
-        // As they are in JSON. A date stays a text until it is shown.
         scalars: {
           Date: 'string',
           DateTime: 'string',

@@ -1,6 +1,5 @@
-import { TypedDocumentString } from '@referral-gateway/client';
+// #region operations
 import { graphql } from './generated';
-import type { FriendsPageQuery, FriendsPageQueryVariables } from './generated/graphql';
 
 export const Screen = graphql(`
   query Screen($playerUniqueId: ID!) {
@@ -12,6 +11,7 @@ export const Screen = graphql(`
     }
   }
 `);
+// #endregion operations
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
@@ -23,7 +23,7 @@ export const Track = graphql(`
   }
 `);
 
-/** One list that grows: `fetchMore({ variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
+/** One list that grows: `fetchMore({ query, variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
 export const FriendsScrolling = graphql(`
   query FriendsScrolling($playerUniqueId: ID!, $after: String) {
     player(playerUniqueId: $playerUniqueId) {
@@ -32,6 +32,21 @@ export const FriendsScrolling = graphql(`
         totalCount
         pageInfo { hasNextPage endCursor }
         edges { node { id displayName status } }
+      }
+    }
+  }
+`);
+
+/** A screen with a list: its first page, and another part that can be missing. */
+export const ScreenWithFriends = graphql(`
+  query ScreenWithFriends($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      coupons { id code }
+      referredFriendsConnection(first: 20) {
+        totalCount
+        pageInfo { hasNextPage endCursor }
+        nodes { id displayName status }
       }
     }
   }
@@ -60,11 +75,6 @@ export const Links = graphql(`
     }
   }
 `);
-
-/** As `documentMode: 'string'` of the code generator writes it, with the hash of `persistedDocuments`. */
-export const FriendsText = new TypedDocumentString<FriendsPageQuery, FriendsPageQueryVariables>('', {
-  hash: Reflect.get(FriendsPage, '__meta__')?.hash,
-});
 
 export const Rename = graphql(`
   mutation Rename($input: UpsertPlayerInput!) {

@@ -6,6 +6,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { respond } from '@referral-gateway/client/testing';
 import { chromium } from 'playwright-core';
 import { executablePath } from '../../kit/chromium.ts';
 import { startDemo } from '../kit.ts';
@@ -169,16 +170,20 @@ describe('in an empty project', () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
+    let isDown = false;
     await page.route('**/*', async (route) => {
-      const { pathname, search } = new URL(route.request().url());
+      const { pathname } = new URL(route.request().url());
       if (pathname === '/session') return route.fulfill({ body: 'a-token' });
       if (pathname === '/graphql') {
-        const body = route.request().postData();
-        const response = await fetch(`${demo.url}/graphql${search}`, {
-          method: route.request().method(),
-          headers: { 'content-type': 'application/json', 'apollo-require-preflight': 'true' },
-          body,
-        });
+        // As the recipe of the README reads a request: a POST, and nothing in the URL.
+        const operation = route.request().postDataJSON();
+        if (isDown) {
+          const { body, ...response } = respond('demo-no-friends', operation.query, operation.variables);
+          return route.fulfill({ status: response.status, headers: response.headers, body: JSON.stringify(body) });
+        }
+        const body = JSON.stringify(operation);
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(`${demo.url}/graphql`, { method: 'POST', headers, body });
         return route.fulfill({ status: response.status, json: await response.json() });
       }
       const file = join(project, 'dist', pathname === '/' ? 'index.html' : pathname);
@@ -189,6 +194,18 @@ describe('in an empty project', () => {
     await page.goto('http://localhost/');
     for (const text of [/^Demo Player: coupons \d+/, /^Apollo: \d+ coupons/, /^urql: \d+ coupons/]) {
       await page.getByText(text).waitFor();
+    }
+    for (const name of ['Apollo', 'urql']) {
+      await page.getByText(`${name}: 10 friends`).waitFor();
+      await page.getByRole('button', { name: `More of ${name}` }).click();
+      await page.getByText(`${name}: 20 friends`).waitFor();
+      isDown = true;
+      await page.getByRole('button', { name: `More of ${name}` }).click();
+      await page.getByText('More friends cannot be loaded now.').waitFor();
+      expect(await page.getByText(`${name}: 20 friends`).count()).toBe(1);
+      isDown = false;
+      if (name === 'Apollo') await page.getByRole('button', { name: `More of ${name}` }).click();
+      await page.getByText(`${name}: 30 friends`).waitFor();
     }
     expect(complaints).toEqual([]);
     await browser.close();

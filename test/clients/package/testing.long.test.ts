@@ -1,17 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   CouponsDocument,
   createClient,
-  FriendsConnectionDocument,
+  DeletePlayerDocument,
   type GatewayResponse,
   MobileScreenDocument,
   TrackEventsDocument,
+  UpsertPlayerDocument,
 } from '@referral-gateway/client';
 import { respond, STATES, type State, type StateResponse } from '@referral-gateway/client/testing';
 import { buildSchema, execute, parse } from 'graphql';
-import { runScript, startGateway } from '../kit.ts';
+import { runScript, startDemo, startGateway } from '../kit.ts';
 
 /* The responses of /testing: valid for the schema, and those of the built gateway. */
 
@@ -53,53 +54,71 @@ async function problems(text: string, variableValues: object, { data }: GatewayR
   return JSON.stringify(result.data) === JSON.stringify(data) ? (result.errors ?? []) : [result];
 }
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let token: string;
-beforeAll(async () => {
-  gateway = await startGateway({ REST_TIMEOUT_MS: '400' });
-  token = await gateway.token('--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app');
-}, 60_000);
-afterAll(() => gateway?.close());
-afterEach(() => {
-  for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals', 'POST /event'] as const) {
-    gateway.upstream.on(endpoint, 'usual');
-  }
-});
-
-const FAILS = { status: 503 };
-const THROTTLED = { status: 429, headers: { 'retry-after': '1' } };
-const TRACK = { input: { playerUniqueId: 'p1', events: [{ name: 'open_app' }] } };
-const ALL = ['GET /player', 'GET /coupon', 'GET /referrals'] as const;
-
-test.each<[State, () => void, text: string, variables?: Record<string, unknown>]>([
-  ['demo-slow-coupons', () => gateway.upstream.on('GET /coupon', { fault: 'hang' }), String(MobileScreenDocument)],
-  ['demo-no-coupons', () => gateway.upstream.on('GET /coupon', FAILS), String(MobileScreenDocument)],
-  ['demo-no-friends', () => gateway.upstream.on('GET /referrals', FAILS), String(MobileScreenDocument)],
-  [
-    'demo-throttled',
-    () => ALL.forEach((one) => void gateway.upstream.on(one, THROTTLED)),
-    String(MobileScreenDocument),
-  ],
-  ['demo-lost-event', () => gateway.upstream.on('POST /event', { fault: 'hang' }), String(TrackEventsDocument), TRACK],
-  [
-    'demo-event-then-down',
-    () => ALL.forEach((one) => void gateway.upstream.on(one, FAILS)),
-    String(TrackEventsDocument),
-    TRACK,
-  ],
-  ['demo-player', () => undefined, String(FriendsConnectionDocument)],
-  ['expired-token', () => undefined, String(CouponsDocument)],
-])('%s is what the gateway responds', async (state, break_, query, variables = { playerUniqueId: 'p1' }) => {
-  break_();
-  const authorization = `Bearer ${state === 'expired-token' ? gateway.expired() : token}`;
-  const real = await fetch(gateway.uri, {
+/** Responds to an operation as a gateway does. */
+async function post(url: string, query: string, variables: object, token?: string) {
+  const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization },
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify({ query, variables }),
   });
-  const body: GatewayResponse = JSON.parse(await real.text());
-  const made = respond(state, query, variables);
-  expect({ status: made.status, ...outline(made) }).toEqual({ status: real.status, ...outline({ body }) });
+  const body: GatewayResponse = JSON.parse(await response.text());
+  return { status: response.status, ...outline({ body }) };
+}
+
+describe('the demo of `npm start`', () => {
+  let demo: Awaited<ReturnType<typeof startDemo>>;
+  beforeAll(async () => {
+    demo = await startDemo();
+  }, 60_000);
+  afterAll(() => demo?.stop());
+
+  const SCREEN = `query Screen($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id attributes { displayName } coupons { id isUsed isExpired } referredFriends { total totalActive totalPending count hasNextPage }
+    }
+  }`;
+  const track = (playerUniqueId: string, name = 'check_in') => ({ input: { playerUniqueId, events: [{ name }] } });
+  const ofDemo = STATES.filter((state) => state.startsWith('demo-'));
+
+  test.each<[State, text: string, variables: Record<string, unknown>]>([
+    ...ofDemo.map((state): [State, string, Record<string, unknown>] => [state, SCREEN, { playerUniqueId: state }]),
+    ...(['demo-player', 'demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const).map(
+      (state): [State, string, Record<string, unknown>] => [state, String(TrackEventsDocument), track(state)],
+    ),
+    ['invalid-input', String(TrackEventsDocument), track('demo-player', ' ')],
+    ['invalid-input', String(UpsertPlayerDocument), { input: { playerUniqueId: ' ' } }],
+    ['invalid-input', String(DeletePlayerDocument), { input: { playerUniqueId: ' ' } }],
+  ])('responds as %s', async (state, query, variables) => {
+    const { status, ...made } = respond(state, query, variables);
+    expect({ status, ...outline(made) }).toEqual(await post(`${demo.url}/graphql`, query, variables));
+  });
+});
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+}, 60_000);
+afterAll(() => gateway?.close());
+
+test.each<[State, token: () => Promise<string> | string, text: string, variables: Record<string, unknown>]>([
+  ['expired-token', () => gateway.expired(), String(CouponsDocument), { playerUniqueId: 'p1' }],
+  [
+    'forbidden',
+    () => gateway.token('--sub', 'p1', '--scopes', 'players:read referrals:read'),
+    String(MobileScreenDocument),
+    { playerUniqueId: 'p1' },
+  ],
+  [
+    'forbidden',
+    () => gateway.token('--sub', 'p1', '--scopes', 'players:read coupons:read'),
+    String(TrackEventsDocument),
+    { input: { playerUniqueId: 'p1', events: [{ name: 'open_app' }] } },
+  ],
+])('%s is what the gateway responds', async (state, token, query, variables) => {
+  const real = await post(gateway.uri, query, variables, await token());
+  const { status, ...made } = respond(state, query, variables);
+  const { lengths: _, ...shape } = outline(made);
+  expect({ status, ...shape }).toEqual({ status: real.status, missing: real.missing, errors: real.errors });
 });
 
 test('rate-limited is what the gateway responds', async () => {
@@ -117,22 +136,27 @@ test('rate-limited is what the gateway responds', async () => {
   const refused = responses.find(({ status }) => status !== 200);
   const body: GatewayResponse = JSON.parse((await refused?.text()) ?? '{}');
   const made = respond('rate-limited', '{ me { id } }');
-  expect({ status: made.status, ...outline(made) }).toEqual({ status: refused?.status, ...outline({ body }) });
+  const { errors } = outline(made);
+  expect(made.status).toBe(refused?.status);
+  // A window's rest.
+  expect(outline({ body }).errors).toEqual(errors?.map((error) => ({ ...error, retryAfterMs: expect.any(Number) })));
   expect(made.headers['retry-after']).toBe(refused?.headers.get('retry-after'));
   await limited.close();
 });
 
-/** What a program can tell of a response: the parts that are null, and what its errors say. */
+/** What a program can tell of a response: the parts that are null, how many there are, and what its errors say. */
 function outline({ body }: Pick<StateResponse<unknown>, 'body'>) {
   const text = JSON.stringify(body.data ?? null);
+  const numbers = /"(?:total\w*|count)":\d+|"is(?:Used|Expired)":true|"userErrors":\[[^\]]+\]|"id":null/g;
   return {
+    lengths: [text.match(/"isUsed"/g)?.length, ...(text.match(numbers) ?? []).sort()],
     missing: ['player', 'coupons', 'referredFriends', 'trackEvents'].filter((name) => text.includes(`"${name}":null`)),
     errors: body.errors?.map(({ path, extensions: { code, retryable, outcome, retryAfterMs } = {} }) => ({
       path,
       code,
       retryable,
       outcome,
-      hasPause: retryAfterMs !== undefined,
+      retryAfterMs,
     })),
   };
 }

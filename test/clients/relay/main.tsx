@@ -1,13 +1,13 @@
-// #region main
 import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { Environment, Network, RecordSource, Store } from 'relay-runtime';
 import { Screen } from './Screen';
+import { fetchToken } from './session';
 
-const token = async () => (await fetch('/session', { method: 'POST' })).text();
+const url = 'https://gateway.example/graphql';
 const environment = new Environment({
-  network: Network.create(createGatewayFetch({ url: 'https://gateway.example/graphql', token })),
+  network: Network.create(createGatewayFetch({ url, token: fetchToken })),
   store: new Store(new RecordSource()),
 });
 
@@ -18,4 +18,3 @@ export const App = () => (
     </Suspense>
   </RelayEnvironmentProvider>
 );
-// #endregion main

@@ -130,7 +130,11 @@ test('while the coupons hang the rest is shown before they are asked for again, 
   const rendered = await open(Screen, async () => token);
   const text = () => JSON.stringify(rendered.toJSON());
   const shows = async (wanted: string) => {
-    while (!text().includes(wanted)) await act(() => new Promise((resolve) => setImmediate(resolve)));
+    const until = performance.now() + 30_000;
+    while (!text().includes(wanted)) {
+      await act(() => new Promise((resolve) => setImmediate(resolve)));
+      if (performance.now() > until) throw new Error(`Never shown: ${wanted}`);
+    }
   };
   await shows('Your coupons cannot be loaded now.');
   expect(text()).toContain('Player p1');

@@ -1,4 +1,3 @@
-// #region vite
 import babel from '@rolldown/plugin-babel';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
@@ -8,13 +7,4 @@ const relay = ['relay', { eagerEsModules: true, artifactDirectory: './generated'
 export default defineConfig({
   // Neither Vite nor its plugin for React runs Babel: without this, `graphql` throws in the browser.
   plugins: [babel({ plugins: [relay] }), react()],
-  // #endregion vite
-  // For the test alone: modules that it imports, in the place of an application.
-  logLevel: 'warn',
-  build: {
-    outDir: 'generated/built',
-    minify: false,
-    lib: { entry: ['Friends.tsx', 'Screen.tsx'], formats: ['es'] },
-    rollupOptions: { external: /^(react|react-relay|relay-runtime)(\/|$)/ },
-  },
 });

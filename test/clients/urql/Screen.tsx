@@ -1,34 +1,24 @@
-import { gatewayExchanges } from '@referral-gateway/client/urql';
-import { Client, Provider, useQuery } from 'urql';
-import { Coupons } from './operations';
+import { useQuery } from 'urql';
+import { graphql } from './operations';
 
-const fetchToken = async () => (await fetch('/session', { method: 'POST' })).text();
-const client = new Client({
-  url: 'https://gateway.example/graphql',
-  exchanges: gatewayExchanges({ token: fetchToken }),
-});
+const ScreenQuery = graphql(`
+  query Screen($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      attributes { displayName }
+      coupons(filter: { usableNow: true }) { id code }
+    }
+  }
+`);
 
-// #region screen
-function Screen({ playerUniqueId }: { playerUniqueId: string }) {
-  const [{ data, fetching }] = useQuery({ query: Coupons, variables: { playerUniqueId } });
+export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
+  const [{ data, fetching }] = useQuery({ query: ScreenQuery, variables: { playerUniqueId } });
   const player = data?.player;
   if (!player) return <p>{fetching ? 'Loading…' : 'Your rewards cannot be loaded now.'}</p>;
   return (
     <main>
       <h1 dir="auto">{player.attributes?.displayName?.trim() || 'My rewards'}</h1>
-      {!player.coupons && <p role="alert">Your coupons cannot be loaded now.</p>}
-      <ul>
-        {player.coupons?.map(({ id, code }, index) => (
-          <li key={id ?? index}>{code}</li>
-        ))}
-      </ul>
+      {player.coupons ? <p>{player.coupons.length} coupons</p> : <p role="alert">Your coupons cannot be loaded now.</p>}
     </main>
   );
 }
-// #endregion screen
-
-export const App = () => (
-  <Provider value={client}>
-    <Screen playerUniqueId="demo-player" />
-  </Provider>
-);

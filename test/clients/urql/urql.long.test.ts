@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { gatewayExchanges } from '@referral-gateway/client/urql';
 import { Client, type OperationResult } from '@urql/core';
 import type { ResultOf } from 'gql.tada';
-import { recordRequests, runScript, startGateway } from '../kit.ts';
+import { recordRequests, runScript, startDemo, startGateway } from '../kit.ts';
 import { Coupons, Friends, FriendsPersisted, graphql, Remove, Rename, Track } from './operations.ts';
 
 /* urql with the package's exchanges, graphcache among them, and gql.tada, against the built gateway. */
@@ -47,7 +47,7 @@ const connect = (options: Options = { token: () => token }) =>
 
 test('the snippets have correct types', () => runScript('urql', 'types'), 60_000);
 
-test('an expired token is replaced by one new token, with the GET requests that urql sends by default', async () => {
+test('an expired token is replaced by one new token, and nothing of an operation is in a URL', async () => {
   const fetched = [gateway.expired(), token];
   const client = connect({ token: async () => fetched.shift() });
   const links = graphql(
@@ -58,8 +58,17 @@ test('an expired token is replaced by one new token, with the GET requests that 
     ['de', 'fr', 'it'].map((lang) => [`https://refer.example/r/p1?lang=${lang}`, undefined]),
   );
   expect(fetched).toEqual([]);
-  expect(requests.sent.map(({ method }) => method)).toEqual(Array(requests.sent.length).fill('GET'));
+  expect(requests.sent.map(({ method }) => method)).toEqual(Array(requests.sent.length).fill('POST'));
 });
+
+test('the open gateway of `npm start` needs no token', async () => {
+  const demo = await startDemo();
+  const client = new Client({ url: `${demo.url}/graphql`, exchanges: gatewayExchanges({}) });
+  const { data, error } = await client.query(Coupons, { playerUniqueId: 'demo-player' }).toPromise();
+  expect([data?.player?.id, error]).toEqual(['demo-player', undefined]);
+  expect(requests.sent.map(({ method, status }) => [method, status])).toEqual([['POST', 200]]);
+  await demo.stop();
+}, 60_000);
 
 test('graphcache stores a whole player without a warning, and each type that has an id by it', async () => {
   const client = connect();
