@@ -3,7 +3,8 @@
  * operation that is refused before it is charged counts as one unit. The same requests without a token are not charged at all,
  * so their time is that of one request.
  *
- *   npm run bench:cost            a table, the dearest shapes first; fails when one costs more than its bound
+ *   npm run bench:cost                    a table, the dearest shapes first; fails when one costs more than its bound
+ *   npm run bench:cost -- --only events   the shapes with that in their names
  *
  * Needs nginx for the REST service, as `npm run bench` does. Only the limits of operations are raised, so that the requests of
  * one shape do not meet them; sizes have their defaults.
@@ -11,6 +12,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { startOurs, tokenOf } from './processes.mjs';
 import { SHAPES } from './shapes.mjs';
@@ -19,7 +21,7 @@ import { headersOf } from './workloads.mjs';
 
 const MAX_UNIT_MS = 2.5;
 const MAX_TOKENLESS_MS = 2;
-const WARM_UP = 60;
+const WARM_UP = 150;
 const REQUESTS = 120;
 const ROUNDS = 3;
 const PARALLEL = 8;
@@ -31,6 +33,10 @@ const UNLIMITED = Object.fromEntries(
     ],
   ),
 );
+
+const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
+const shapes = Object.entries(SHAPES).filter(([name]) => name.includes(only));
+if (shapes.length === 0) throw new Error(`no shape has "${only}" in its name`);
 
 const temporary = await mkdtemp(join(tmpdir(), 'cost-'));
 // A worker of nginx is another user when it is started as root.
@@ -45,8 +51,10 @@ const tokenFor = (name, { token }) =>
   token === 'own' ? tokenOf('own', '') : tokenOf(name, 'any-player events:write players:write figures:write');
 let dear = 0;
 try {
+  // The code of all shapes is compiled before one of them is measured.
+  for (const [name, shape] of shapes) await sendAll(shape, await tokenFor(`before ${name}`, shape), WARM_UP);
   const rows = [];
-  for (const [name, shape] of Object.entries(SHAPES)) {
+  for (const [name, shape] of shapes) {
     const token = await tokenFor(name, shape);
     const units = await unitsOf(shape, token);
     const requestMs = await cpuMs(shape, token);

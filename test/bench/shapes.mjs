@@ -50,6 +50,13 @@ export const SHAPES = {
   },
   'a node': { query: 'query ($id: ID!) { node(id: $id) { id ... on Player { attributes { displayName } } } }' },
   '50 players': { query: many(profile), variables: { ids: ids(50) } },
+  '200 players, ids alone': {
+    query: `{ ${times(4, (n) => `a${n}: players(playerUniqueIds: ${JSON.stringify(ids(200).slice(50 * n, 50 * n + 50))}) { id }`)} }`,
+  },
+  '30 pages of friends': {
+    query: `{ me { ${times(30, (n) => `p${n}: referredFriends(page: ${1 + n * 40}, limit: 3) { count }`)} } }`,
+  },
+  '45 pages of 45 players': { query: many('referredFriends(limit: 1) { total }'), variables: { ids: ids(45) } },
   '50 players, coupons': { query: many('id coupons { code value }'), variables: { ids: ids(50) } },
   '50 players, 50 friends each': {
     query: many('id referredFriends(limit: 50) { total }'),
@@ -62,6 +69,9 @@ export const SHAPES = {
     query: one(
       `referredFriendsConnection(first: 200) { totalCount pageInfo { endCursor } edges { cursor node { ${friend} } } }`,
     ),
+  },
+  '30 cursors of deleted friends': {
+    query: `{ me { ${times(30, (n) => `c${n}: referredFriendsConnection(first: 1, after: "${Buffer.from(JSON.stringify([200 * n + 199, 'gone', 100_000])).toString('base64url')}") { totalCount }`)} } }`,
   },
   "20 friends' players": {
     query: one('referredFriends(limit: 20) { nodes { player { attributes { displayName } } } }'),
@@ -104,6 +114,10 @@ export const SHAPES = {
   'an upsert': {
     query: upsert,
     variables: { input: { playerUniqueId: 'p1', attributes: { displayName: 'A', tags: ['b'] } } },
+  },
+  '20 upserts': {
+    query: `mutation ($input: UpsertPlayerInput!) { ${times(20, (n) => `u${n}: upsertPlayer(input: $input) { serviceId }`)} }`,
+    variables: { input: { playerUniqueId: 'p1', attributes: { displayName: 'A' } } },
   },
   'an upsert with long texts': {
     query: upsert,

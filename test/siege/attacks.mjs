@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { client, head, keepOpen, open, pace, request } from './wire.mjs';
+import { client, clients, head, keepOpen, open, pace, request } from './wire.mjs';
 
 const BODY_BYTES = 256 * 1_024;
 /** So many bytes in chunks of one. */
@@ -54,6 +54,17 @@ export const attacks = {
   manyKeysWithoutToken: (target) => paced(50, always(MANY_KEYS))({ ...target, authorization: undefined }),
   silentBodies: silentBodies(false),
   silent: (target) => keepOpen(target, 1_500, () => {}, 3_000),
+  /** Ever new connections that send half a request and go: Node accepts one in each turn of its event loop. */
+  newConnections: (target) =>
+    keepOpen(
+      target,
+      1_000,
+      (socket) => {
+        socket.write(`${head({ headers: ['Content-Length: 100'] })}{`);
+        setTimeout(() => socket.destroy(), 50);
+      },
+      4_000,
+    ),
   badTokens(target) {
     const send = client({ ...target, authorization: undefined });
     const headers = (number) => ({ authorization: `Bearer ${'x'.repeat(40)}.${number}.bad` });
@@ -209,19 +220,26 @@ export const attacks = {
   async longTexts(target) {
     const texts = 'displayName firstName lastName email mobile city country';
     const query = `query Texts { me { ${range(30, (n) => `a${n}: attributes { ${texts} }`).join(' ')} } }`;
-    const send = client({ ...target, authorization: target.tokens.longTexts }, 160);
-    // 50 a second, which is what a player may send.
-    for (;;) await Promise.all([...range(160, () => send({ query })), sleep(3_200)]);
+    const send = clients({ ...target, authorization: target.tokens.longTexts }, 160);
+    // Again after a second: what is more than the token's 50 a second in the long run gets 429.
+    for (;;) await Promise.all([...range(160, () => send({ query })), sleep(1_000)]);
+  },
+  /** Documents of 900 characters, each sent often enough to be compiled, by four players at their rate. */
+  compiledDocuments(target) {
+    const senders = target.tokens.players.map((authorization) => client({ ...target, authorization }));
+    const query = (number) =>
+      `query C${number} { ${range(20, (n) => `c${number}x${n}: me { id attributes { displayName } }`).join(' ')} }`;
+    return pace(100, (number) => senders[number % senders.length]({ query: query(Math.floor(number / 55)) }));
   },
   /** New idempotency keys. */
   idempotencyKeys: paced(50, (number) => ({
     query: `mutation Keyed($k: String) { trackEvents(input: { playerUniqueId: "attacker", idempotencyKey: $k, events: [{ name: "a" }] }) { eventNames } }`,
     variables: { k: `key-${number}` },
   })),
-  /** Two callers, 1,000 requests at once. */
+  /** Two callers, 1,000 requests at once, every two seconds. */
   async bursts(target) {
     const senders = [target.authorization, target.tokens.other].map((authorization) =>
-      client({ ...target, authorization }, 500),
+      clients({ ...target, authorization }, 500),
     );
     const query = '{ me { id referralLink coupons { code } referredFriends(limit: 50) { nodes { displayName } } } }';
     for (;;) {

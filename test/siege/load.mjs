@@ -7,6 +7,8 @@ import { client } from './wire.mjs';
 const CLIENTS = 1_500;
 const TIMES_CAPACITY = 5;
 const PEAK_CONNECTIONS = 64;
+/** How much the peak may vary. */
+const NOISE = 0.25;
 /** Work for the gateway, little for this process. */
 const QUERY =
   'query Load($id: ID!) { player(playerUniqueId: $id) { id referredFriends(limit: 50) { total nodes { playerUniqueId displayName email joinDate status } } } }';
@@ -63,10 +65,13 @@ export async function retryingClients(upstream) {
     await sleep(2_000);
     const after = await peak();
     const share = (figure) => (2 * loaded[figure]) / (before[figure] + after[figure]);
-    const [rate, byCpu] = [share('perSecond'), share('perCpuSecond')].map((value) => `${(100 * value).toFixed(0)} %`);
+    const [rate, cpu] = [share('perSecond'), share('perCpuSecond')].map((value) => `${(100 * value).toFixed(0)} %`);
+    // Where the peak itself varies, nothing is known but the CPU time of one response.
+    const byCpu = Math.abs(before.perSecond - after.perSecond) > (NOISE * (before.perSecond + after.perSecond)) / 2;
     return {
-      ok: share('perSecond') >= 0.7 || share('perCpuSecond') >= 0.7,
-      seen: `${rate} of ${before.perSecond.toFixed(0)}/s (${byCpu} by CPU time), ${loaded.refused.toFixed(0)} refusals/s, ${loaded.lost} lost, p99 ${loaded.p99.toFixed(0)} ms`,
+      ok: share('perSecond') >= 0.7 || (byCpu && share('perCpuSecond') >= 0.7),
+      byCpu,
+      seen: `${rate} of ${before.perSecond.toFixed(0)}/s (${cpu} by CPU time), ${loaded.refused.toFixed(0)} refusals/s, ${loaded.lost} lost, p99 ${loaded.p99.toFixed(0)} ms`,
     };
   });
 }

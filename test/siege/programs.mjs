@@ -29,21 +29,17 @@ export function own(child) {
 }
 
 const secret = randomBytes(32).toString('hex');
-export const ISSUER = 'https://login.example';
-export const AUDIENCE = 'referral-gateway';
+const ISSUER = 'https://login.example';
+const AUDIENCE = 'referral-gateway';
 
 const WHAT = 'players:read players:write coupons:read referrals:read contacts:read events:write';
 const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The claims of a token. */
-export function claims(sub, scope = WHAT) {
-  const now = Math.floor(Date.now() / 1_000);
-  return { iss: ISSUER, aud: AUDIENCE, sub, scope, iat: now, exp: now + 3_600 };
-}
-
 /** A token of a player; with `any-player` for a server. */
-export function token(sub, scope) {
-  const input = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims(sub, scope))}`;
+export function token(sub, scope = WHAT) {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub, scope, iat: now, exp: now + 3_600 };
+  const input = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
@@ -54,6 +50,7 @@ export const tokens = {
   server: bearer('a shop', `${WHAT} any-player`),
   servers: Array.from({ length: 32 }, (_, index) => bearer(`shop-${index}`, `${WHAT} any-player`)),
   other: bearer('another attacker'),
+  players: Array.from({ length: 4 }, (_, index) => bearer(`player-${index}`)),
   withoutCoupons: bearer('attacker', 'players:read'),
   oneEvent: bearer('attacker', 'events:write:event-0'),
   longTexts: bearer('long-texts'),
@@ -72,11 +69,6 @@ export async function startUpstream() {
   return {
     url: `http://127.0.0.1:${port}`,
     become: (changes) => child.send(changes),
-    async events() {
-      child.send('events');
-      const [{ events }] = await once(child, 'message');
-      return events;
-    },
     stop: () => end(child),
   };
 }

@@ -18,6 +18,7 @@ export const ATTACKS = [
   { name: 'JSON of 20,000 keys without a token', attack: 'manyKeysWithoutToken', victim: NOBODY },
   { name: '1,050 heads with {, then silence', attack: 'silentBodies', victim: NOBODY },
   { name: '1,500 silent connections', attack: 'silent', victim: NOBODY },
+  { name: '4,000 new connections a second', attack: 'newConnections', victim: NOBODY },
   { name: '100 bad tokens a second', attack: 'badTokens', victim: NOBODY },
   { name: 'endless bodies after their refusal', attack: 'floodAfterRefusal', victim: NOBODY },
   { name: '1,500 requests in one write', attack: 'pipelined', victim: NOBODY },
@@ -45,6 +46,7 @@ export const ATTACKS = [
   { name: '13,000 line breaks, 100 rejected fields', attack: 'locatedErrors', victim: CALLER },
   { name: '20 aliases of trackEvents with 330 names', attack: 'eventNames', victim: CALLER },
   { name: '160 times 30 aliases of seven long texts', attack: 'longTexts', victim: CALLER },
+  { name: 'documents that are compiled', attack: 'compiledDocuments', victim: CALLER, attackMs: 20_000 },
   { name: 'new idempotency keys', attack: 'idempotencyKeys', victim: CALLER },
   { name: 'two callers, 1,000 requests at once', attack: 'bursts', victim: CALLER },
 ];
@@ -55,25 +57,7 @@ export const CHECKS = [
     limit: 'alive, RSS + 150 MB, 70 % of the rate',
     check: checks.compiledDocuments,
   },
-  { name: 'bad tokens beside remembered ones', limit: '100 of 100 answered', check: checks.badTokensBesideGoodOnes },
-  {
-    name: 'a key server that fails',
-    limit: '503 retryable, at most 5 fetches, unready, back within 40 s',
-    check: (up) => checks.keyServerLost(up, 'fails'),
-  },
-  {
-    name: 'a key server that hangs',
-    limit: '503 retryable, at most 5 fetches, unready, back within 40 s',
-    check: (up) => checks.keyServerLost(up, 'hangs'),
-  },
-  {
-    name: 'a key server that is lost later',
-    limit: 'new tokens answered, 5 fetches',
-    check: checks.keyServerLostLater,
-  },
-  { name: 'one 429 with Retry-After: 3600', limit: 'no other player is affected', check: checks.longPause },
   { name: 'resets in the log', limit: 'no line at error, no INTERNAL_SERVER_ERROR', check: checks.resetsInTheLog },
   { name: 'bursts, REST service of 1 s', limit: 'an eighth of the slots per caller', check: checks.slowUpstreamBurst },
-  { name: '3,000 keys of other callers', limit: 'an order is sent once', check: checks.keysOfOthers },
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];

@@ -1,7 +1,8 @@
 /*
  * Attacks on the built gateway in production form: `npm run siege`, or `npm run siege -- --only chunks` for the rows with
  * that in their names, `--place direct` or `nginx` for one place. Everything happens on the loopback, within bounds, and ends by
- * itself. A row that does not hold is repeated once, since other programs share the machine; exit code 1 when it fails twice.
+ * itself. A row that does not hold, or that holds by CPU time alone because the machine was busy, is repeated once; exit code 1
+ * when it fails twice.
  */
 import { parseArgs } from 'node:util';
 import { behindNginx, direct } from './duel.mjs';
@@ -20,16 +21,17 @@ const rows = [
   ...CHECKS.map((row) => ({ ...row, place: 'direct' })),
 ].filter((row) => (only === undefined || row.name.includes(only)) && (place === undefined || row.place === place));
 
-/** Prints one line for a row. Returns whether it holds. */
+/** Prints one line for a row. Returns its last result. */
 async function run({ name, place, limit, check }) {
   const upstream = await startUpstream();
   try {
     for (let attempt = 1; ; attempt += 1) {
       const result = await check(upstream);
       const again = attempt > 1 ? ` (try ${attempt})` : '';
-      const word = result.ok ? 'holds ' : attempt < TRIES ? 'again ' : 'BROKEN';
+      const isClear = result.ok && !result.byCpu;
+      const word = isClear ? 'holds ' : attempt < TRIES ? 'again ' : result.ok ? 'by CPU' : 'BROKEN';
       console.log(`${word} | ${place.padEnd(6)} | ${name} | ${result.limit ?? limit} | ${result.seen}${again}`);
-      if (result.ok || attempt === TRIES) return result.ok;
+      if (isClear || attempt === TRIES) return result;
     }
   } finally {
     await upstream.stop();
@@ -38,8 +40,10 @@ async function run({ name, place, limit, check }) {
 
 if (!hasNginx) console.log('nginx is not installed: the rows behind it are skipped.');
 const started = rows.filter((row) => hasNginx || row.place !== 'nginx');
-let holding = 0;
-for (const row of started) if (await run(row)) holding += 1;
-console.log(`${holding} of ${started.length} rows hold`);
-process.exitCode = holding < started.length ? 1 : 0;
+const results = [];
+for (const row of started) results.push(await run(row));
+const holding = results.filter(({ ok }) => ok);
+const byCpu = holding.filter((result) => result.byCpu).length;
+console.log(`${holding.length} of ${results.length} rows hold, ${byCpu} of them by CPU time alone`);
+process.exitCode = holding.length < results.length ? 1 : 0;
 process.exit();

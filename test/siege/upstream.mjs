@@ -1,14 +1,13 @@
 /*
- * The REST service of the siege, a program of its own. It answers from memory; a message over IPC changes how:
- * `delayMs` for every answer, `pauses` for how many answers are 429 with `Retry-After: retryAfter`. The message `events` is answered with how many events of the player `keyed` came.
+ * The REST service of the siege, a program of its own. It answers from memory; a message over IPC changes `delayMs`, the
+ * time of every answer.
  */
 import { createServer } from 'node:http';
 
 const PREFIX = '/api/v3.0/integrations';
 
-const state = { delayMs: 5, pauses: 0, retryAfter: 0 };
-let events = 0;
-process.on('message', (message) => (message === 'events' ? process.send({ events }) : Object.assign(state, message)));
+const state = { delayMs: 5 };
+process.on('message', (message) => Object.assign(state, message));
 process.on('disconnect', () => process.exit());
 
 const attributes = { displayName: 'Grace "Hopper"', firstName: 'Grace', email: 'grace@shop.example', totalOrders: 12 };
@@ -61,10 +60,6 @@ const answers = {
 
 /** The status and body of an answer. */
 function answer(url) {
-  if (state.pauses > 0) {
-    state.pauses -= 1;
-    return [429, { code: 9, message: 'slower' }];
-  }
   const { pathname, searchParams } = new URL(url, 'http://upstream');
   const [noun, id] = pathname.slice(PREFIX.length + 1).split('/');
   if (id === 'down') return [500, { code: 1, message: 'an error' }];
@@ -73,18 +68,12 @@ function answer(url) {
 }
 
 const server = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk) => {
-    body += chunk;
-  });
-  request.on('end', () => {
-    if (body.includes('"keyed"')) events += 1;
-  });
+  request.resume();
   setTimeout(() => {
     const [status, value] = answer(request.url);
     const text = JSON.stringify(value);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    response.writeHead(status, status === 429 ? { ...headers, 'retry-after': state.retryAfter } : headers).end(text);
+    response.writeHead(status, headers).end(text);
   }, state.delayMs);
 });
 server.keepAliveTimeout = 600_000;

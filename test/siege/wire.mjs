@@ -5,6 +5,8 @@ import { Pool } from 'undici';
 
 /** The address of attackers: limits of the edge count addresses, and the victim has another. */
 export const ATTACKER = '127.0.0.2';
+/** Addresses of attackers who have several: phones do, and the edge allows each 100 connections. */
+export const ATTACKERS = Array.from({ length: 10 }, (_, index) => `127.0.0.${index + 2}`);
 
 /** The head of a POST request. */
 export function head({ path = '/graphql', headers = [] } = {}) {
@@ -50,6 +52,13 @@ export async function pace(perSecond, act) {
     if (early > 1) await sleep(early);
     act(number);
   }
+}
+
+/** The same from all addresses of attackers in turn; `connections` is their sum. */
+export function clients(target, connections) {
+  const senders = ATTACKERS.map((from) => client({ ...target, from }, Math.ceil(connections / ATTACKERS.length)));
+  let next = 0;
+  return (body, more) => senders[next++ % senders.length](body, more);
 }
 
 /** Sends JSON bodies over kept connections and counts the statuses. Resolves to status, headers and text. */
