@@ -1,0 +1,138 @@
+/*
+ * `npm run mutants [-- TEXT...]`: whether the tests notice when the program is changed.
+ *
+ * edits.json has groups of edits: a file, the tests that must notice (parts of their paths, and perhaps of a title), and for
+ * each edit the text to find, which occurs once in the file, and its replacement. One edit at a time is made in a copy of the tree, and
+ * the tests of its group run there. A test that fails kills the edit. An edit with `survives` (the reason) is expected to
+ * survive; docs/mutants.md lists these.
+ *
+ * Only groups whose file contains one of the TEXTs are run. The exit code is 1 when an edit survives or is killed unexpectedly,
+ * when fewer than 85 % of all edits are killed, or when the tests fail without an edit.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MIN_SHARE = 0.85;
+/** After this time, a run counts as failed: some edits make an endless loop. */
+const RUN_TIMEOUT_MS = 600_000;
+const TEST_TIMEOUT_MS = 20_000;
+const NODE = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+/** The reference service is tested on SQLite alone, in half the time. */
+const WITHOUT_POSTGRES = { TEST_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+const JEST = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.mjs', '--forceExit'];
+
+/** Runs Node in the copy. Resolves to whether it succeeded. */
+function node(cwd, args, env = {}) {
+  return new Promise((resolve) => {
+    const options = {
+      cwd,
+      env: { ...process.env, ...WITHOUT_POSTGRES, ...env },
+      timeout: RUN_TIMEOUT_MS,
+      maxBuffer: 2 ** 28,
+    };
+    execFile(process.execPath, args, { ...options, killSignal: 'SIGKILL' }, (error) => resolve(!error));
+  });
+}
+
+/** The files that are in Git or could be, and links to the packages that are installed. */
+async function copyTree() {
+  const copy = await mkdtemp(join(tmpdir(), 'mutants-'));
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
+  for (const path of new Set(list.toString().split('\0').filter(Boolean))) {
+    await mkdir(dirname(join(copy, path)), { recursive: true });
+    await cp(join(ROOT, path), join(copy, path)).catch((error) => {
+      if (error.code !== 'ENOENT') throw error; // Deleted, but not committed.
+    });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** Whether one of these tests starts the built program. */
+async function startsProgram(copy, tests) {
+  const paths = await readdir(join(copy, 'test'), { recursive: true });
+  const chosen = paths.filter(
+    (path) => path.endsWith('.test.ts') && tests.some((test) => `test/${path}`.includes(test)),
+  );
+  const texts = await Promise.all(chosen.map((path) => readFile(join(copy, 'test', path), 'utf8')));
+  return texts.some((text) => /kit\/(?:process|reference)\.ts/.test(text));
+}
+
+/** Runs tests in the copy. Resolves to the title of one that failed; undefined when none did. */
+async function firstFailure(copy, tests, title = '') {
+  if ((await startsProgram(copy, tests)) && !(await node(copy, ['build.mjs']))) throw new Error('the build failed');
+  const report = join(copy, 'report.json');
+  await rm(report, { force: true });
+  const args = [
+    ...NODE,
+    ...JEST,
+    '--testTimeout',
+    TEST_TIMEOUT_MS,
+    '--json',
+    '--outputFile',
+    report,
+    '-t',
+    title,
+    ...tests,
+  ];
+  const isLong = tests.some((pattern) => pattern.includes('.long.'));
+  const succeeded = await node(copy, args.map(String), isLong ? { TEST_TIER: 'long' } : {});
+  const result = JSON.parse(await readFile(report, 'utf8').catch(() => 'null'));
+  if (!result) return `no result within ${RUN_TIMEOUT_MS / 1_000} s`;
+  if (result.numTotalTestSuites === 0) throw new Error(`no test file for ${tests.join(' ')}`);
+  if (succeeded) return undefined;
+  const failed = result.testResults.flatMap(({ assertionResults }) => assertionResults);
+  return failed.find(({ status }) => status === 'failed')?.fullName ?? 'a test file cannot be run';
+}
+
+/** Makes one edit, runs the tests, and takes it back. */
+async function tryEdit(copy, { file, tests, title, find, replace }) {
+  const path = join(copy, file);
+  const text = await readFile(path, 'utf8');
+  if (text.split(find).length !== 2) throw new Error(`${file}: this text does not occur exactly once: ${find}`);
+  const edited = text.replace(find, () => replace);
+  await transform(edited, { loader: 'ts' });
+  await writeFile(path, edited);
+  try {
+    return await firstFailure(copy, tests, title);
+  } finally {
+    await writeFile(path, text);
+  }
+}
+
+const texts = process.argv.slice(2);
+const groups = JSON.parse(await readFile(new URL('edits.json', import.meta.url), 'utf8'));
+const edits = groups
+  .filter(({ file }) => texts.length === 0 || texts.some((text) => file.includes(text)))
+  .flatMap(({ edits: list, ...group }) => list.map((edit) => ({ ...group, ...edit })));
+if (edits.length === 0) throw new Error(`No file of edits.json contains ${texts.join(' or ')}`);
+
+const copy = await copyTree();
+let [killed, unexpected] = [0, 0];
+try {
+  console.log(`mutants: ${edits.length} edits; first the tests without them, in ${copy}`);
+  const failure = await firstFailure(copy, [...new Set(edits.flatMap(({ tests }) => tests))]);
+  if (failure) throw new Error(`without an edit, this test fails: ${failure}`);
+  for (const edit of edits) {
+    const test = await tryEdit(copy, edit);
+    if (test) killed += 1;
+    const isExpected = Boolean(test) !== Boolean(edit.survives);
+    if (!isExpected) unexpected += 1;
+    const note = test ? `by "${test}"` : (edit.survives ?? '');
+    console.log(
+      `${test ? 'killed  ' : 'SURVIVED'} ${edit.file}: ${edit.find} → ${edit.replace || '(nothing)'}  ${note}`,
+    );
+    if (!isExpected)
+      console.log(`         not expected: ${test ? 'edits.json says that it survives' : 'no test noticed'}`);
+  }
+} finally {
+  await rm(copy, { recursive: true });
+}
+const share = killed / edits.length;
+console.log(`mutants: ${killed} of ${edits.length} killed (${(share * 100).toFixed(1)} %), ${unexpected} unexpected`);
+process.exitCode = unexpected > 0 || share < MIN_SHARE ? 1 : 0;
