@@ -54,8 +54,9 @@ function readBody({ headers, admitted }: FastifyRequest, payload: IncomingMessag
 }
 
 function parseBody(body: Buffer): unknown {
-  const refuse = (reason: string) => requestError('BAD_REQUEST', 400, `The body is ${reason}.`);
-  if (body.length === 0) throw refuse('empty; send the operation as JSON');
+  const refuse = (reason: string) =>
+    requestError('BAD_REQUEST', 400, `The body is ${reason}. Send the operation as JSON: {"query": "…"}.`);
+  if (body.length === 0) throw refuse('empty');
   if (!isUtf8(body)) throw refuse('not valid UTF-8');
   const value = parseExactly(body.toString());
   if (value === undefined) throw refuse('not valid JSON');

@@ -270,6 +270,9 @@ test('a body that is empty or cut is refused with words for each', async () => {
     });
     return [response.status, (await response.json()).errors[0].message];
   };
-  expect(await messageOf('')).toEqual([400, 'The body is empty; send the operation as JSON.']);
-  expect(await messageOf('{"query":"{ me')).toEqual([400, 'The body is not valid JSON.']);
+  expect(await messageOf('')).toEqual([400, 'The body is empty. Send the operation as JSON: {"query": "…"}.']);
+  expect(await messageOf('{"query":"{ me')).toEqual([
+    400,
+    'The body is not valid JSON. Send the operation as JSON: {"query": "…"}.',
+  ]);
 });

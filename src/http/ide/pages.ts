@@ -43,7 +43,7 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, hint = '
 <p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with a token; in a browser the Apollo Sandbox
 <p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
-<p>${hint}</html>
+${hint && `<p>${hint}`}</html>
 `;
   const page = pageOf(html, "default-src 'none'");
   app.get('/', (_request, reply) => page(reply));
