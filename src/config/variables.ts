@@ -100,7 +100,7 @@ export const VARIABLES = z.object({
     .describe('fields, once for each item of a list; in development `extensions.cost` of a response shows it'),
   MAX_UPSTREAM_CALLS: f.whole(1, 10_000).default(200).describe('REST calls of one operation'),
   MAX_OPERATIONS_PER_SECOND: f.rate.default(50).describe('operations of a caller bound to its own player'),
-  MAX_OPERATIONS_BURST: f.rate.default(500).describe(BURST),
+  MAX_OPERATIONS_BURST: f.rate.default(100).describe(BURST),
   MAX_COUPON_READS_PER_SECOND: f.rate.default(10).describe('`coupons` fields of such a caller'),
   MAX_COUPON_READS_BURST: f.rate.default(30).describe(BURST),
   MAX_SERVER_OPERATIONS_PER_SECOND: f.rate.default(20_000).describe('operations of a caller with `any-player`'),
