@@ -21,7 +21,7 @@ export interface Context {
   eventsAllowed?: boolean;
   /** The part of the context that REST calls need: request id, deadline, signal. */
   call: CallContext;
-  loaders: Loaders;
+  loaders: ReturnType<typeof createLoaders>;
   idempotency: Idempotency;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
@@ -38,30 +38,14 @@ interface Admitted {
 }
 
 /** The loaders and writes of one operation, never shared with another operation. */
-class Loaders {
-  readonly players: ReturnType<typeof createPlayerLoader>;
-  readonly coupons: ReturnType<typeof createCouponLoader>;
-  readonly #dependencies: LoaderDependencies;
-  #referrals: ReferralLoader | undefined;
-  #writes: OperationWrites | undefined;
-
-  constructor(dependencies: LoaderDependencies) {
-    this.#dependencies = dependencies;
-    this.players = createPlayerLoader(dependencies);
-    this.coupons = createCouponLoader(dependencies);
-  }
-
-  get referrals(): ReferralLoader {
-    this.#referrals ??= new ReferralLoader(this.#dependencies);
-    return this.#referrals;
-  }
-
-  get writes(): OperationWrites {
-    this.#writes ??= new OperationWrites(this.#dependencies, () => {
-      for (const loader of [this.players, this.coupons, this.referrals]) loader.clearAll();
-    });
-    return this.#writes;
-  }
+function createLoaders(dependencies: LoaderDependencies) {
+  const players = createPlayerLoader(dependencies);
+  const coupons = createCouponLoader(dependencies);
+  const referrals = new ReferralLoader(dependencies);
+  const clearAll = () => {
+    for (const loader of [players, coupons, referrals]) loader.clearAll();
+  };
+  return { players, coupons, referrals, writes: new OperationWrites(dependencies, clearAll) };
 }
 
 /** The part of the context that all operations of a gateway share. */
@@ -94,7 +78,7 @@ export function createContext(
     onCall: (ended) => record.calls.push(ended),
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
-  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
+  const loaders = createLoaders({ rest, call, budget, onBatch, consumeCouponReads });
   const extensions = { requestId };
   return { caller, admitted: undefined, call, loaders, idempotency, rules, record, extensions };
 }

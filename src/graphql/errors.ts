@@ -39,24 +39,15 @@ export function isIntended(error: unknown): boolean {
   return cause instanceof GraphQLError && OF_GRAPHQL.has(cause.extensions?.['code']);
 }
 
-/**
- * Whether graphql-js rejected an argument at run time, because of a null, missing or unfitting variable. Such errors have no
- * code, and those of graphql-jit have no extensions.
- */
+/** Whether graphql-js rejected an argument at run time. Such errors have no code, and those of graphql-jit no extensions. */
 function isRefusedArgument(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError)) return false;
   const { message, extensions }: { message: string; extensions?: Record<string, unknown> } = cause;
-  return extensions?.['code'] === undefined && REFUSED_ARGUMENT.test(message);
+  return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-const REFUSED_ARGUMENT =
-  /^Argument "\w+" (?:of (?:non-null|required) type "[\w![\]]+" (?:must not be null|was provided the variable "\$\w+" which was not provided a runtime value)|has invalid value .*)\.$/s;
-
 function describeUpstreamError({ code, retryable, retryAfterMs, outcome }: UpstreamError) {
-  const known = {
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(outcome === undefined ? {} : { outcome }),
-  };
+  const known = { ...(retryAfterMs !== undefined && { retryAfterMs }), ...(outcome && { outcome }) };
   return { message: UPSTREAM_MESSAGES[code], extensions: { code, retryable, ...known } };
 }
 
@@ -71,15 +62,3 @@ function describeClientError({ message, extensions }: GraphQLFormattedError) {
 /** Apollo Server's codes for mistakes in a request. Their messages contain nothing internal. */
 const { INTERNAL_SERVER_ERROR, ...MISTAKES } = ApolloServerErrorCode;
 const OF_GRAPHQL: ReadonlySet<unknown> = new Set(Object.values(MISTAKES));
-
-/** More characters of a message than are shown, and than a suggestion has. */
-const MAX_SUGGESTING_LENGTH = 1_500;
-
-/** The suggestion that graphql-js adds to a message about a misspelled name. */
-const SUGGESTION = / ?Did you mean [^\n]{0,1000}$/;
-
-/** The message without suggested names of the schema. */
-export function withoutSuggestion(message: string): string {
-  // Only the beginning of a message is shown, and the time of the expression grows with the square of the length.
-  return message.slice(0, MAX_SUGGESTING_LENGTH).replace(SUGGESTION, '');
-}

@@ -1,23 +1,22 @@
 /*
  * The operations that this process has validated: Apollo Server's document store, and what was compiled of them. Clients send
- * the same few texts repeatedly. A document that is not here is new: its caller has a budget for it, and it is measured before
- * it is validated. An invalid document is never stored, so it stays new, and each repetition is charged.
+ * the same few texts repeatedly. A document that is not here is new: its caller has a limit for it, and it is measured before
+ * it is validated. An invalid document is never stored, so each repetition consumes a point again.
  *
- * Operations that were requested 50 times, or that the manifest lists, are compiled. That takes milliseconds, so it happens
- * between requests, one operation at a time. graphql-js executes all others.
+ * Operations that were requested 50 times, or that the manifest lists, are compiled, which takes milliseconds: one operation
+ * at a time, between requests. graphql-js executes all others.
  */
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
 import {
   type DocumentNode,
   type GraphQLSchema,
-  getOperationAST,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
   type ParseOptions,
   parse,
-  type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
@@ -52,18 +51,15 @@ interface OperationsOptions {
   compileAfter: number;
 }
 
-/**
- * How many documents are kept, and the characters of all their texts. Parsed, they take about 60 MB. The least recently used
- * are evicted.
- */
+/** How many documents are kept, and the characters of their texts. Parsed, these take about 60 MB. */
 const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
-/** How many compiled operations are kept, and the fields of all of them: a compiled field takes about 1 KB. */
-const MAX_COMPILED = 200;
-const MAX_COMPILED_FIELDS = 20_000;
+/** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. The manifest has its own part. */
+const MAX_COMPILED = { max: 100, maxSize: 10_000 };
 
+type Compiled = LRUCache<string, { execute: Execute; fields: number }>;
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
 export class Operations {
@@ -73,21 +69,25 @@ export class Operations {
   readonly #documents = new LRUCache<string, KnownDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
+    maxEntrySize: MAX_TEXT_LENGTH,
     sizeCalculation: ({ characters }) => characters + 1,
   });
-  readonly #compiled = new LRUCache<string, { execute: Execute; fields: number }>({
-    max: MAX_COMPILED,
-    maxSize: MAX_COMPILED_FIELDS,
-    sizeCalculation: ({ fields }) => fields,
-  });
-  /** The keys of compiled operations that the manifest lists. */
-  readonly #listed = new Set<string>();
+  readonly #compiled: Compiled = new LRUCache({ ...MAX_COMPILED, sizeCalculation: ({ fields }) => fields });
+  /** What the manifest lists. Other operations evict none of it. */
+  readonly #listed: Compiled = new LRUCache({ ...MAX_COMPILED, sizeCalculation: ({ fields }) => fields });
   #compiling = Promise.resolve();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.#compile = createCompile(options.schema);
   }
+
+  /** The valid documents by Apollo Server's key, which ends with the hash of the text. `resolve` stores them. */
+  readonly documentStore: DocumentStore = {
+    get: async (key) => this.#documents.get(key.slice(-64))?.document,
+    set: async () => undefined,
+    delete: async () => true,
+  };
 
   /** Whether the document of a text was validated before. */
   has(text: string): boolean {
@@ -107,28 +107,28 @@ export class Operations {
       return;
     }
     limiter.checkDocument(document);
-    for (const part of document.definitions) {
-      if (part.kind === Kind.OPERATION_DEFINITION && !schema.getRootType(part.operation)) {
-        throw requestError('BAD_REQUEST', 400, `The schema has no ${part.operation}.`);
-      }
+    for (const { operation } of operationsIn(document)) {
+      if (!schema.getRootType(operation)) throw requestError('BAD_REQUEST', 400, `The schema has no ${operation}.`);
     }
   }
 
-  /** The requested operation of a document that Apollo Server found valid. Stores the document. */
-  resolve(text: string, document: DocumentNode, { name }: OperationDefinitionNode): KnownOperation {
-    const textHash = hash('sha256', text);
+  /**
+   * The requested operation of a valid document, which is stored.
+   * @param textHash SHA-256 of the text, in hexadecimal.
+   */
+  resolve(textHash: string, text: string, document: DocumentNode, { name }: OperationDefinitionNode): KnownOperation {
     const { operations } = this.#documents.get(textHash) ?? this.#store(textHash, text, document);
     const known = operations.get(name?.value);
     if (!known) throw new Error('A document without this operation has the same hash.');
     known.requests += 1;
     // Again and again, because what was compiled can be evicted.
-    if (known.requests % this.#options.compileAfter === 0 && !this.#compiled.has(known.key)) this.#schedule(known);
+    if (known.requests % this.#options.compileAfter === 0) void this.#schedule(known, this.#compiled);
     return known;
   }
 
   /** Executes a compiled operation; undefined while graphql-js executes it. */
-  executorOf({ key }: KnownOperation): Execute | undefined {
-    return this.#compiled.get(key)?.execute;
+  executorOf({ key }: Pick<KnownOperation, 'key'>): Execute | undefined {
+    return (this.#compiled.get(key) ?? this.#listed.get(key))?.execute;
   }
 
   /** Compiles the operations of the manifest, which has validated them. Not those over a limit: requests get the error. */
@@ -137,71 +137,43 @@ export class Operations {
       await nextTurn();
       try {
         this.check(text);
-        const document = parse(text, this.#options.parseOptions);
-        const operation = getOperationAST(document);
-        if (operation) await this.#schedule(this.resolve(text, document, operation), true);
+        const { operations } = this.#store(hash('sha256', text), text, parse(text, this.#options.parseOptions));
+        for (const known of operations.values()) await this.#schedule(known, this.#listed);
       } catch {
         // Over a limit.
       }
     }
   }
 
-  /** The valid documents by Apollo Server's key, which ends with a hash of the text. `resolve` stores them. */
-  readonly documentStore: DocumentStore = {
-    get: async (key) => this.#documents.get(key.slice(-64))?.document,
-    set: async () => undefined,
-    delete: async () => true,
-  };
-
   #store(textHash: string, text: string, document: DocumentNode): KnownDocument {
-    const operations = new Map<string | undefined, KnownOperation>();
-    for (const operation of document.definitions) {
-      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+    const operations = operationsIn(document).map((operation) => {
       const name = operation.name?.value;
-      operations.set(name, { document, operation, hash: textHash, key: `${textHash} ${name ?? ''}`, requests: 0 });
-    }
-    const known = { document, characters: text.length, operations };
-    if (text.length <= MAX_TEXT_LENGTH) this.#documents.set(textHash, known);
+      return [name, { document, operation, hash: textHash, key: `${textHash} ${name}`, requests: 0 }] as const;
+    });
+    const known = { document, characters: text.length, operations: new Map(operations) };
+    this.#documents.set(textHash, known);
     return known;
   }
 
-  #schedule(known: KnownOperation, isListed = false): Promise<void> {
+  #schedule({ document, operation, key }: KnownOperation, compiled: Compiled): Promise<void> {
+    const compile = () => {
+      if (this.executorOf({ key })) return;
+      const execute = this.#compile(document, operation);
+      if (execute) compiled.set(key, { execute, fields: countFields(document, operation.selectionSet) });
+    };
+    // After a failure graphql-js continues to execute it. serve.ts logs it when graphql-jit cannot be loaded.
+    const ignore = () => undefined;
     this.#compiling = this.#compiling
-      .then(nextTurn)
+      .then(() => nextTurn())
       .then(loadCompiler)
-      .then(() => this.#compileNow(known, isListed))
-      // graphql-js continues to execute it. serve.ts logs the error when graphql-jit cannot be loaded.
-      .catch(() => undefined);
+      .then(compile)
+      .catch(ignore);
     return this.#compiling;
   }
-
-  /** What the manifest lists goes first: other operations evict none of it. */
-  #compileNow(known: KnownOperation, isListed: boolean): void {
-    const { document, operation, key } = known;
-    const fields = countFields(document, operation);
-    const listed = [...this.#listed].flatMap((one) => this.#compiled.get(one) ?? []);
-    const listedFields = listed.reduce((sum, one) => sum + one.fields, 0);
-    const isFull = listed.length >= MAX_COMPILED || listedFields + fields > MAX_COMPILED_FIELDS;
-    const execute = isFull ? undefined : this.#compile(document, operation);
-    if (!execute) return;
-    this.#compiled.set(key, { execute, fields });
-    if (isListed) this.#listed.add(key);
-  }
 }
 
-/** Lets requests go first. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Texts are valid for these types as they are. */
-const TEXTS: ReadonlySet<string> = new Set(['ID', 'String']);
-
-/** Whether a variable needs no coercion. Usually all of them are ids, and coercion would cost 1.5 % of a small request. */
-function isText({ variable, type }: VariableDefinitionNode, variables: Readonly<Record<string, unknown>>): boolean {
-  const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-  const isTextType = named.kind === Kind.NAMED_TYPE && TEXTS.has(named.name.value);
-  return isTextType && typeof variables[variable.name.value] === 'string';
+function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] {
+  return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
 }
 
 /**
@@ -212,9 +184,10 @@ export function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>> = {},
+  hideSuggestions = false,
 ): Readonly<Record<string, unknown>> {
-  if (variableDefinitions.every((definition) => isText(definition, variables))) return variables;
-  const { coerced, errors } = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
+  const options = { maxErrors: 1, hideSuggestions };
+  const { coerced, errors } = getVariableValues(schema, variableDefinitions, variables, options);
   if (coerced) return coerced;
   throw new ClientError('BAD_USER_INPUT', errors[0]?.message ?? 'A variable is not valid.', {
     nodes: errors[0]?.nodes ?? null,

@@ -5,7 +5,7 @@
  */
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { Caller } from '../access/caller.ts';
-import { requestError } from '../errors.ts';
+import { type ClientError, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
 import { isJson, type Json } from '../rest/decode/members.ts';
@@ -47,29 +47,24 @@ export async function prepare(
 }
 
 function fromBody(body: unknown): Json {
-  if (isJson(body)) return body;
-  if (!Array.isArray(body)) return {};
-  throw requestError('BAD_REQUEST', 400, 'Send one operation for each request, or several as fields of one operation.');
+  if (!Array.isArray(body)) return isJson(body) ? body : {};
+  throw refused('BAD_REQUEST', 'Send one operation for each request, or several as fields of one operation.');
 }
 
 function fromSearch(search: string): Json {
-  const parameters = Object.fromEntries(new URLSearchParams(search));
-  for (const name of ['variables', 'extensions']) {
-    const text = parameters[name];
-    if (text !== undefined) Object.assign(parameters, { [name]: parseExactly(text) });
-  }
-  return parameters;
+  const { variables, extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
+  const parsed = (text: string | undefined) => (text === undefined ? undefined : parseExactly(text));
+  return { ...others, variables: parsed(variables), extensions: parsed(extensions) };
 }
 
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */
 function replaceId(http: HTTPGraphQLRequest, query: string): void {
   if (http.method === 'POST') {
-    const body = fromBody(http.body);
-    const { extensions } = body;
+    const { extensions, ...body } = fromBody(http.body);
     http.body = {
       ...body,
       query,
-      ...(isJson(extensions) && { extensions: { ...extensions, persistedQuery: undefined } }),
+      extensions: isJson(extensions) ? { ...extensions, persistedQuery: undefined } : extensions,
     };
     return;
   }
@@ -99,32 +94,34 @@ const PROPERTY = /"\s*:/g;
  */
 export function parseExactly(text: string): unknown {
   if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
-    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
-    throw requestError('BAD_USER_INPUT', 400, message);
+    throw refused('BAD_USER_INPUT', `The request has more than ${MAX_PROPERTIES} properties; send less at once.`);
   }
-  let value: unknown;
+  let body: unknown;
   try {
-    value = JSON.parse(text);
+    body = JSON.parse(text);
   } catch {
     return undefined;
   }
   // Iterative, because deep nesting would overflow the stack.
-  const open: object[] = [{ body: value }];
+  const open: object[] = [{ body }];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    for (const [name, member] of Object.entries(container)) {
-      const shown = name.slice(0, 60);
-      if (Array.isArray(member) && member.length > MAX_LIST_LENGTH) {
-        const message = `The list "${shown}" has ${member.length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
-        throw requestError('BAD_USER_INPUT', 400, message);
+    for (const [name, value] of Object.entries(container)) {
+      if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
+        const message = `has ${value.length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+        throw refused('BAD_USER_INPUT', `The list "${name.slice(0, 60)}" ${message}`);
       }
-      if (typeof member === 'object' && member !== null) open.push(member);
-      else if (typeof member === 'number' && !isExact(member, name)) {
-        const message = `The number "${shown}" is too large to be exact; write it as a string.`;
-        throw requestError('BAD_REQUEST', 400, message);
+      if (typeof value === 'object' && value !== null) open.push(value);
+      if (typeof value === 'number' && !isExact(value, name)) {
+        const message = 'is too large to be exact; write it as a string.';
+        throw refused('BAD_REQUEST', `The number "${name.slice(0, 60)}" ${message}`);
       }
     }
   }
-  return value;
+  return body;
+}
+
+function refused(code: 'BAD_REQUEST' | 'BAD_USER_INPUT', message: string): ClientError {
+  return requestError(code, 400, message);
 }
 
 /** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */

@@ -2,18 +2,14 @@ import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFo
 import { isJson } from '../rest/decode/members.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
-import { formatError, isIntended, withoutSuggestion } from './errors.ts';
+import { formatError, isIntended } from './errors.ts';
 
-/** The most bytes of JSON that the errors of a response without data may have. */
-const MAX_ERROR_BYTES = 12_000;
 /** Errors of one operation that are reported one by one. */
 const MAX_ERRORS = 100;
-/** Locations reported for one error. */
-const MAX_LOCATIONS = 10;
 /** The largest response, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
-/** What a value takes beside its text and its name: quotes, punctuation, digits. */
-const PER_VALUE = 16;
+/** What a value takes beside its text: its name, quotes, punctuation, digits. */
+const PER_VALUE = 32;
 /** The most bytes that one character takes in JSON: a control character is an escape. */
 const MAX_CHARACTER_BYTES = 6;
 
@@ -23,14 +19,13 @@ const TOO_LONG = {
 };
 
 /**
- * Whether the data would be a longer text than a response may have. Counted before the text is made: by characters, which
- * is fast, and by bytes only where these decide.
+ * Whether the data would be a longer text than a response may have. Counted before the text is made: by characters, which is
+ * fast, and by bytes only where these decide.
  */
 function isTooLong(data: unknown): boolean {
-  const isOver = (max: number, sizeOf: (text: string) => number) => exceeds(data, max, sizeOf);
   return (
-    isOver(MAX_RESPONSE / MAX_CHARACTER_BYTES, (text) => text.length) &&
-    isOver(MAX_RESPONSE, (text) => Buffer.byteLength(JSON.stringify(text)))
+    exceeds(data, MAX_RESPONSE / MAX_CHARACTER_BYTES, (text) => text.length) &&
+    exceeds(data, MAX_RESPONSE, (text) => Buffer.byteLength(JSON.stringify(text)))
   );
 }
 
@@ -40,14 +35,9 @@ function exceeds(data: unknown, max: number, sizeOf: (text: string) => number): 
   while (open.length > 0 && left >= 0) {
     const value = open.pop();
     left -= typeof value === 'string' ? sizeOf(value) + PER_VALUE : PER_VALUE;
+    // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
     if (Array.isArray(value)) for (const item of value) open.push(item);
-    else if (isJson(value)) {
-      // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
-      for (const name in value) {
-        left -= name.length;
-        open.push(value[name]);
-      }
-    }
+    else if (isJson(value)) for (const name in value) open.push(value[name]);
   }
   return left < 0;
 }
@@ -79,20 +69,11 @@ function format(error: GraphQLError): GraphQLFormattedError {
   return formatError({ ...formatted, extensions: { code: 'INTERNAL_SERVER_ERROR', ...extensions } }, error);
 }
 
-/** The last step of every response: short errors, the record, `extensions`. */
-export function completeResponse(
-  response: FormattedExecutionResult,
-  { record, extensions }: Context,
-  production: boolean,
-): void {
-  if (response.errors) {
-    // In a response with data, each error explains a null, so all errors stay.
-    const hasData = response.data != null;
-    const reported = hasData ? response.errors : mergeRepeated(response.errors);
-    const shortened = reported.map((error) => shorten(error, production));
-    response.errors = hasData ? shortened : withinBytes(shortened);
-    record.codes = [...new Set(response.errors.map((error) => String(error.extensions?.['code'])))];
-  }
+/** The last step of every response: its codes for the record, and `extensions`. */
+export function completeResponse(response: FormattedExecutionResult, context: Context, production: boolean): void {
+  const { record, extensions } = context;
+  if (response.errors)
+    record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
   if (record.type === 'mutation') record.userErrors = userErrorCodes(response.data);
   if (!production) {
     extensions['upstream'] = record.calls.map(({ method, template, status, ms }) => {
@@ -100,32 +81,6 @@ export function completeResponse(
     });
   }
   response.extensions = extensions;
-}
-
-/** The same mistake in several places of a document is one error with several locations. */
-function mergeRepeated(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
-  const byMessage = new Map<string, GraphQLFormattedError>();
-  for (const error of errors) {
-    const first = byMessage.get(error.message);
-    const locations = [...(first?.locations ?? []), ...(error.locations ?? [])];
-    byMessage.set(error.message, first ? { ...first, locations } : error);
-  }
-  return [...byMessage.values()];
-}
-
-function shorten({ message, locations, ...error }: GraphQLFormattedError, production: boolean): GraphQLFormattedError {
-  const shown = production ? withoutSuggestion(message) : message;
-  return { message: shown, ...(locations ? { locations: locations.slice(0, MAX_LOCATIONS) } : {}), ...error };
-}
-
-/** As many errors as fit, at least one. */
-function withinBytes(errors: readonly GraphQLFormattedError[]): readonly GraphQLFormattedError[] {
-  let bytes = 0;
-  const end = errors.findIndex((error) => {
-    bytes += Buffer.byteLength(JSON.stringify(error));
-    return bytes > MAX_ERROR_BYTES;
-  });
-  return end < 0 ? errors : errors.slice(0, Math.max(end, 1));
 }
 
 /** The codes of the user errors in the payloads of mutations, where they were selected. */

@@ -107,11 +107,11 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
  */
 async function admit(
   { operations, limiter, rates, schema, production }: ApolloOptions,
-  { source, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
+  { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<void> {
   const { caller, record } = contextValue;
-  if (!operation || !document || source === undefined) return await rates.consume('operations', caller);
-  const known = operations.resolve(source, document, operation);
+  if (!operation || !document || source === undefined || !queryHash) return await rates.consume('operations', caller);
+  const known = operations.resolve(queryHash, source, document, operation);
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = known.hash;
@@ -124,13 +124,13 @@ async function admit(
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }
   limiter.check(measured);
-  const variables = coerceVariables(schema, operation, request.variables);
+  const variables = coerceVariables(schema, operation, request.variables, production);
   contextValue.admitted = { known, variables };
 }
 
 /** Executes the operation: compiled where it is, else by graphql-js. Never throws. */
 async function respond(
-  { schema, operations, report }: ApolloOptions,
+  { schema, operations, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<GraphQLResponse | null> {
   // Without an operation, Apollo Server returns the error: the name is not in the document.
@@ -140,7 +140,14 @@ async function respond(
   if (result?.data === undefined) {
     const { document, operation } = known;
     const [operationName, variableValues] = [operation.name?.value, request.variables];
-    result = await execute({ schema, document, operationName, variableValues, contextValue });
+    result = await execute({
+      schema,
+      document,
+      operationName,
+      variableValues,
+      contextValue,
+      hideSuggestions: production,
+    });
   }
   const singleResult = formatResult(result, contextValue, report);
   return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };

@@ -1,4 +1,5 @@
 /* Which operations stay compiled. A response does not show it, so the store is asked itself. */
+import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
@@ -18,7 +19,7 @@ function createStore() {
     const document = parse(text);
     const operation = getOperationAST(document);
     if (!operation) throw new Error('No operation.');
-    return operations.resolve(text, document, operation);
+    return operations.resolve(hash('sha256', text), text, document, operation);
   };
   return {
     request: (text: string) => void resolve(text),
@@ -32,39 +33,28 @@ function createStore() {
 const operationsOf = (name: string, count: number, fields = 2) =>
   Array.from({ length: count }, (_, number) => `query ${name}${number} { me { ${'id '.repeat(fields - 1)}} }`);
 
-test('200 operations at most, the least recently used are evicted', async () => {
+test.each([
+  ['100 operations at most, the least recently used are evicted', operationsOf('Q', 105), 5],
+  ['10,000 fields at most, of all of them together', operationsOf('Large', 15, 1_000), 5],
+  ['no operation of more than 1,000 fields', operationsOf('TooLarge', 1, 1_001), 1],
+])('keeps %s', async (_title, texts, evicted) => {
   const store = createStore();
-  const texts = operationsOf('Q', 205);
   for (const text of texts) store.request(text);
   await store.list(['{ me { referralLink } }']);
-  expect(store.compiled(texts)).toEqual(texts.slice(6));
-});
-
-test('20,000 fields at most, of all of them together, and 1,000 of one', async () => {
-  const store = createStore();
-  const large = operationsOf('Large', 25, 1_000);
-  const [tooLarge = ''] = operationsOf('TooLarge', 1, 1_001);
-  for (const text of [...large, tooLarge]) store.request(text);
+  expect(store.compiled(texts)).toEqual(texts.slice(evicted));
+  const [first = ''] = texts;
+  store.request(first);
   await store.list(['{ me { id } }']);
-  expect(store.compiled([...large, tooLarge])).toEqual(large.slice(6));
+  expect(store.compiled([first])).toEqual(evicted === 1 ? [] : [first]);
 });
 
-test('what the manifest lists goes first: other operations evict none of it', async () => {
+test('keeps what the manifest lists, whatever else is requested', async () => {
   const store = createStore();
-  const listed = operationsOf('Listed', 150);
+  const listed = operationsOf('Listed', 99);
   const others = operationsOf('Other', 300);
   await store.list(listed);
   for (const text of others) store.request(text);
   await store.list(['{ me { id } }']);
   expect(store.compiled(listed)).toEqual(listed);
-  expect(store.compiled(others)).toEqual(others.slice(-49));
-});
-
-test('an operation that was evicted is compiled again when it is requested again', async () => {
-  const store = createStore();
-  const [first = '', ...others] = operationsOf('Q', 201);
-  for (const text of [first, ...others]) store.request(text);
-  store.request(first);
-  await store.list(['{ me { referralLink } }']);
-  expect(store.compiled([first])).toEqual([first]);
+  expect(store.compiled(others)).toEqual(others.slice(-100));
 });
