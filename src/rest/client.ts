@@ -35,7 +35,7 @@ export function createRestClient(options: RestClientOptions) {
   const { timeoutMs, connections, serviceIdField, observer = {}, random = drawRandom } = options;
   const { now = () => performance.now() } = options;
   const baseUrl = new URL(options.baseUrl);
-  const createRequest = createRequests({ ...options, baseUrl });
+  const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
   const transport = createTransport(baseUrl.origin, connections, timeoutMs);
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
   const client = { transport, breaker, budget: new RetryBudget(now), observer, timeoutMs, random };

@@ -3,13 +3,6 @@ import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
-interface RequestOptions {
-  /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
-  baseUrl: URL;
-  apiKey: Secret;
-  secretKey: Secret;
-}
-
 /** The content of one request. */
 export interface RequestContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
@@ -19,8 +12,12 @@ export interface RequestContent {
   body?: unknown;
 }
 
-/** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
-export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions) {
+/**
+ * Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent.
+ *
+ * @param baseUrl Its path, if any, comes before `/api/v3.0`.
+ */
+export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
   const always = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
   const withSecret = [...always, 'secretKey', reveal(secretKey)];

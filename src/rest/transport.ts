@@ -42,12 +42,6 @@ export function createTransport(origin: string, connections: number, connectTime
     return pool;
   }
 
-  const dispatch = batchPerTick<{ request: Request; exchange: Exchange }>(({ request, exchange }) => {
-    const pool = poolOf(exchange.endpoint);
-    if (pool.stats.queued >= MAX_QUEUED) exchange.abort(noConnection(exchange.endpoint));
-    if (!exchange.aborted) pool.dispatch(request, exchange);
-  }, process.nextTick);
-
   return {
     /**
      * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the
@@ -55,7 +49,11 @@ export function createTransport(origin: string, connections: number, connectTime
      */
     send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
       const exchange = new Exchange(endpoint, onStart);
-      dispatch({ request, exchange });
+      atEndOfCallback(() => {
+        const pool = poolOf(endpoint);
+        if (pool.stats.queued >= MAX_QUEUED) exchange.abort(noConnection(endpoint));
+        if (!exchange.aborted) pool.dispatch(request, exchange);
+      });
       return exchange;
     },
     /** Whether all connections of an endpoint are in use. */
@@ -79,12 +77,12 @@ export function createTransport(origin: string, connections: number, connectTime
  * undici's `request` creates for every call, and it knows when undici begins to write the request.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly endpoint: Endpoint;
   /** Resolves to the response, or to the error of the request. Never rejects. */
   readonly response: Promise<Response | UpstreamError>;
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
+  readonly #endpoint: Endpoint;
   readonly #onStart: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -93,7 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: Response | UpstreamError) => void = () => {};
 
   constructor(endpoint: Endpoint, onStart: () => void) {
-    this.endpoint = endpoint;
+    this.#endpoint = endpoint;
     this.#onStart = onStart;
     this.response = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -123,19 +121,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes <= MAX_RESPONSE_BYTES) return;
-    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.endpoint.name}: the body is too large`));
+    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#endpoint.name}: the body is too large`));
   }
 
   onResponseEnd(): void {
-    receiveBatched(this);
-  }
-
-  receive(): void {
-    this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) });
+    afterSockets(() => this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#resolve(this.aborted ?? errorOf(this.endpoint, error));
+    this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
   }
 }
 
@@ -153,29 +147,27 @@ function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   }
 }
 
-const receiveBatched = batchPerTick((exchange: Exchange) => exchange.receive(), setImmediate);
+/** How much one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
+const MAX_WORK = 64;
 
-/** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
-const MAX_ITEMS = 64;
+const atEndOfCallback = batchPerTick(process.nextTick);
+const afterSockets = batchPerTick(setImmediate);
 
 /**
- * A function that takes items and runs `work`, which must not throw, for all items of a tick in their order: all requests of
- * a tick are written together, and responses are handled after the sockets were read. Without it, JavaScript and system
- * calls alternate for each response, and the processor's caches contain other data each time. Measured with the benchmark of
- * docs/benchmarks.md, 32 connections: 13 % less CPU for a profile (W1), 12 % less for the round trip (W2).
- *
- * @param schedule When `work` runs. With `setImmediate`: after the event loop has read its sockets. With `process.nextTick`:
- * after the current callback.
+ * Runs all work of a tick together, in its order; it must not throw. All requests of a tick are written together, and
+ * responses are handled after the sockets were read. Without it, JavaScript and system calls alternate for each response, and
+ * the processor's caches contain other data each time. Measured with the benchmark of docs/benchmarks.md, 32 connections:
+ * 13 % less CPU for a profile (W1), 12 % less for the round trip (W2).
  */
-function batchPerTick<Item>(work: (item: Item) => void, schedule: (runAll: () => void) => void): (item: Item) => void {
-  let batch: Item[] = [];
+function batchPerTick(schedule: (runAll: () => void) => void): (work: () => void) => void {
+  let batch: (() => void)[] = [];
   const runAll = () => {
-    const items = batch;
-    batch = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    const now = batch;
+    batch = now.length > MAX_WORK ? now.splice(MAX_WORK) : [];
     if (batch.length > 0) setImmediate(runAll);
-    for (const item of items) work(item);
+    for (const work of now) work();
   };
-  return (item) => {
-    if (batch.push(item) === 1) schedule(runAll);
+  return (work) => {
+    if (batch.push(work) === 1) schedule(runAll);
   };
 }
