@@ -75,7 +75,7 @@ export function createRestClient(options: RestClientOptions) {
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone) =>
+      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'unknown' | 'deleted' =>
         response === null && !maybeDone ? 'unknown' : 'deleted',
       ),
     trackEvents: (body: wire.TrackEventsRequest, context: CallContext) =>
