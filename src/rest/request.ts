@@ -12,11 +12,7 @@ export interface RequestContent {
   body?: unknown;
 }
 
-/**
- * Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent.
- *
- * @param baseUrl Its path, if any, comes before `/api/v3.0`.
- */
+/** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
 export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
   const always = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];

@@ -1,9 +1,7 @@
 /*
- * One call: retries → circuit breaker → one request.
- *
- * The timeout of a call covers its retries. It begins when the first request leaves the queue for connections, so it measures
- * the service alone. The time in the queue is limited by the operation's deadline. It ends in OVERLOADED and says nothing
- * about the service.
+ * One call: retries → circuit breaker → one request. The timeout of a call covers its retries. It begins when the first request
+ * leaves the queue for connections, so it measures the service alone. The time in the queue is limited by the operation's
+ * deadline; it ends in OVERLOADED and says nothing about the service.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,10 +17,7 @@ import type { Exchange, Request, Response, Transport } from './transport.ts';
 const MAX_RETRIES = 2;
 /** The longest random delay before the first retry, in milliseconds; doubled for the second. */
 const RETRY_DELAY_MS = 100;
-/**
- * A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. Example:
- * with a timeout of 3 s, a request in flight for 1 s is not a failure, one in flight for 2 s is.
- */
+/** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 /** What a client has, and what one call of an operation is. */

@@ -19,15 +19,10 @@ export interface Response {
 export type Transport = ReturnType<typeof createTransport>;
 
 /**
- * The only code that speaks HTTP to the REST service.
- *
- * Each endpoint has a Pool of its own, so that a slow one does not use the connections of the others; the Pool has the queue
- * for them. Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects
- * are not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body
- * timeout starts again with every byte.
- *
- * @param connections Of each endpoint.
- * @param connectTimeoutMs How long opening one may take, in milliseconds.
+ * The only code that speaks HTTP to the REST service. Each endpoint has a Pool of its own, so that a slow one does not use the
+ * connections of the others; the Pool has the queue for them. Each connection has one request at a time, so that a response
+ * cannot be assigned to another request. Redirects are not followed, because the keys would be sent to the new address. The
+ * caller must set timeouts: undici's own body timeout starts again with every byte.
  */
 export function createTransport(origin: string, connections: number, connectTimeoutMs: number) {
   const connect = { timeout: connectTimeoutMs };

@@ -1,8 +1,6 @@
 /*
  * What the REST service sends and gets, by noun. Each property is named once, in its table; the types follow from the tables.
- *
- * Results have the form of GraphQL results: dates in UTC with milliseconds, ids as text, and undefined for what is absent,
- * null or not readable.
+ * Results have the form of GraphQL results: dates in UTC, ids as text, and undefined for what is absent or not readable.
  */
 import type { components } from '../generated/rest.ts';
 import * as d from './decode/members.ts';
@@ -37,9 +35,7 @@ const playerAttributes = d.shape('playerAttributes', {
   custom,
 });
 
-/**
- * A player. For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player.
- */
+/** For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. */
 export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn) {
   checkPlayer(body, playerUniqueId);
   return {
@@ -74,9 +70,8 @@ function tags(value: unknown, member: string, warn: d.Warn): string[] | undefine
   return list?.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
 
-/** The most bytes of JSON that a player's `custom` may have, and the most of its properties that are looked at. */
+/** The most bytes of JSON that a player's `custom` may have. */
 const MAX_CUSTOM_BYTES = 16_384;
-const MAX_CUSTOM_PROPERTIES = 10_000;
 
 /**
  * The strings and numbers among the free attributes, as many as fit in 16 KB of JSON: a service may hold what was written
@@ -87,7 +82,7 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
   if (!wire) return undefined;
   const kept: [string, string | number][] = [];
   let left = MAX_CUSTOM_BYTES - 1;
-  for (const [name, attribute] of Object.entries(wire).slice(0, MAX_CUSTOM_PROPERTIES)) {
+  for (const [name, attribute] of Object.entries(wire).slice(0, d.MAX_ITEMS)) {
     if (typeof attribute !== 'string' && typeof attribute !== 'number') {
       if (attribute !== null) warn('wrong-type', member);
       continue;

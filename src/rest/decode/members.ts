@@ -21,9 +21,9 @@ export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => D
 const MAX_SHORT_TEXT = 64;
 
 /** The longest text of a player; a longer one is cut. */
-export const MAX_PLAYER_TEXT = 1_024;
+const MAX_PLAYER_TEXT = 1_024;
 /** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
-const MAX_ITEMS = 10_000;
+export const MAX_ITEMS = 10_000;
 
 const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
