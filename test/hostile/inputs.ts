@@ -54,21 +54,23 @@ const identifiers: Row[] = [
   ),
 ];
 
+const each = (name: string, values: unknown[], send: (value: unknown) => Row['send']) =>
+  values.map((value): [string, Row['send']] => [`${name} ${JSON.stringify(value).slice(0, 40)}`, send(value)]);
+const WRONG_TYPES = [
+  { isAdmin: true },
+  JSON.parse('{"__proto__": {"email": "x"}}'),
+  { city: { $gt: '' } },
+  { custom: [] },
+];
+const WRONG_DATES = [{ lastOrderDate: '2025-02-30' }, { joinDate: '+275761-01-01T00:00:00Z' }, { joinDate: 0 }];
+const LANGUAGES = ['en\r\nAPIKey: x', '../fr', 'e'.repeat(300), 'en,fr', '', '\u00e9n', 'en_US'];
+const CURSORS = ['', 'x', 'cm93Ojk5OTk5OTk5OTk', 'A'.repeat(10_001), Buffer.from('[1.5,null]').toString('base64url')];
+
 /** Values that a variable does not take. */
 const variables: Row[] = rows(
   { status: 400, code: 'BAD_USER_INPUT', ...server },
-  ...['en\r\nAPIKey: x', '../fr', 'e'.repeat(300), 'en,fr', '', '\u00e9n', 'en_US'].map(
-    (lang): [string, Row['send']] => [`the language ${JSON.stringify(lang).slice(0, 40)}`, operation(inLang, { lang })],
-  ),
-  ...[
-    { isAdmin: true },
-    JSON.parse('{"__proto__": {"email": "x"}}'),
-    { city: { $gt: '' } },
-    { tags: { length: 1e6 } },
-  ].map((given): [string, Row['send']] => [`the attributes ${JSON.stringify(given)}`, attributes(given)]),
-  ...[{ lastOrderDate: '2025-02-30' }, { joinDate: '+275761-01-01T00:00:00Z' }, { joinDate: 0 }, { custom: [] }].map(
-    (given): [string, Row['send']] => [`the attributes ${JSON.stringify(given)}`, attributes(given)],
-  ),
+  ...each('the language', LANGUAGES, (lang) => operation(inLang, { lang })),
+  ...each('the attributes', [...WRONG_TYPES, ...WRONG_DATES], attributes),
   ['metadata that are a list', track({ name: 'e', metadata: ['x'] })],
   ['keys of the REST service', operation(upsert, { input: { playerUniqueId: 'p1', apiKey: 'x' } })],
   ['another player in an event', track({ name: 'e', playerUniqueId: 'p2' })],
@@ -78,12 +80,7 @@ const variables: Row[] = rows(
 const pages: Row[] = rows(
   { status: 200, code: 'BAD_USER_INPUT', upstream: [PLAYER] },
   ['a page beyond 2^31 rows', operation(page, { page: 2_147_483_647, limit: 200 })],
-  ...['', 'x', 'cm93Ojk5OTk5OTk5OTk', 'A'.repeat(10_001), Buffer.from('[1.5,null]').toString('base64url')].map(
-    (cursor): [string, Row['send']] => [
-      `the cursor ${JSON.stringify(cursor.slice(0, 30))}`,
-      operation(after, { after: cursor }),
-    ],
-  ),
+  ...each('the cursor', CURSORS, (cursor) => operation(after, { after: cursor })),
 );
 
 const writes: Row[] = [
