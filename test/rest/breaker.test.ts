@@ -119,6 +119,7 @@ test.each<[string, Answer]>([
     await failure(read(rest));
   }
   expect(upstream.calls()).toHaveLength(7);
+  expect(seen.retries).toEqual([]);
   expect(seen.breaker.slice(0, 3)).toEqual(['open', 'half-open', 'open']);
 
   upstream.on('GET /player', 'usual');
