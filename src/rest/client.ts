@@ -101,6 +101,6 @@ async function inLanguage<Result>(
     if (lang === undefined || !isRejected) throw error;
   }
   context.takeCall?.();
-  const [primary] = lang.split('-', 1);
-  return await inLanguage(primary === lang ? undefined : primary, context, read);
+  const [primary] = lang.toLowerCase().split('-', 1);
+  return await inLanguage(lang.includes('-') ? primary : undefined, context, read);
 }

@@ -141,11 +141,6 @@ describe('a player', () => {
     expect(ofAttributes({ custom: { ...nulls, last: 1 } }).custom).toEqual({});
   });
 
-  test('with the name __proto__ changes no prototype', () => {
-    player(JSON.parse('{"__proto__":{"polluted":1},"playerAttributes":{"__proto__":{"polluted":1}}}'));
-    expect({}).not.toHaveProperty('polluted');
-  });
-
   test.each<[id: string, accepted: unknown[], refused: unknown[]]>([
     ['p1', ['p1', '', null], ['p2', 'P1', 1, {}]],
     ['12', [12], [13, '012']],

@@ -15,7 +15,7 @@ async function startWith(languages: string[]) {
 
 test.each([
   ['en-US', ['en-US', 'en'], ['en-US']],
-  ['en-US', ['en'], ['en-US', 'en']],
+  ['EN-US', ['en'], ['EN-US', 'en']],
   ['de-AT', ['en'], ['de-AT', 'de', undefined]],
   ['de', ['en'], ['de', undefined]],
 ])('%s of %j is asked for as %j, one call of the budget for each further read', async (lang, languages, tags) => {
