@@ -31,19 +31,21 @@ test('a call without a connection at the deadline of its operation is OVERLOADED
 });
 
 test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; other endpoints are free', async () => {
-  const { upstream, rest } = await start({ connections: 1 });
+  const { upstream, rest } = await start({ connections: 1, timeoutMs: 60_000 });
   const held = upstream.hold('GET /player');
-  const first = read(rest);
+  const first = read(rest, 'p1', operation({ inMs: 60_000 }));
   await held.arrived;
-  const leaving = operation();
-  const waiting = Array.from({ length: 10_000 }, (_, index) => failure(read(rest, `q${index}`, leaving)));
-  const rejected = failure(read(rest, 'p3'));
-  expect(await rejected).toEqual({ ...overloaded, outcome: undefined });
+  const leaving = Array.from({ length: 100 }, () => operation({ inMs: 60_000 }));
+  const waiting = leaving.flatMap((op) =>
+    Array.from({ length: 100 }, (_, index) => failure(read(rest, `q${index}`, op))),
+  );
+  const rejected = await failure(read(rest, 'p3', operation({ inMs: 60_000 })));
+  expect(rejected).toEqual({ ...overloaded, outcome: undefined });
   expect(rest.health()).toEqual({ breaker: 'closed', active: 1, queued: 10_000 });
   await track(rest);
 
   // Calls whose client left are not sent when their turn comes, and no connection is lost.
-  leaving.abort();
+  for (const op of leaving) op.abort();
   expect(await Promise.all(waiting)).toEqual(Array(10_000).fill(expect.objectContaining({ code: 'CANCELLED' })));
   held.release();
   await first;
