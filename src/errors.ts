@@ -57,18 +57,16 @@ export function requestError(
   extensions: Record<string, unknown> = {},
   headers: [string, string][] = [],
 ): ClientError {
-  const retryAfterMs = extensions['retryAfterMs'];
+  const { retryAfterMs } = extensions;
   const sent = new HeaderMap(headers);
   if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
   return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
 }
 
 /** The HTTP status and headers of an error, if it has them. */
-export function statusOf(error: unknown): { status?: number; headers: Iterable<[string, string]> } {
-  const http: unknown = error instanceof ClientError ? error.extensions['http'] : undefined;
-  if (typeof http !== 'object' || http === null) return { headers: [] };
-  const { status, headers = [] }: { status?: number; headers?: HeaderMap | [] } = http;
-  return { ...(status === undefined ? {} : { status }), headers };
+export function statusOf({ extensions }: ClientError): { status?: number; headers: Iterable<[string, string]> } {
+  const { http } = extensions;
+  return typeof http === 'object' ? { headers: [], ...http } : { headers: [] };
 }
 
 /** An invalid argument of a query; graphql-js adds the path of the field. */

@@ -13,15 +13,7 @@ const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
-export type Result = 'success' | 'failure' | 'none';
-
-/** One request that the breaker allowed. */
-export interface BreakerPermit {
-  readonly isTrial: boolean;
-  /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
-  check(): unknown;
-  end(result: Result): void;
-}
+export type BreakerResult = 'success' | 'failure' | 'none';
 
 /**
  * Stops requests to a failing service. A failure counts once per player and window, so that one player's trouble opens the
@@ -51,14 +43,24 @@ export class Breaker {
   }
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open or a trial is under way. */
-  admit(player: string): BreakerPermit {
+  admit(player: string) {
+    const isTrial = this.#state === 'open' && this.state === 'half-open';
+    if (isTrial) this.#become('half-open');
     const openings = this.#openings;
-    const end = (result: Result) => openings === this.#openings && this.#count(player, result);
-    if (this.#state === 'closed')
-      return { isTrial: false, check: () => this.#state === 'closed' || this.#reject(), end };
-    if (this.state !== 'half-open' || this.#state === 'half-open') this.#reject();
-    this.#become('half-open');
-    return { isTrial: true, check: () => undefined, end: (result) => this.#endTrial(result) };
+    const permit = {
+      isTrial,
+      /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
+      check: () => {
+        if (!isTrial && this.#state !== 'closed') this.#reject();
+      },
+      end: (result: BreakerResult) => {
+        if (!isTrial && openings === this.#openings) this.#count(player, result);
+        else if (isTrial && result === 'success') this.#become('closed');
+        else if (isTrial) this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
+      },
+    };
+    permit.check();
+    return permit;
   }
 
   #reject(): never {
@@ -67,9 +69,13 @@ export class Breaker {
     throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
   }
 
-  #count(player: string, result: Result): void {
+  #count(player: string, result: BreakerResult): void {
     if (result === 'none') return;
-    if (this.#now() >= this.#windowEnd) this.#startWindow();
+    if (this.#now() >= this.#windowEnd) {
+      this.#windowEnd = this.#now() + WINDOW_MS;
+      this.#failing.clear();
+      this.#successes = 0;
+    }
     if (result === 'success') {
       this.#successes += 1;
       this.#consecutive = 0;
@@ -81,28 +87,16 @@ export class Breaker {
     if (isMajority || this.#consecutive >= MAX_CONSECUTIVE) this.#open(FIRST_MS);
   }
 
-  #endTrial(result: Result): void {
-    if (result === 'success') this.#become('closed');
-    else this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
-  }
-
   #open(backOffMs: number): void {
     this.#backOffMs = Math.min(backOffMs, LONGEST_MS);
     this.#trialAt = this.#now() + this.#backOffMs;
     this.#openings += 1;
     this.#consecutive = 0;
-    this.#startWindow();
+    this.#windowEnd = 0;
     this.#become('open');
   }
 
-  #startWindow(): void {
-    this.#windowEnd = this.#now() + WINDOW_MS;
-    this.#failing.clear();
-    this.#successes = 0;
-  }
-
   #become(state: BreakerState): void {
-    if (state === this.#state) return;
     this.#state = state;
     this.#onChange(state);
   }
@@ -119,24 +113,22 @@ const RETRIES_PER_SECOND = 1;
 export class RetryBudget {
   readonly #now: () => number;
   #left = MAX_RETRIES;
-  #filledAt: number;
+  #earnedAt = 0;
 
-  /** @param now A clock in milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
-    this.#filledAt = now();
   }
 
   /** Called once for every call. */
-  earn(retries = RETRIES_PER_CALL): void {
-    this.#left = Math.min(this.#left + retries, MAX_RETRIES);
+  earn(): void {
+    const now = this.#now();
+    const earned = RETRIES_PER_CALL + ((now - this.#earnedAt) / 1_000) * RETRIES_PER_SECOND;
+    this.#left = Math.min(this.#left + earned, MAX_RETRIES);
+    this.#earnedAt = now;
   }
 
   /** Takes one retry; false when there is none. */
   take(): boolean {
-    const now = this.#now();
-    this.earn(((now - this.#filledAt) * RETRIES_PER_SECOND) / 1_000);
-    this.#filledAt = now;
     if (this.#left < 1) return false;
     this.#left -= 1;
     return true;

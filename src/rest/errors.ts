@@ -24,16 +24,9 @@ export class UpstreamError extends Error {
     this.code = code;
     Object.assign(this, details);
   }
-
-  /** A copy with some properties replaced. */
-  with(changes: UpstreamErrorOptions): UpstreamError {
-    return new UpstreamError(this.code, this.message, { ...this, cause: this.cause, ...changes });
-  }
 }
 
-export type UpstreamErrorOptions = Partial<
-  Pick<UpstreamError, 'retryable' | 'retryAfterMs' | 'outcome' | 'status' | 'serviceCode' | 'notSent' | 'cause'>
->;
+export type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'stack' | 'code'>>;
 
 /** Not sent, because all connections of the endpoint were in use. */
 export function noConnection({ name }: Endpoint): UpstreamError {

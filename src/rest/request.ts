@@ -3,16 +3,6 @@ import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
-const LANGUAGE = /^[\w-]{1,64}$/;
-const NO_LANGUAGE = 'A language code has 1 to 64 letters, digits, hyphens or underscores, such as "en" or "pt-BR".';
-
-interface RequestOptions {
-  /** The URL of the REST service. Its path, if any, comes before `/api/v3.0`. */
-  baseUrl: URL;
-  apiKey: Secret;
-  secretKey: Secret;
-}
-
 /** The content of one request. */
 export interface RequestContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
@@ -22,11 +12,8 @@ export interface RequestContent {
   body?: unknown;
 }
 
-/**
- * Creates the requests to one REST service. Only this function adds the keys: the secret key if the endpoint needs it. It
- * throws a `RangeError` for an id or a language that cannot be sent.
- */
-export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions) {
+/** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
+export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) {
   const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
   const always = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
   const withSecret = [...always, 'secretKey', reveal(secretKey)];
@@ -35,14 +22,12 @@ export function createRequests({ baseUrl, apiKey, secretKey }: RequestOptions) {
     const { playerUniqueId, query, lang, body } = content;
     const problem = idProblem(playerUniqueId);
     if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
-    if (lang !== undefined && !LANGUAGE.test(lang)) throw new RangeError(NO_LANGUAGE);
     const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
     const headers = [...(endpoint.secret ? withSecret : always)];
     if (lang !== undefined) headers.push('Lang', lang);
     if (body !== undefined) headers.push('content-type', 'application/json');
     headers.push('x-request-id', requestId, ...traceHeaders);
-    const text = body === undefined ? null : JSON.stringify(body);
-    return { method: endpoint.method, path: query === undefined ? path : `${path}?${query}`, headers, body: text };
+    return { method: endpoint.method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };
 }
 
@@ -52,11 +37,8 @@ export const MAX_ID_BYTES = 1_024;
 /** Control characters, and the invisible ones that change the direction of text. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 
-/** Why an id cannot be sent: a code of the schema's `UserErrorCode`, and the end of a sentence about the id. */
-interface IdProblem {
-  code: 'INVALID' | 'REQUIRED' | 'TOO_LONG';
-  message: string;
-}
+/** A code of the schema's `UserErrorCode`, and the end of a sentence about the id. */
+type IdProblem = { code: 'INVALID' | 'REQUIRED' | 'TOO_LONG'; message: string };
 
 /** A part between slashes that a proxy resolves to another path. */
 const DOT_PART = /(?:^|[/\\])\.{1,2}(?:$|[/\\])/;

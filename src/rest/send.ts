@@ -1,13 +1,11 @@
 /*
- * One call: retries → circuit breaker → one request.
- *
- * The timeout of a call covers its retries. It begins when the first request leaves the queue for connections, so it measures
- * the service alone. The time in the queue is limited by the operation's deadline. It ends in OVERLOADED and says nothing
- * about the service.
+ * One call: retries → circuit breaker → one request. The timeout of a call covers its retries. It begins when the first request
+ * leaves the queue for connections, so it measures the service alone. The time in the queue is limited by the operation's
+ * deadline; it ends in OVERLOADED and says nothing about the service.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Breaker, BreakerPermit, Result as BreakerResult, RetryBudget } from './breaker.ts';
+import type { Breaker, BreakerResult, RetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -19,28 +17,19 @@ import type { Exchange, Request, Response, Transport } from './transport.ts';
 const MAX_RETRIES = 2;
 /** The longest random delay before the first retry, in milliseconds; doubled for the second. */
 const RETRY_DELAY_MS = 100;
-/**
- * A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. Example:
- * with a timeout of 3 s, a request in flight for 1 s is not a failure, one in flight for 2 s is.
- */
+/** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-/** What every call needs; one per client. */
-export interface SendOptions {
+/** What a client has, and what one call of an operation is. */
+export interface CallOptions<Result> {
   transport: Transport;
   breaker: Breaker;
   budget: RetryBudget;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
-  /** How many connections each endpoint has at most. */
-  connections: number;
   /** A number from 0 up to 1. */
   random: () => number;
-}
-
-/** One call of an operation. */
-export interface CallInput<Result> {
   endpoint: Endpoint;
   request: Request;
   playerUniqueId: string;
@@ -49,15 +38,9 @@ export interface CallInput<Result> {
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
-/** Sends one call. Rejects with an `UpstreamError`; the error of a write has its outcome. */
-export function send<Result>(options: SendOptions, input: CallInput<Result>): Promise<Result> {
-  return new Call(options, input).send();
-}
-
 /** A call and its state. */
-class Call<Result> {
-  readonly #options: SendOptions;
-  readonly #input: CallInput<Result>;
+export class Call<Result> {
+  readonly #options: CallOptions<Result>;
   readonly #began = performance.now();
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
@@ -69,12 +52,13 @@ class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(options: SendOptions, input: CallInput<Result>) {
+  constructor(options: CallOptions<Result>) {
     this.#options = options;
-    this.#input = input;
   }
 
+  /** Rejects with an `UpstreamError`; the error of a write has its outcome. */
   async send(): Promise<Result> {
+    const { endpoint, context, observer } = this.#options;
     let error: UpstreamError | undefined;
     try {
       this.#assertActive();
@@ -84,13 +68,16 @@ class Call<Result> {
       throw error;
     } finally {
       clearTimeout(this.#expiry);
-      this.#report(error);
+      const ms = performance.now() - this.#began;
+      const attempts = { status: this.#status, ms, queueMs: this.#queueMs, attempts: this.#attempts };
+      const record = { method: endpoint.method, template: endpoint.template, ...attempts, error: error?.code };
+      observer.call?.(record);
+      context.onCall?.(record);
     }
   }
 
   async #sendWithRetries(): Promise<Result> {
-    const { breaker, budget, observer } = this.#options;
-    const { endpoint, playerUniqueId, context } = this.#input;
+    const { breaker, budget, observer, endpoint, playerUniqueId, context } = this.#options;
     budget.earn();
     for (;;) {
       const permit = breaker.admit(playerUniqueId);
@@ -105,9 +92,8 @@ class Call<Result> {
   }
 
   /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
-  async #sendOnce(permit: BreakerPermit): Promise<Response | UpstreamError> {
-    const { transport, observer, timeoutMs } = this.#options;
-    const { endpoint, request, context } = this.#input;
+  async #sendOnce(permit: ReturnType<Breaker['admit']>): Promise<Response | UpstreamError> {
+    const { transport, observer, timeoutMs, endpoint, request, context } = this.#options;
     const queuedAt = performance.now();
     let startedAt: number | undefined;
     const exchange = transport.send(endpoint, request, () => {
@@ -136,36 +122,32 @@ class Call<Result> {
 
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
-    const { endpoint, context } = this.#input;
+    const { endpoint, context } = this.#options;
     if (context.signal.aborted) throw endedBy(context.signal, endpoint);
     if (performance.now() >= Math.min(context.deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Without a free connection, the wait was caused by the gateway's own limit. */
   #endedWithOperation({ sent }: Exchange): UpstreamError {
-    const { transport, connections } = this.#options;
-    const { endpoint, context } = this.#input;
+    const { transport, endpoint, context } = this.#options;
     const error = endedBy(context.signal, endpoint);
-    const isQueued = !sent && transport.load(endpoint).active >= connections;
-    return isQueued && error.code === 'UPSTREAM_TIMEOUT' ? noConnection(endpoint) : error;
+    const isQueued = !sent && error.code === 'UPSTREAM_TIMEOUT' && transport.isBusy(endpoint);
+    return isQueued ? noConnection(endpoint) : error;
   }
 
   #read(response: Response): Result {
-    const { endpoint, decode } = this.#input;
+    const { endpoint, observer, decode } = this.#options;
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return decode(readResponse(response, endpoint, this.#options.observer), maybeDone);
+    return decode(readResponse(response, endpoint, observer), maybeDone);
   }
 
-  /**
-   * The delay before the next retry, in milliseconds; undefined: the call is not sent again. A timeout is not retried: it
-   * used all the time of the call.
-   */
+  /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { budget, random } = this.#options;
-    const { endpoint, context } = this.#input;
+    const { budget, random, endpoint, context } = this.#options;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
+    // A timeout used all the time of the call.
     if (!error.retryable || error.notSent || error.code === 'UPSTREAM_TIMEOUT') return undefined;
     if (this.#attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (this.#attempts - 1);
@@ -173,26 +155,15 @@ class Call<Result> {
     return performance.now() + delayMs < end && budget.take() ? delayMs : undefined;
   }
 
-  /**
-   * A write is NOT_DONE when none of its attempts can have been carried out. Whatever was certainly not done may be sent
-   * again.
-   */
+  /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
   #withOutcome(cause: unknown): UpstreamError {
-    const undecodable = () =>
-      new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response could not be decoded', { cause });
-    const error = cause instanceof UpstreamError ? cause : undecodable();
-    if (this.#input.endpoint.method === 'GET') return error;
+    const undecodable = 'The response could not be decoded';
+    const error =
+      cause instanceof UpstreamError ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', undecodable, { cause });
+    if (this.#options.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
-    return error.with({ outcome, retryable: error.retryable && !this.#maybeDone });
-  }
-
-  #report(error: UpstreamError | undefined): void {
-    const { method, template } = this.#input.endpoint;
-    const ms = performance.now() - this.#began;
-    const attempts = { status: this.#status, ms, queueMs: this.#queueMs, attempts: this.#attempts };
-    const record = { method, template, ...attempts, error: error?.code };
-    this.#options.observer.call?.(record);
-    this.#input.context.onCall?.(record);
+    const changes = { outcome, retryable: error.retryable && !this.#maybeDone } as const;
+    return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, ...changes });
   }
 }
 

@@ -1,18 +1,13 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { Endpoint, Method } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
 
-/** For each endpoint: connections, requests that wait for one, and the time to open one in milliseconds; bytes of a body. */
-type Limits = Record<'connections' | 'maxQueued' | 'connectTimeoutMs' | 'maxResponseBytes', number>;
+/** How many requests of one endpoint may wait for a connection. */
+const MAX_QUEUED = 10_000;
+/** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
-export interface Request {
-  method: Method;
-  /** Path and query, encoded. */
-  path: string;
-  /** Names and values in turn. */
-  headers: string[];
-  body: string | null;
-}
+export type Request = Dispatcher.DispatchOptions;
 
 export interface Response {
   status: number;
@@ -24,15 +19,12 @@ export interface Response {
 export type Transport = ReturnType<typeof createTransport>;
 
 /**
- * The only code that speaks HTTP to the REST service.
- *
- * Each endpoint has a Pool of its own, so that a slow one does not use the connections of the others; the Pool has the queue
- * for them. Each connection has one request at a time, so that a response cannot be assigned to another request. Redirects
- * are not followed, because the keys would be sent to the new address. The caller must set timeouts: undici's own body
- * timeout starts again with every byte.
+ * The only code that speaks HTTP to the REST service. Each endpoint has a Pool of its own, so that a slow one does not use the
+ * connections of the others; the Pool has the queue for them. Each connection has one request at a time, so that a response
+ * cannot be assigned to another request. Redirects are not followed, because the keys would be sent to the new address. The
+ * caller must set timeouts: undici's own body timeout starts again with every byte.
  */
-export function createTransport(origin: string, limits: Limits) {
-  const { connections, connectTimeoutMs, maxResponseBytes, maxQueued } = limits;
+export function createTransport(origin: string, connections: number, connectTimeoutMs: number) {
   const connect = { timeout: connectTimeoutMs };
   const options = { connections, connect, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const pools = new Map<Endpoint, Pool>();
@@ -45,26 +37,26 @@ export function createTransport(origin: string, limits: Limits) {
     return pool;
   }
 
-  const dispatch = batchPerTick<{ request: Request; exchange: Exchange }>(({ request, exchange }) => {
-    const pool = poolOf(exchange.endpoint);
-    if (pool.stats.queued >= maxQueued) exchange.abort(noConnection(exchange.endpoint));
-    if (!exchange.aborted) pool.dispatch(request, exchange);
-  }, process.nextTick);
-
   return {
     /**
      * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the
      * request is not written, and the response is what was thrown.
      */
     send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
-      const exchange = new Exchange(endpoint, onStart, maxResponseBytes);
-      dispatch({ request, exchange });
+      const exchange = new Exchange(endpoint, onStart);
+      atEndOfCallback(() => {
+        const pool = poolOf(endpoint);
+        if (pool.stats.queued >= MAX_QUEUED) exchange.abort(noConnection(endpoint));
+        if (!exchange.aborted) pool.dispatch(request, exchange);
+      });
       return exchange;
     },
-    /** How many requests of an endpoint, or of all endpoints, are in flight, and how many wait for a connection. */
-    load(endpoint?: Endpoint): { active: number; queued: number } {
-      const stats = (endpoint ? [poolOf(endpoint)] : [...pools.values()]).map((pool) => pool.stats);
-      const sum = (name: 'running' | 'queued') => stats.reduce((total, one) => total + one[name], 0);
+    /** Whether all connections of an endpoint are in use. */
+    isBusy: (endpoint: Endpoint) => poolOf(endpoint).stats.running >= connections,
+    /** How many requests are in flight, and how many wait for a connection. */
+    load() {
+      const sum = (name: 'running' | 'queued') =>
+        [...pools.values()].reduce((total, { stats }) => total + stats[name], 0);
       return { active: sum('running'), queued: sum('queued') };
     },
     /** Closes every connection; requests in flight fail. */
@@ -80,25 +72,22 @@ export function createTransport(origin: string, limits: Limits) {
  * undici's `request` creates for every call, and it knows when undici begins to write the request.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly endpoint: Endpoint;
   /** Resolves to the response, or to the error of the request. Never rejects. */
   readonly response: Promise<Response | UpstreamError>;
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
+  readonly #endpoint: Endpoint;
   readonly #onStart: () => void;
-  readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
-  #status = 0;
-  #headers: Response['headers'] = {};
+  #head: Omit<Response, 'body'> = { status: 0, headers: {} };
   #controller: Dispatcher.DispatchController | undefined;
   #resolve: (response: Response | UpstreamError) => void = () => {};
 
-  constructor(endpoint: Endpoint, onStart: () => void, maxBytes: number) {
-    this.endpoint = endpoint;
+  constructor(endpoint: Endpoint, onStart: () => void) {
+    this.#endpoint = endpoint;
     this.#onStart = onStart;
-    this.#maxBytes = maxBytes;
     this.response = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -120,33 +109,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Response['headers']): void {
-    this.#status = status;
-    this.#headers = headers;
-    if (Number(headers['content-length']) > this.#maxBytes) this.#refuseBody();
+    this.#head = { status, headers };
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) this.#refuseBody();
-    else this.#chunks.push(chunk);
+    if (this.#bytes <= MAX_RESPONSE_BYTES) return;
+    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#endpoint.name}: the body is too large`));
   }
 
   onResponseEnd(): void {
-    receiveBatched(this);
-  }
-
-  receive(): void {
-    const [first, second] = this.#chunks;
-    const body = first && !second ? first : Buffer.concat(this.#chunks, this.#bytes);
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    afterSockets(() => this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#resolve(this.aborted ?? errorOf(this.endpoint, error));
-  }
-
-  #refuseBody(): void {
-    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.endpoint.name}: the body is too large`));
+    this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
   }
 }
 
@@ -164,32 +142,27 @@ function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   }
 }
 
-const receiveBatched = batchPerTick((exchange: Exchange) => exchange.receive(), setImmediate);
+/** How much one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
+const MAX_WORK = 64;
 
-/** How many items one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */
-const MAX_ITEMS = 64;
+const atEndOfCallback = batchPerTick(process.nextTick);
+const afterSockets = batchPerTick(setImmediate);
 
 /**
- * A function that takes items and runs `work`, which must not throw, for all items of a tick in their order.
- *
- * A program that does all its work for one response before it reads the next socket alternates between JavaScript and system
- * calls: each time, the processor's caches contain other data, and each write wakes a peer process that has just begun to
- * sleep. So all requests of a tick are written together, and responses are handled after the sockets were read. Measured with
- * the benchmark of docs/benchmarks.md, 32 connections: 13 % less CPU for a profile (W1), 12 % less for the round trip (W2). A
- * single request does not wait: the loop runs these steps as soon as it has read the request's socket.
- *
- * @param schedule When `work` runs. With `setImmediate`: after the event loop has read its sockets. With `process.nextTick`:
- * after the current callback.
+ * Runs all work of a tick together, in its order; it must not throw. All requests of a tick are written together, and
+ * responses are handled after the sockets were read. Without it, JavaScript and system calls alternate for each response, and
+ * the processor's caches contain other data each time. Measured with the benchmark of docs/benchmarks.md, 32 connections:
+ * 13 % less CPU for a profile (W1), 12 % less for the round trip (W2).
  */
-function batchPerTick<Item>(work: (item: Item) => void, schedule: (runAll: () => void) => void): (item: Item) => void {
-  let batch: Item[] = [];
+function batchPerTick(schedule: (runAll: () => void) => void): (work: () => void) => void {
+  let batch: (() => void)[] = [];
   const runAll = () => {
-    const items = batch;
-    batch = items.length > MAX_ITEMS ? items.splice(MAX_ITEMS) : [];
+    const now = batch;
+    batch = now.length > MAX_WORK ? now.splice(MAX_WORK) : [];
     if (batch.length > 0) setImmediate(runAll);
-    for (const item of items) work(item);
+    for (const work of now) work();
   };
-  return (item) => {
-    if (batch.push(item) === 1) schedule(runAll);
+  return (work) => {
+    if (batch.push(work) === 1) schedule(runAll);
   };
 }

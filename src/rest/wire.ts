@@ -1,8 +1,6 @@
 /*
  * What the REST service sends and gets, by noun. Each property is named once, in its table; the types follow from the tables.
- *
- * Results have the form of GraphQL results: dates in UTC with milliseconds, ids as text, and undefined for what is absent,
- * null or not readable.
+ * Results have the form of GraphQL results: dates in UTC, ids as text, and undefined for what is absent or not readable.
  */
 import type { components } from '../generated/rest.ts';
 import * as d from './decode/members.ts';
@@ -37,9 +35,7 @@ const playerAttributes = d.shape('playerAttributes', {
   custom,
 });
 
-/**
- * A player. For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player.
- */
+/** For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. */
 export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn) {
   checkPlayer(body, playerUniqueId);
   return {
@@ -62,25 +58,20 @@ export function decodeUpsert(body: d.Json, playerUniqueId: string, serviceIdFiel
 }
 
 /** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
-function checkPlayer(body: d.Json, playerUniqueId: string): void {
-  const responseId = body['playerUniqueId'];
-  if (responseId === playerUniqueId || responseId === undefined || responseId === null || responseId === '') return;
-  const inexact = typeof responseId === 'number' && !Number.isSafeInteger(responseId);
-  if (inexact ? responseId === Number(playerUniqueId) : String(responseId) === playerUniqueId) return;
+function checkPlayer({ playerUniqueId: named }: d.Json, playerUniqueId: string): void {
+  if (d.isAbsent(named) || named === playerUniqueId || named === Number(playerUniqueId)) return;
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
-/** The most bytes of JSON that a player's `custom` may have, and the most of its properties that are looked at. */
-const MAX_CUSTOM_BYTES = 16_384;
-const MAX_CUSTOM_PROPERTIES = 10_000;
-
-/** Comma-separated text by the interface document; some services send a list. Together as long as one text of a player. */
+/** Comma-separated text by the interface document; some services send a list. As long as other texts of a player. */
 function tags(value: unknown, member: string, warn: d.Warn): string[] | undefined {
-  const fits = limit(d.MAX_PLAYER_TEXT, () => warn('too-long', member));
-  const list = () => d.texts(value, member, warn)?.filter((tag) => fits(tag.length));
-  const parts = typeof value === 'string' ? d.playerText(value, member, warn)?.split(',') : list();
-  return parts?.map((tag) => tag.trim()).filter((tag) => tag !== '');
+  const joined = Array.isArray(value) ? d.texts(value, member, warn)?.join() : value;
+  const list = d.playerText(joined, member, warn)?.split(',');
+  return list?.map((tag) => tag.trim()).filter((tag) => tag !== '');
 }
+
+/** The most bytes of JSON that a player's `custom` may have. */
+const MAX_CUSTOM_BYTES = 16_384;
 
 /**
  * The strings and numbers among the free attributes, as many as fit in 16 KB of JSON: a service may hold what was written
@@ -89,31 +80,21 @@ function tags(value: unknown, member: string, warn: d.Warn): string[] | undefine
 function custom(value: unknown, member: string, warn: d.Warn): Record<string, string | number> | undefined {
   const wire = d.object(value, member, warn);
   if (!wire) return undefined;
-  const fits = limit(MAX_CUSTOM_BYTES - 1, () => warn('too-long', member));
-  const names = Object.keys(wire);
-  if (names.length > MAX_CUSTOM_PROPERTIES) fits(Number.POSITIVE_INFINITY);
   const kept: [string, string | number][] = [];
-  for (const name of names.slice(0, MAX_CUSTOM_PROPERTIES)) {
-    const attribute = wire[name];
-    if (typeof attribute === 'string' || typeof attribute === 'number') {
-      // Without its own braces, but with a comma.
-      if (fits(Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1)) kept.push([name, attribute]);
-    } else if (attribute !== null) warn('wrong-type', member);
+  let left = MAX_CUSTOM_BYTES - 1;
+  for (const [name, attribute] of Object.entries(wire).slice(0, d.MAX_ITEMS)) {
+    if (typeof attribute !== 'string' && typeof attribute !== 'number') {
+      if (attribute !== null) warn('wrong-type', member);
+      continue;
+    }
+    // Without its own braces, but with a comma.
+    const bytes = Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1;
+    if (bytes <= left) {
+      left -= bytes;
+      kept.push([name, attribute]);
+    } else warn('too-long', member);
   }
   return Object.fromEntries(kept);
-}
-
-/** Says of one item after the other whether it still fits; calls `exceeded` once, for the first that does not. */
-function limit(max: number, exceeded: () => void): (size: number) => boolean {
-  let left = max;
-  let isExceeded = false;
-  return (size) => {
-    const fits = size <= left;
-    if (fits) left -= size;
-    else if (!isExceeded) exceeded();
-    isExceeded ||= !fits;
-    return fits;
-  };
 }
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
@@ -121,7 +102,7 @@ export type ReferredFriend = ReferralPage['referredFriends'][number];
 
 type Status = NonNullable<components['schemas']['ReferredFriend']['status']>;
 
-const referredFriends = d.objects(
+const referredFriends = d.listOf(
   d.shape('referredFriend', {
     playerUniqueId: d.identifier,
     displayName: d.playerText,
@@ -218,12 +199,12 @@ const coupon = d.shape('coupon', {
   startAt: d.dateTime,
   endAt: d.dateTime,
   isExpired: d.boolean,
-  collections: d.objects(collection),
+  collections: d.listOf(collection),
   group,
   options,
 });
 
-const coupons = d.objects(coupon);
+const coupons = d.listOf(coupon);
 
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: d.Json, warn: d.Warn): Coupon[] {

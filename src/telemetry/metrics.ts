@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Observer } from '../rest/call-context.ts';
-import type { Health } from '../rest/client.ts';
+import type { RestClient } from '../rest/client.ts';
 import type { OperationRecord } from './observe.ts';
 
 /** Buckets of durations, in seconds. */
@@ -93,7 +93,7 @@ export function observeRest(registry: Registry): Observer {
 /** What the gauges read. */
 interface State {
   /** Of the REST client. */
-  health(): Health;
+  health: RestClient['health'];
   redis: { isUp(): boolean } | undefined;
   slots: { readonly active: number };
 }

@@ -8,35 +8,42 @@ export interface Row {
   send: RawRequest | (string | Buffer)[];
   /**
    * `phone`: a player's token, with `any-player` too, because most rows are new documents, of which one player may send few;
-   * `player`: bound to its player; `server`: a client with every scope; `nobody`: no token. Default `phone`.
+   * `server`: a client with every scope; `nobody`: no token. Default `phone`.
    */
-  as?: 'phone' | 'player' | 'server' | 'nobody';
-  /** The status; 0 for a connection that is closed without an answer. */
-  status: number | number[];
-  /** The code of the first error. */
+  as?: 'phone' | 'server' | 'nobody';
+  status: number;
+  /** Of the first error's extensions. */
   code?: string;
-  /** `extensions.limit` of the first error. */
   limit?: string;
-  /** What the REST service hears. Default: nothing. */
+  /** What the REST service receives. Default: nothing. */
   upstream?: string[];
-  /** How many answers come. Default: one at most. */
-  answers?: number;
   /** The data, where there is any. */
   data?: unknown;
   has?: RegExp;
   hasNot?: RegExp;
-  /** What the REST service answers. */
+  /** What the REST service responds. */
   script?: [EndpointName, Script];
 }
 
 /** Stands for the header with the caller's token in bytes. */
 export const AUTHORIZED = '{authorization}';
-
 export const JSON_TYPE = 'Content-Type: application/json';
+
+/** A good operation, its data and its call. */
+export const GOOD = '{ me { id } }';
+export const GOOD_BODY = JSON.stringify({ query: GOOD });
+export const PLAYER = 'GET /integrations/player/p1';
+export const good = { status: 200, data: { me: { id: 'p1' } }, upstream: [PLAYER] };
+export const bad = { status: 400, code: 'BAD_REQUEST' };
 
 /** An operation as a client would send it. */
 export function operation(query: unknown, variables?: unknown, more: object = {}): RawRequest {
   return text(JSON.stringify({ query, variables, ...more }));
+}
+
+/** A body, as JSON unless headers say otherwise. */
+export function text(body: string | Buffer, ...headers: string[]): RawRequest {
+  return { body, headers: headers.some((line) => /^content-type/i.test(line)) ? headers : [JSON_TYPE, ...headers] };
 }
 
 /**
@@ -47,22 +54,9 @@ export function rows(
   common: Omit<Row, 'name' | 'send'>,
   ...entries: [name: string, send: Row['send'] | string, more?: Partial<Row>][]
 ): Row[] {
-  return entries.map(([name, send, more]) => ({
-    name,
-    send: typeof send === 'string' ? operation(send) : send,
-    ...common,
-    ...more,
-  }));
+  const request = (send: Row['send'] | string) => (typeof send === 'string' ? operation(send) : send);
+  return entries.map(([name, send, more]) => ({ name, send: request(send), ...common, ...more }));
 }
 
-/** Any body, as JSON unless headers say otherwise. */
-export function text(body: string | Buffer, ...headers: string[]): RawRequest {
-  return { body, headers: headers.some((line) => /^content-type/i.test(line)) ? headers : [JSON_TYPE, ...headers] };
-}
-
-/** The REST service hears of the player p1. */
-export const PLAYER = 'GET /integrations/player/p1';
-/** A good operation, and its data. */
-export const GOOD = '{ me { id } }';
-export const GOOD_DATA = { me: { id: 'p1' } };
-export const GOOD_BODY = JSON.stringify({ query: GOOD });
+export const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, n) => make(n)).join(' ');

@@ -1,187 +1,141 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { RestClient } from '../../src/rest/client.ts';
 import type { Answer } from '../kit/upstream.ts';
-import { failure, operation, start, type TestOperation } from './setup.ts';
+import { CALLS, failure, operation, read, start, startWithClock, track } from './setup.ts';
 
-const track = (rest: RestClient, playerUniqueId = 'p1', op: TestOperation = operation()) =>
-  failure(rest.trackEvents({ playerUniqueId, events: {} }, op));
-
-/** Calls of this many players fail; no retry makes more of them. */
+/** Events of this many players, one after the other, which are not retried. */
 async function fail(rest: RestClient, players = 10): Promise<void> {
-  for (let player = 0; player < players; player += 1) await track(rest, `failing-${player}`);
+  for (let player = 0; player < players; player += 1) await failure(track(rest, `failing-${player}`));
 }
 
-/** A client with a clock that the test moves. */
-async function startWithClock(options: Parameters<typeof start>[0] = {}) {
-  const clock = { ms: 0 };
-  return { ...(await start({ now: () => clock.ms, ...options })), clock };
+/** A client whose breaker is open. */
+async function startOpen(options: Parameters<typeof start>[0] = {}) {
+  const started = await startWithClock(options);
+  started.upstream.on('POST /event', failed);
+  await fail(started.rest);
+  started.upstream.on('POST /event', 'usual');
+  started.upstream.forget();
+  return started;
 }
 
 const failed = { status: 500 };
-const notSent = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined };
+const rejected = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, status: undefined };
 
-describe('the breaker opens after', () => {
-  test.each<[string, Answer]>([
-    ['5xx', { status: 503 }],
-    ['lost connections', { fault: 'reset' }],
-    ['timeouts', { fault: 'hang' }],
-  ])('%s; then nothing is sent, and calls fail at once', async (_behaviour, answer) => {
-    const { upstream, rest, seen } = await startWithClock(answer.fault === 'hang' ? { timeoutMs: 30 } : {});
-    upstream.on('POST /event', answer);
-    await fail(rest);
-    expect(seen.breaker).toEqual(['open']);
-    expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject({
-      ...notSent,
-      retryAfterMs: 1_000,
-      outcome: undefined,
-    });
-    expect(upstream.calls()).toHaveLength(10);
-  });
-
-  test('refused connections', async () => {
-    const { upstream, rest } = await startWithClock();
-    await upstream.stop();
-    await fail(rest);
-    expect(rest.health().breaker).toBe('open');
-  });
-
-  test('failures of twenty players in a row, though the service was well until then', async () => {
-    const { upstream, rest, seen } = await startWithClock();
-    await Promise.all(
-      Array.from({ length: 100 }, () => rest.trackEvents({ playerUniqueId: 'p1', events: {} }, operation())),
-    );
-    upstream.on('POST /event', failed);
-    await fail(rest, 30);
-    expect(seen.breaker).toEqual(['open']);
-    expect(upstream.calls()).toHaveLength(120);
-  });
-});
-
-test('one player’s 500s do not open it', async () => {
-  const { upstream, rest, seen } = await startWithClock();
-  upstream.on('GET /player', failed);
-  upstream.on('GET /coupon', failed);
-  for (let call = 0; call < 50; call += 1) {
-    await failure(rest.getPlayer('p1', undefined, operation()));
-    await failure(rest.listCoupons('p1', operation()));
-  }
+test.each<[string, Answer | undefined, opens: boolean]>([
+  ['5xx', { status: 503 }, true],
+  ['lost connections', { fault: 'reset' }, true],
+  ['timeouts', { fault: 'hang' }, true],
+  ['refused connections', undefined, true],
+  ['refusals', { status: 400 }, false],
+  ['429s', { status: 429 }, false],
+  ['refused keys', { status: 403 }, false],
+  ['unreadable responses', { raw: '<' }, false],
+  ['bodies over the limit', { fault: 'flood' }, false],
+])('%s of ten players: %j opens it: %j', async (_behaviour, answer, opens) => {
+  const { upstream, rest, seen } = await startWithClock({ timeoutMs: answer?.fault === 'hang' ? 30 : 3_000 });
+  if (answer) upstream.on('POST /event', answer);
+  else await upstream.stop();
+  await fail(rest, 9);
   expect(seen.breaker).toEqual([]);
+  await fail(rest, 10);
+  expect(seen.breaker).toEqual(opens ? ['open'] : []);
+  upstream.forget();
+  if (opens) expect(await failure(read(rest))).toEqual({ ...rejected, retryAfterMs: 1_000, outcome: undefined });
+  if (opens) expect(upstream.calls()).toEqual([]);
 });
 
-test('failures that are ten seconds apart do not open it', async () => {
+test('it opens after failures of twenty players in a row, though the service was well until then', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  await Promise.all(Array.from({ length: 100 }, () => track(rest)));
+  upstream.on('POST /event', failed);
+  await fail(rest, 30);
+  expect(seen.breaker).toEqual(['open']);
+  expect(upstream.calls()).toHaveLength(120);
+});
+
+test('it stays closed after failures of one player, or of nine in ten seconds', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
   upstream.on('POST /event', failed);
-  await fail(rest, 9);
+  for (let call = 0; call < 50; call += 1) await failure(track(rest));
+  await fail(rest, 8);
   clock.ms += 10_001;
-  await track(rest, 'another');
+  await failure(track(rest, 'another'));
   expect(seen.breaker).toEqual([]);
 });
 
-test('one endpoint that fails does not close the others down, though it is tried again and again', async () => {
-  const { upstream, rest } = await start();
+test('it stays closed after failures of one endpoint, while the others respond', async () => {
+  const { upstream, rest, seen } = await start();
   upstream.on('GET /coupon', failed);
   for (let screen = 0; screen < 20; screen += 1) {
-    const op = operation();
-    const id = `p${screen}`;
+    const [op, id] = [operation(), `p${screen}`];
     const coupons = failure(rest.listCoupons(id, op));
-    await Promise.all([rest.getPlayer(id, undefined, op), rest.listReferrals(id, 1, 50, op), coupons]);
+    await Promise.all([read(rest, id, op), rest.listReferrals(id, 1, 50, op), coupons]);
   }
-  expect(rest.health().breaker).toBe('closed');
-});
-
-test.each<[string, Answer]>([
-  ['refusals', { status: 400 }],
-  ['429s', { status: 429 }],
-  ['refused keys', { status: 403 }],
-  ['unreadable answers', { raw: '<' }],
-  ['bodies over the limit', { raw: ' '.repeat(5000) }],
-])('%s do not open it: the service is there', async (_behaviour, answer) => {
-  const { upstream, rest } = await start({ maxResponseBytes: 1000 });
-  upstream.on('POST /event', answer);
-  await fail(rest, 20);
-  expect(upstream.calls()).toHaveLength(20);
-  expect(rest.health().breaker).toBe('closed');
-});
-
-test('clients that go away do not open it', async () => {
-  const { upstream, rest } = await start();
-  upstream.on('POST /event', { fault: 'hang' });
-  for (let call = 1; call <= 10; call += 1) {
-    const op = operation();
-    const result = track(rest, `p${call}`, op);
-    await upstream.received(call);
-    op.abort();
-    await result;
-  }
-  expect(rest.health().breaker).toBe('closed');
+  expect(seen.breaker).toEqual([]);
 });
 
 test.each([
-  ['less than half of the timeout', 10_000, []],
-  ['more than half of it', 1_000, ['open']],
-])('requests that end with their operations after %s, of %i ms: %j', async (_part, timeoutMs, states) => {
+  ['clients that go away', 10_000, 10_000, []],
+  ['operations that end after less than half of the timeout', 10_000, 900, []],
+  ['operations that end after more than half of it', 1_000, 900, ['open']],
+])('%s, of %i ms after %i ms: %j', async (what, timeoutMs, inMs, states) => {
   const { upstream, rest, seen } = await startWithClock({ timeoutMs });
   upstream.on('POST /event', { fault: 'hang' });
-  const calls = Array.from({ length: 10 }, (_, index) => track(rest, `p${index}`, operation({ inMs: 900 })));
+  const op = operation({ inMs });
+  const calls = Array.from({ length: 10 }, (_, index) => failure(track(rest, `p${index}`, op)));
+  await upstream.received(10);
+  if (what === 'clients that go away') op.abort();
   await Promise.all(calls);
   expect(seen.breaker).toEqual(states);
 });
 
 test('half-open, it lets one of ten concurrent calls through, and closes when that succeeds', async () => {
-  const { upstream, rest, seen, clock } = await startWithClock();
-  upstream.on('POST /event', failed);
-  await fail(rest);
-  upstream.forget();
+  const { upstream, rest, seen, clock } = await startOpen();
   clock.ms += 1_000;
   expect(rest.health().breaker).toBe('half-open');
   expect(seen.breaker).toEqual(['open']);
   const held = upstream.hold('GET /player');
-  const calls = Array.from({ length: 10 }, (_, index) => rest.getPlayer(`p${index}`, undefined, operation()));
-  const others = calls.slice(1).map((call) => failure(call));
+  const trial = read(rest, 'p0');
+  const others = Array.from({ length: 9 }, (_, index) => failure(read(rest, `p${index + 1}`)));
+  expect(await Promise.all(others)).toEqual(Array(9).fill(expect.objectContaining(rejected)));
   await held.arrived;
-  expect(await Promise.all(others)).toEqual(Array(9).fill(expect.objectContaining(notSent)));
-  expect(upstream.calls()).toEqual(['GET /integrations/player/p0']);
   held.release();
-  expect(await calls[0]).toMatchObject({ id: 'p0' });
+  expect(await trial).toMatchObject({ id: 'p0' });
+  expect(upstream.calls()).toEqual(['GET /integrations/player/p0']);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
   await rest.listCoupons('p1', operation());
 });
 
 test.each<[string, Answer]>([
   ['fails', failed],
-  ['is cut', { fault: 'reset' }],
   ['hangs until its timeout', { fault: 'hang' }],
 ])('it opens again when that one call %s: the call is not retried, and the back-off doubles', async (_name, answer) => {
-  const { upstream, rest, seen, clock } = await startWithClock({ timeoutMs: 30 });
-  upstream.on('POST /event', failed);
-  await fail(rest);
+  const { upstream, rest, seen, clock } = await startOpen({ timeoutMs: 30 });
   upstream.on('GET /player', answer);
-  upstream.forget();
   for (const backOffMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
     clock.ms += backOffMs - 1;
-    expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject(notSent);
+    expect(await failure(read(rest))).toMatchObject(rejected);
     clock.ms += 1;
-    await failure(rest.getPlayer('p1', undefined, operation()));
+    await failure(read(rest));
   }
   expect(upstream.calls()).toHaveLength(7);
+  expect(seen.retries).toEqual([]);
   expect(seen.breaker.slice(0, 3)).toEqual(['open', 'half-open', 'open']);
 
   upstream.on('GET /player', 'usual');
   clock.ms += 30_000;
-  await rest.getPlayer('p1', undefined, operation());
+  await read(rest);
+  upstream.on('POST /event', failed);
   await fail(rest);
-  expect((await failure(rest.getPlayer('p1', undefined, operation())))['retryAfterMs']).toBe(1_000);
+  expect(await failure(read(rest))).toMatchObject({ retryAfterMs: 1_000 });
 });
 
 test('it stays open when the client of that one call goes away', async () => {
-  const { upstream, rest, seen, clock } = await startWithClock();
-  upstream.on('POST /event', failed);
-  await fail(rest);
+  const { upstream, rest, seen, clock } = await startOpen();
   upstream.on('POST /event', { fault: 'hang' });
-  upstream.forget();
   clock.ms += 1_000;
   const op = operation();
-  const trial = track(rest, 'p1', op);
+  const trial = failure(track(rest, 'p1', op));
   await upstream.received(1);
   op.abort();
   await trial;
@@ -190,36 +144,28 @@ test('it stays open when the client of that one call goes away', async () => {
 
 test('calls that wait for a connection when it opens are not sent', async () => {
   const { upstream, rest } = await startWithClock({ connections: 1 });
-  let release = () => {};
-  const after = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  upstream.on('GET /player', { after, raw: '' });
-  const first = rest.getPlayer('p1', undefined, operation());
-  await upstream.received(1);
-  const waiting = ['p2', 'p3'].map((id) => failure(rest.getPlayer(id, undefined, operation())));
+  const held = upstream.hold('GET /player');
+  const first = read(rest);
+  await held.arrived;
+  const waiting = ['p2', 'p3'].map((id) => failure(read(rest, id)));
   upstream.on('POST /event', failed);
   await fail(rest);
-  release();
+  held.release();
   await first;
-  expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(notSent)));
+  expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(rejected)));
   expect(upstream.calls().filter((call) => call.startsWith('GET'))).toHaveLength(1);
 });
 
 test('what was sent before it opened says nothing once it is closed again', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
-  let release = () => {};
-  const after = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  upstream.on('POST /event', { after, status: 500 });
-  const before = Array.from({ length: 30 }, (_, index) => track(rest, `before-${index}`));
-  await upstream.received(30);
+  const held = Array.from({ length: 10 }, () => upstream.hold('POST /player', failed));
+  const before = held.map((_, index) => failure(CALLS['POST /player'](rest, `before-${index}`)));
+  await Promise.all(held.map(({ arrived }) => arrived));
   upstream.on('POST /event', failed);
   await fail(rest);
   clock.ms += 1_000;
-  await rest.getPlayer('p1', undefined, operation());
-  release();
+  await read(rest);
+  for (const { release } of held) release();
   await Promise.all(before);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
 });

@@ -1,21 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Answer } from '../kit/upstream.ts';
-import { failure, operation, start } from './setup.ts';
+import { CALLS, failure, operation, read, start } from './setup.ts';
 
 const late = { code: 'UPSTREAM_TIMEOUT', retryable: true };
 const cancelled = { code: 'CANCELLED', retryable: false };
-const endless: [string, Answer][] = [
-  ['never answers', { fault: 'hang' }],
+
+describe.each<[string, Answer]>([
+  ['never responds', { fault: 'hang' }],
   ['stalls in the middle of the body', { json: { a: 'b' }, fault: 'stall' }],
   ['drips without end', { fault: 'drip' }],
-];
-
-describe.each(endless)('a service that %s', (_behaviour, answer) => {
-  test('is given up at the deadline of the call, and the request ended', async () => {
-    const { upstream, rest } = await start({ timeoutMs: 250 });
+])('a service that %s', (_behaviour, answer) => {
+  test.each([
+    ['the deadline of the call', { timeoutMs: 250 }, 60_000],
+    ['the deadline of the operation when that comes first', { timeoutMs: 60_000 }, 250],
+  ])('is given up at %s, and the request ended', async (_deadline, options, inMs) => {
+    const { upstream, rest } = await start(options);
     upstream.on('GET /player', answer);
-    const op = operation();
-    const result = failure(rest.getPlayer('p1', undefined, op));
+    const op = operation({ inMs });
+    const result = failure(read(rest, 'p1', op));
     await upstream.received(1);
     expect(await result).toMatchObject(late);
     await upstream.requests[0]?.gone;
@@ -23,23 +25,15 @@ describe.each(endless)('a service that %s', (_behaviour, answer) => {
     expect(op.records).toMatchObject([{ error: 'UPSTREAM_TIMEOUT', attempts: 1 }]);
   });
 
-  test('is given up at the deadline of the operation when that comes first', async () => {
+  test('is given up when the client goes away, on every call', async () => {
     const { upstream, rest } = await start({ timeoutMs: 60_000 });
-    upstream.on('GET /player', answer);
-    expect(await failure(rest.getPlayer('p1', undefined, operation({ inMs: 40 })))).toMatchObject(late);
-    await upstream.requests[0]?.gone;
-  });
-
-  test('is given up when the client goes away', async () => {
-    const { upstream, rest } = await start({ timeoutMs: 60_000 });
-    upstream.on('DELETE /player', answer);
+    for (const endpoint of ['GET /player', 'DELETE /player'] as const) upstream.on(endpoint, answer);
     const op = operation({ inMs: 60_000 });
-    const result = failure(rest.deletePlayer('p1', op));
-    await upstream.received(1);
+    const results = [read(rest, 'p1', op), read(rest, 'p2', op), rest.deletePlayer('p1', op)].map(failure);
+    await upstream.received(3);
     op.abort();
-    expect(await result).toMatchObject(cancelled);
-    await upstream.requests[0]?.gone;
-    expect(op.records).toMatchObject([{ error: 'CANCELLED' }]);
+    expect(await Promise.all(results)).toEqual(Array(3).fill(expect.objectContaining(cancelled)));
+    await Promise.all(upstream.requests.map(({ gone }) => gone));
   });
 });
 
@@ -47,58 +41,39 @@ test('the retries of a call are within its deadline', async () => {
   const { upstream, rest } = await start({ timeoutMs: 500 });
   upstream.on('GET /player', { status: 500 }, { fault: 'hang' });
   const op = operation();
-  expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(late);
+  expect(await failure(read(rest, 'p1', op))).toMatchObject(late);
   expect(op.records).toMatchObject([{ attempts: 2 }]);
 });
 
 test('a client that goes away while a retry waits ends the wait, and nothing more is sent', async () => {
-  const { upstream, another } = await start();
   const op = operation();
-  const rest = another({ random: () => 1, observer: { retry: () => op.abort() } });
+  const { upstream, rest } = await start({ random: () => 1, observer: { retry: () => op.abort() } });
   upstream.on('GET /player', { status: 500 }, 'usual');
-  expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(cancelled);
+  expect(await failure(read(rest, 'p1', op))).toMatchObject(cancelled);
   expect(op.records).toMatchObject([{ error: 'CANCELLED', attempts: 1 }]);
   expect(upstream.calls()).toHaveLength(1);
 });
 
-function gone() {
-  const op = operation();
-  op.abort();
-  return op;
-}
-
-describe('an operation whose time is over before', () => {
-  test.each([
-    ['its deadline', () => operation({ inMs: -1 }), late],
-    ['its client went away', gone, cancelled],
-  ])('because of %s sends nothing', async (_case, prepare, told) => {
-    const { upstream, rest } = await start();
-    const op = prepare();
-    expect(await failure(rest.getPlayer('p1', undefined, op))).toMatchObject(told);
-    expect(await failure(rest.upsertPlayer({ playerUniqueId: 'p1' }, op))).toMatchObject(told);
-    expect(upstream.calls()).toEqual([]);
-    expect(op.records.every(({ attempts }) => attempts === 0)).toBe(true);
-  });
-});
-
-test('one abort ends every call of the operation', async () => {
+test.each([
+  ['is past', late],
+  ['lost its client', cancelled],
+])('an operation that %s sends nothing', async (_case, expected) => {
   const { upstream, rest } = await start();
-  upstream.on('GET /player', { fault: 'hang' });
-  const op = operation();
-  const calls = Array.from({ length: 20 }, (_, index) => failure(rest.getPlayer(`p${index}`, undefined, op)));
-  await upstream.received(20);
-  op.abort();
-  expect(await Promise.all(calls)).toEqual(Array(20).fill(expect.objectContaining(cancelled)));
-  await Promise.all(upstream.requests.map((request) => request.gone));
+  const op = operation({ inMs: expected === late ? -1 : 10_000 });
+  if (expected === cancelled) op.abort();
+  expect(await failure(read(rest, 'p1', op))).toMatchObject(expected);
+  expect(await failure(CALLS['POST /player'](rest, 'p1', op))).toMatchObject({ ...expected, outcome: 'NOT_DONE' });
+  expect(upstream.calls()).toEqual([]);
+  expect(op.records).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
 });
 
 test('closing the client ends the calls under way, and those that come later fail', async () => {
   const { upstream, rest } = await start();
   upstream.on('GET /player', { fault: 'hang' });
-  const under = failure(rest.getPlayer('p1', undefined, operation()));
+  const under = failure(read(rest));
   await upstream.received(1);
   await rest.close();
-  expect(await under).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  expect(await failure(rest.getPlayer('p1', undefined, operation()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  for (const result of [under, failure(read(rest)), failure(rest.listCoupons('p1', operation()))])
+    expect(await result).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   expect(upstream.calls()).toHaveLength(1);
 });

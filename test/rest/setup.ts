@@ -3,103 +3,83 @@ import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
 import { abortAt, DISCONNECTED } from '../../src/rest/send.ts';
-import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from '../kit/upstream.ts';
+import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const clearTimers: (() => void)[] = [];
+const cleanUps: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
-  for (const clearTimer of clearTimers.splice(0)) clearTimer();
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** What a client reported through its observer. */
-export interface Seen {
-  calls: CallRecord[];
-  attempts: (number | undefined)[];
-  retries: string[];
-  breaker: string[];
-  decodeWarnings: string[];
-}
-
-export interface Started {
-  upstream: Upstream;
-  rest: RestClient;
-  seen: Seen;
-  /** One more client of the same upstream. */
-  another(options?: Partial<RestClientOptions>): RestClient;
-}
-
 /** A scripted REST service and a client of it, whose waits have no jitter; both end with the test. */
-export async function start(
-  options: Partial<RestClientOptions> = {},
-  upstreamOptions: UpstreamOptions = {},
-): Promise<Started> {
-  const upstream = await startUpstream(upstreamOptions);
+export async function start(options: Partial<RestClientOptions> = {}) {
+  const upstream = await startUpstream();
   cleanUps.push(() => upstream.close());
-  const seen: Seen = { calls: [], attempts: [], retries: [], breaker: [], decodeWarnings: [] };
-  const another = (more: Partial<RestClientOptions> = {}) => {
-    const rest = createRestClient({
-      ...loadConfig({}).rest,
-      baseUrl: upstream.url,
-      apiKey: new Secret(API_KEY),
-      secretKey: new Secret(SECRET_KEY),
-      random: () => 0,
-      ...options,
-      ...more,
-    });
-    cleanUps.push(() => rest.close());
-    return rest;
-  };
+  /** What the client reported through its observer. */
+  const seen = { calls: [] as CallRecord[], attempts: [] as unknown[] };
+  const names = { breaker: [] as string[], retries: [] as string[], withoutCode: [] as string[] };
   const observer = {
     call: (record: CallRecord) => seen.calls.push(record),
     attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
-    retry: (method: string, template: string) => seen.retries.push(`${method} ${template}`),
-    breaker: (state: string) => seen.breaker.push(state),
-    notFoundWithoutCode: (endpoint: string) => seen.decodeWarnings.push(`404 ${endpoint}`),
-    decodeWarning: (warning: string, member: string) => seen.decodeWarnings.push(`${warning} ${member}`),
+    retry: (method: string) => names.retries.push(method),
+    notFoundWithoutCode: (endpoint: string) => names.withoutCode.push(endpoint),
+    breaker: (state: string) => names.breaker.push(state),
   };
-  return { upstream, rest: another({ observer }), seen, another };
+  const rest = createRestClient({
+    ...loadConfig({}).rest,
+    baseUrl: upstream.url,
+    apiKey: new Secret(API_KEY),
+    secretKey: new Secret(SECRET_KEY),
+    random: () => 0,
+    observer,
+    ...options,
+  });
+  cleanUps.push(() => rest.close());
+  return { upstream, rest, seen: { ...seen, ...names } };
 }
 
-export interface TestOperation extends CallContext {
-  /** What its calls reported. */
-  records: CallRecord[];
-  /** Its client goes away. */
-  abort(): void;
+/** The same with a clock for breaker and retry budget that only the test moves. */
+export async function startWithClock(options: Partial<RestClientOptions> = {}) {
+  const clock = { ms: 0 };
+  return { ...(await start({ now: () => clock.ms, ...options })), clock };
 }
 
-/** An operation with ten seconds of time and no end of calls. */
-export function operation(overrides: Partial<CallContext> & { inMs?: number } = {}): TestOperation {
-  const { inMs = 10_000, ...given } = overrides;
+/** An operation with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
+export function operation({ inMs = 10_000, ...overrides }: Partial<CallContext> & { inMs?: number } = {}) {
   const controller = new AbortController();
   const deadline = performance.now() + inMs;
-  clearTimers.push(abortAt(controller, deadline));
-  const op: TestOperation = {
-    signal: controller.signal,
-    deadline,
-    requestId: 'request-1',
-    records: [],
-    onCall: (record) => op.records.push(record),
+  cleanUps.push(abortAt(controller, deadline));
+  const records: CallRecord[] = [];
+  return {
+    ...{ signal: controller.signal, deadline, requestId: 'request-1', records },
+    onCall: (record: CallRecord) => void records.push(record),
     abort: () => controller.abort(DISCONNECTED),
-    ...given,
+    ...overrides,
   };
-  return op;
 }
+
+export const read = (rest: RestClient, id = 'p1', op: CallContext = operation()) => rest.getPlayer(id, undefined, op);
+export const track = (rest: RestClient, id = 'p1', op: CallContext = operation()) =>
+  rest.trackEvents({ playerUniqueId: id, events: {} }, op);
+
+/** Each call of the client, about one player. */
+export const CALLS: Record<EndpointName, (rest: RestClient, id?: string, op?: CallContext) => Promise<unknown>> = {
+  'GET /player': read,
+  'GET /coupon': (rest, id = 'p1', op = operation()) => rest.listCoupons(id, op),
+  'GET /referrals': (rest, id = 'p1', op = operation()) => rest.listReferrals(id, 1, 50, op),
+  'POST /player': (rest, id = 'p1', op = operation()) => rest.upsertPlayer({ playerUniqueId: id }, op),
+  'POST /event': track,
+  'DELETE /player': (rest, id = 'p1', op = operation()) => rest.deletePlayer(id, op),
+};
 
 /** Everything about a failure that a client or a rule depends on. */
 export async function failure(promise: Promise<unknown>): Promise<Record<string, unknown>> {
   try {
     await promise;
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const { code, retryable, retryAfterMs, status, outcome } = {
-      retryable: undefined,
-      outcome: undefined,
-      retryAfterMs: undefined,
-      status: undefined,
-      ...error,
-    };
+    if (!(error instanceof UpstreamError)) throw error;
+    const { code, retryable, retryAfterMs, status, outcome } = error;
     return { code, retryable, retryAfterMs, status, outcome };
   }
   throw new Error('It was expected to fail.');

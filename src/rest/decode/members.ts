@@ -1,17 +1,15 @@
 /*
  * Decoders of single properties. Real services send numbers as text, text as numbers, dates in many forms and null for missing
  * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
- * not fail the whole player.
- *
- * They run for every property of every response, so they try the usual form first. A regular expression sees only text of
- * bounded length: its time must not depend on what a service sends.
+ * not fail the whole player. A regular expression sees only text of bounded length: its time must not depend on what a
+ * service sends.
  */
 import { parseDate, parseDateTime } from './dates.ts';
 
 export type Json = Record<string, unknown>;
 
 /** Why a value was decoded to undefined or `UNKNOWN`. */
-type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'out-of-range' | 'too-long' | 'bad-url';
+type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'too-long' | 'bad-url';
 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
@@ -23,9 +21,9 @@ export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => D
 const MAX_SHORT_TEXT = 64;
 
 /** The longest text of a player; a longer one is cut. */
-export const MAX_PLAYER_TEXT = 1_024;
+const MAX_PLAYER_TEXT = 1_024;
 /** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
-const MAX_ITEMS = 10_000;
+export const MAX_ITEMS = 10_000;
 
 const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
@@ -51,33 +49,26 @@ export function playerText(value: unknown, member: string, warn: Warn): string |
 }
 
 /** An identifier: text, or a whole number that JSON carried exactly. */
-export function identifier(value: unknown, member: string, warn: Warn): string | undefined {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return text(value, member, warn);
-  warn('wrong-type', member);
-  return undefined;
-}
+export const identifier = optional('wrong-type', (value) =>
+  typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined,
+);
 
-/**
- * A finite number, or text that is one. A whole number as text must be within 2^53: beyond that, a rounded one would be
- * returned. Empty text is absent.
- */
-export function number(value: unknown, member: string, warn: Warn): number | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (isAbsent(value)) return undefined;
-  const numeric = shortText(value);
-  const decoded = numeric !== undefined && NUMERIC.test(numeric) ? Number(numeric) : Number.NaN;
-  const isExact = Number.isSafeInteger(decoded) || !Number.isInteger(decoded);
-  if (Number.isFinite(decoded) && isExact) return decoded;
-  warn(isExact ? 'wrong-type' : 'out-of-range', member);
-  return undefined;
-}
+/** A finite number, or text that is one. */
+export const number = optional('wrong-type', numberOf);
 
 /** A whole number within GraphQL's Int, which has 32 bits. */
-export function int(value: unknown, member: string, warn: Warn): number | undefined {
-  const decoded = number(value, member, warn);
-  if (decoded === undefined || (decoded | 0) === decoded) return decoded;
-  warn(Number.isInteger(decoded) ? 'out-of-range' : 'wrong-type', member);
-  return undefined;
+export const int = optional('wrong-type', (value) => {
+  const decoded = numberOf(value);
+  return decoded !== undefined && (decoded | 0) === decoded ? decoded : undefined;
+});
+
+/** A whole number as text must be within 2^53: beyond that, a rounded one would be returned. */
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  const numeric = shortText(value) ?? '';
+  const decoded = NUMERIC.test(numeric) ? Number(numeric) : Number.NaN;
+  const isExact = Number.isSafeInteger(decoded) || !Number.isInteger(decoded);
+  return Number.isFinite(decoded) && isExact ? decoded : undefined;
 }
 
 /** A boolean, or `true` or `false` as text. */
@@ -97,9 +88,6 @@ function ofText(value: unknown, parse: typeof parseDate): string | undefined {
   return typeof value === 'string' ? parse(value) : undefined;
 }
 
-/** The usual form of an address, which is valid in every part. */
-const USUAL_URL = /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/[!-~]*)?$/;
-const USUAL_URL_LENGTH = 256;
 /** The longest URL. For hosts that are not ASCII, the time of Node's parser is quadratic in the length. */
 const MAX_URL_LENGTH = 2_048;
 
@@ -108,24 +96,17 @@ const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vb
 
 /** An absolute URL of any scheme that is safe to open, such as an app's own. */
 export const url = optional('bad-url', (value) => {
-  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH) return undefined;
-  if (value.length <= USUAL_URL_LENGTH && USUAL_URL.test(value)) return value;
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value)) return undefined;
   // The parser ignores white space inside and around a scheme, as browsers do.
-  return URL.canParse(value) && !UNSAFE_SCHEMES.has(new URL(value).protocol) ? value : undefined;
+  return UNSAFE_SCHEMES.has(new URL(value).protocol) ? undefined : value;
 });
 
 /** The enum value of one of the wire names, in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
 export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppercase<Name> | 'UNKNOWN'> {
   // The type of `toUpperCase` is any string.
-  const values = new Map<string, Uppercase<Name>>(names.map((name) => [name, name.toUpperCase() as Uppercase<Name>]));
-  return (value, member, warn) => {
-    if (typeof value === 'string') {
-      const found = values.get(value) ?? values.get(shortText(value)?.toLowerCase() ?? '');
-      if (found !== undefined) return found;
-    }
-    if (value !== undefined && value !== null) warn('unknown-enum-value', member);
-    return 'UNKNOWN';
-  };
+  const values = new Map<unknown, Uppercase<Name>>(names.map((name) => [name, name.toUpperCase() as Uppercase<Name>]));
+  const known = optional('unknown-enum-value', (value) => values.get(shortText(value)?.toLowerCase()));
+  return (value, member, warn) => known(value, member, warn) ?? 'UNKNOWN';
 }
 
 /** The decoders of an object's properties, by the names that the decoded object has. */
@@ -147,46 +128,36 @@ export function shape<Properties extends Table>(
     const wire = wireName(property);
     return { property, decode, wire, member: `${name}.${wire}` };
   });
-  // A copy has all properties from the beginning, which is faster than to add them one by one.
-  const empty: Record<string, unknown> = Object.fromEntries(
-    Object.keys(table).map((property) => [property, undefined]),
-  );
   return (value, member, warn) => {
-    const wire = object(value, member, warn);
-    if (!wire) return undefined;
-    const decoded = { ...empty };
-    for (const entry of properties) decoded[entry.property] = entry.decode(wire[entry.wire], entry.member, warn);
+    const from = object(value, member, warn);
+    if (!from) return undefined;
+    const decoded: Record<string, unknown> = {};
+    for (const entry of properties) decoded[entry.property] = entry.decode(from[entry.wire], entry.member, warn);
     // The loop has set each property of the table with its own decoder.
     return decoded as Shaped<Properties>;
   };
 }
 
-/** A list of objects; items that are not objects are left out. */
-export function objects<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
+/** A list; items that cannot be decoded are left out. */
+export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
   return (value, member, warn) => {
-    // An absent item is of a wrong type, like an empty list.
-    const decoded = listOf(value, member, warn)?.map((item) => decode(item ?? [], member, warn));
+    const items = list(value, member, warn);
+    if (items && items.length > MAX_ITEMS) warn('too-long', member);
+    const decoded = items?.slice(0, MAX_ITEMS).map((item) => decode(item, member, warn));
     return decoded?.filter((item) => item !== undefined);
   };
-}
-
-/** A list of texts; other members are left out, numbers become text, and a single text is a list of one. */
-export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
-  if (typeof value === 'string') return value === '' ? [] : [value];
-  const decoded = listOf(value, member, warn)?.map((item) => text(item, member, warn));
-  return decoded?.filter((item) => item !== undefined);
-}
-
-function listOf(value: unknown, member: string, warn: Warn): readonly unknown[] | undefined {
-  const items = list(value, member, warn);
-  if (!items || items.length <= MAX_ITEMS) return items;
-  warn('too-long', member);
-  return items.slice(0, MAX_ITEMS);
 }
 
 const list = optional('wrong-type', (value): readonly unknown[] | undefined =>
   Array.isArray(value) ? value : undefined,
 );
+const textList = listOf(text);
+
+/** A list of texts; a single text is a list of one. */
+export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  return textList(value, member, warn);
+}
 
 /** An object as it is. */
 export const object = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
@@ -205,7 +176,7 @@ function optional<Decoded>(
 }
 
 /** The service may send null or an empty text for what it does not have. */
-function isAbsent(value: unknown): boolean {
+export function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 

@@ -1,0 +1,133 @@
+/* Requests whose heads or bodies no honest client sends: what our own checks decide, not Node's parser. */
+import { gzipSync } from 'node:zlib';
+import { type RawRequest, requestBytes } from '../kit/raw.ts';
+import { AUTHORIZED, bad, GOOD, GOOD_BODY, good, JSON_TYPE, operation, type Row, rows, text } from './row.ts';
+
+const CHUNKED = 'Transfer-Encoding: chunked';
+const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
+const chunked = (body: string) => `${(body.match(/.{1,60000}/gs) ?? []).map(chunk).join('')}0\r\n\r\n`;
+const coded = (coding: string) => [
+  `POST /graphql HTTP/1.1\r\nHost: gateway.test\r\n${AUTHORIZED}\r\n${JSON_TYPE}\r\nTransfer-Encoding: ${coding}\r\n\r\n`,
+  chunked(GOOD_BODY),
+];
+const broken = (path: string, line: string) => [
+  `POST ${path} HTTP/1.1\r\nHost: gateway.test\r\n${line}\r\n${CHUNKED}\r\n\r\nzz\r\n`,
+];
+const header = (...lines: string[]) => text(GOOD_BODY, JSON_TYPE, ...lines);
+const target = (path: string): RawRequest => ({ target: path, ...text(GOOD_BODY) });
+const query = encodeURIComponent(GOOD);
+const remove = encodeURIComponent('mutation { deletePlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }');
+const get = (search: string, more: RawRequest = {}): RawRequest => ({
+  ...{ method: 'GET', target: `/graphql?${search}`, headers: ['Apollo-Require-Preflight: yes'] },
+  ...more,
+});
+
+export const heads: Row[] = [
+  ...rows(
+    bad,
+    ['the transfer coding identity', coded('identity')],
+    ['identity before chunked', coded('identity, chunked')],
+    ['gzip before chunked', coded('gzip, chunked')],
+    ['the header Host twice', header('Host: gateway.test', 'Host: other.test')],
+    ['a broken escape in the target', target('/%zz')],
+    ['GET with an operation in a body', get('', text(GOOD_BODY)), { has: /must not have a body/ }],
+    ['GET with a number that loses digits', get(`query=${query}&variables={"id":9007199254740993}`)],
+    ['POST with the operation in the query', { ...text('{}'), target: `/graphql?query=${query}` }],
+  ),
+  ...rows(
+    { status: 415, code: 'BAD_REQUEST' },
+    ['the header Content-Type twice', header(JSON_TYPE)],
+    ['the header Content-Encoding twice', header('Content-Encoding: identity', 'Content-Encoding: identity')],
+    ['GET with a simple content type', get(`query=${query}`, { headers: ['Content-Type: text/plain'] })],
+  ),
+  ...rows(
+    { status: 404, code: 'BAD_REQUEST' },
+    ['a slash more at the end of the target', target('/graphql/')],
+    ['a target that steps up', target('/graphql/%2e%2e/metrics')],
+    ['metrics on the public port', target('/metrics')],
+    // One request never gets two responses: the second would be taken for that of the next request.
+    ['an unknown path, and a body that is no HTTP', broken('/nothing', AUTHORIZED)],
+  ),
+  ...rows(
+    { status: 405, as: 'server' },
+    ['a mutation by GET', get(`query=${remove}`)],
+    ['PUT', { method: 'PUT', headers: [JSON_TYPE], body: GOOD_BODY }],
+  ),
+  ...rows(
+    { status: 431 },
+    ['headers of 17 KB', header(`X-Large: ${'x'.repeat(17_000)}`)],
+    ['three thousand headers', header(...Array(3_000).fill('a: b')), { code: 'BAD_REQUEST' }],
+  ),
+  ...rows(
+    { as: 'nobody', status: 401, code: 'UNAUTHENTICATED' },
+    ['nobody, with a document that cannot be parsed', '{'],
+    ['bytes after a request that ends the connection', [requestBytes(text(GOOD_BODY)), 'GET / HTTP/1.1\r\n\r\n']],
+  ),
+  ...rows({ as: 'nobody', status: 400 }, ['nobody, and a body that is no HTTP', broken('/graphql', 'X-Nothing: 1')]),
+  ...rows(
+    good,
+    ['GET', get(`query=${query}`)],
+    ['a request id that is none', header('X-Request-Id: <script>alert(1)</script>'), { hasNot: /script/ }],
+  ),
+];
+
+const LIMIT = 262_144;
+const sized = (bytes: number) => GOOD_BODY.padEnd(bytes, ' ');
+const typed = (type: string): [string, RawRequest] => [
+  `the content type ${type.slice(0, 60)}`,
+  text(GOOD_BODY, `Content-Type: ${type}`),
+];
+const json = (members: string) => text(`{"query": "{ me { id } }", ${members}}`);
+const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [n, n]));
+const deep = (value: string) => `${'{"a":'.repeat(9_000)}${value}${'}'.repeat(9_000)}`;
+
+export const bodies: Row[] = [
+  ...rows(
+    { status: 413, code: 'BAD_REQUEST' },
+    ['a body one byte over the limit', text(sized(LIMIT + 1))],
+    ['a chunked body one byte over the limit', text(chunked(sized(LIMIT + 1)), CHUNKED)],
+    ['a body that only says it is too large', text(GOOD_BODY, 'Content-Length: 99999999999')],
+  ),
+  ...rows(
+    { status: 415, code: 'BAD_REQUEST' },
+    typed('application/json-patch+json'),
+    typed('application/json, text/plain'),
+    typed('application/json; charset=utf-16'),
+    typed('application/json; charset=utf-8; charset=utf-16'),
+    typed('application/json; x=1; charset=utf-16'),
+    typed(`application/json;${' '.repeat(100)}charset=utf-8`),
+    ['gzip', text(gzipSync(GOOD_BODY), 'Content-Encoding: gzip')],
+    ['gzip beside identity', text(GOOD_BODY, 'Content-Encoding: identity, gzip')],
+  ),
+  ...rows(
+    bad,
+    ['a byte that is no UTF-8', text(Buffer.from(`${GOOD_BODY}\xff`, 'latin1'))],
+    ['a byte order mark', text(`\ufeff${GOOD_BODY}`)],
+    ['a batch', text(`[${GOOD_BODY},${GOOD_BODY}]`)],
+    ['lists, 100,000 deep', text(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)],
+    ['a query that is a list', operation(['{ me { id } }'])],
+    ['variables that are text', operation(GOOD, '{}')],
+    ['the query under __proto__', text('{"__proto__": {"query": "{ me { id } }"}}')],
+  ),
+  ...rows(
+    { ...bad, has: /The number \\"\w+\\" is too large to be exact; write it as a string\./ },
+    ['a number beyond 2^53', json('"variables": {"x": [0, [{"y": -9007199254740993}]]}')],
+    ['a number without end', json('"variables": {"x": 1e400}')],
+    ['a number of an exponent beyond 2^53', json('"variables": {"x": 90071992547409930e0, "y": 1}')],
+    ['a number beyond 2^53, 9,000 deep', text(deep('12345678901234567890'))],
+  ),
+  ...rows({ status: 400, code: 'BAD_USER_INPUT', has: /more than 10000 properties/ }, [
+    'variables with 15,000 properties',
+    operation(GOOD, many),
+  ]),
+  ...rows(
+    good,
+    ['a body at the limit', text(sized(LIMIT))],
+    ['a chunked body at the limit', text(chunked(sized(LIMIT)), CHUNKED)],
+    typed('Application/JSON; charset="utf-8"'),
+    ['the content coding identity', text(GOOD_BODY, 'Content-Encoding: identity')],
+    ['__proto__ twice', json('"__proto__": {"polluted": 1}, "variables": {"__proto__": {"polluted": 1}}')],
+    ['more digits inside a string', json('"variables": {"x": ",12345678901234567890"}')],
+    ['the largest exact number', json('"variables": {"x": 9007199254740991, "y": 0.1234567890123456789}')],
+  ),
+];
