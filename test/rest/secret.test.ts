@@ -28,5 +28,5 @@ test('JSON leaves it out, and it prints as what it is', () => {
 test('only a real one is revealed', () => {
   expect(reveal(secret)).toBe('hunter2');
   const fake: Secret = Object.create(Secret.prototype);
-  expect(() => reveal(fake)).toThrow('Only a Secret');
+  expect(() => reveal(fake)).toThrow('private member');
 });
