@@ -25,16 +25,14 @@ export function readEnvironment(env: NodeJS.ProcessEnv): { values: Values; given
   const problems = [...removed, ...readFiles(given)];
   const { data, error } = VARIABLES.safeParse(given);
   if (data) return { values: data, given, problems };
+  // The place in a JSON text. In a list, the text of the item tells it.
   const { fieldErrors } = z.flattenError(error, ({ path: [, ...at], message }) =>
-    at.length > 0 ? `${at.join('.')}: ${message}` : message,
+    at.length > 1 ? `${at.join('.')}: ${message}` : message,
   );
   const bad = Object.entries(fieldErrors);
   for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name] ?? '')}`);
-  return {
-    values: VARIABLES.parse({ ...given, ...Object.fromEntries(bad.map(([name]) => [name, undefined])) }),
-    given,
-    problems,
-  };
+  const unset = Object.fromEntries(bad.map(([name]) => [name, undefined]));
+  return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
 }
 
 /** Replaces each `NAME_FILE` by the text of its file, without white space at its end. Returns what is wrong. */
@@ -44,8 +42,10 @@ function readFiles(given: Given): string[] {
     if (!path) return [];
     if (given[name]) return `${name}, ${name}_FILE: set one of them, not both`;
     try {
-      given[name] = readFileSync(path, 'utf8').trimEnd();
-      return given[name] ? [] : `${name}_FILE: the file is empty`;
+      const text = readFileSync(path, 'utf8').trimEnd();
+      if (text === '') return `${name}_FILE: the file is empty`;
+      given[name] = text;
+      return [];
     } catch (error) {
       return `${name}_FILE: the file cannot be read (${reasonOf(error)})`;
     }
