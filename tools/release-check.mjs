@@ -16,15 +16,8 @@ const { version } = readJson('package.json');
 const before = status();
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
 let failed = 0;
-for (const [name, check] of Object.entries({
-  checkVersions,
-  checkChangelog,
-  checkSchema,
-  checkSbom,
-  packClient,
-  buildImages,
-})) {
-  const title = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+for (const check of [checkVersions, checkChangelog, checkSchema, checkSbom, packClient, buildImages]) {
+  const title = check.name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   try {
     console.log(`ok      ${title}: ${check()}`);
   } catch (error) {
@@ -88,23 +81,11 @@ function checkSbom() {
 }
 
 function packClient() {
-  const [packed] = JSON.parse(
-    run(
-      'npm',
-      'pack',
-      '--ignore-scripts',
-      '--workspace',
-      '@referral-gateway/client',
-      '--pack-destination',
-      folder,
-      '--json',
-      '--silent',
-    ),
-  );
+  const options = ['--ignore-scripts', '--json', '--silent', '--pack-destination', folder];
+  const [packed] = JSON.parse(run('npm', 'pack', '--workspace', '@referral-gateway/client', ...options));
   const files = packed.files.map(({ path }) => path);
-  const missing = ['dist/index.js', 'dist/index.d.ts', 'dist/schema.graphql', 'LICENSE', 'README.md'].filter(
-    (file) => !files.includes(file),
-  );
+  const needed = ['dist/index.js', 'dist/index.d.ts', 'dist/schema.graphql', 'LICENSE', 'README.md'];
+  const missing = needed.filter((file) => !files.includes(file));
   if (missing.length > 0) throw new Error(`${missing} missing in the package`);
   return `${packed.filename}, ${files.length} files, ${packed.size} bytes`;
 }

@@ -29,7 +29,7 @@ interface AuthenticationOptions extends JwtOptions {
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true };
   const { limit, onFailure, development } = options;
-  const findClient = config.clientTokens && clientFinder(config.clientTokens.entries);
+  const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   const remembered = new VerifiedTokens();
 

@@ -1,6 +1,8 @@
 import type { LocalKey } from './credentials.ts';
 import type { Values } from './variables.ts';
 
+export const JWT_KEYS = ['JWT_JWKS_URL', 'JWT_PUBLIC_KEY', 'JWT_SECRET'];
+
 /** The key that verifies JWTs: exactly one of these kinds. */
 export type JwtKey = { kind: 'jwks'; url: URL } | ({ kind: 'public-key' | 'secret' } & LocalKey);
 
@@ -15,15 +17,12 @@ export type AuthConfig =
   | { kind: 'tokens'; jwt: JwtConfig | undefined; clientTokens: Values['CLIENT_TOKENS_FILE'] };
 
 export function authOf(values: Values): AuthConfig {
-  const key = keyOf(values);
-  const clientTokens = values.CLIENT_TOKENS_FILE;
+  const { JWT_JWKS_URL: url, JWT_PUBLIC_KEY: publicKey, JWT_SECRET: secret, CLIENT_TOKENS_FILE: clientTokens } = values;
+  const key: JwtKey | undefined =
+    (url && { kind: 'jwks', url }) ??
+    (publicKey && { kind: 'public-key', ...publicKey }) ??
+    (secret && { kind: 'secret', ...secret });
   return key || clientTokens ? { kind: 'tokens', jwt: key && { ...values, key }, clientTokens } : { kind: 'open' };
-}
-
-function keyOf({ JWT_JWKS_URL: url, JWT_PUBLIC_KEY: publicKey, JWT_SECRET: secret }: Values): JwtKey | undefined {
-  if (url) return { kind: 'jwks', url };
-  if (publicKey) return { kind: 'public-key', ...publicKey };
-  return secret && { kind: 'secret', ...secret };
 }
 
 /** How a developer gets a token for this gateway, with the command. Undefined for an open gateway, which needs none. */

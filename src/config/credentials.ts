@@ -24,34 +24,26 @@ const ALGORITHMS: Partial<Record<string, string[]>> = {
 };
 export const PUBLIC_ALGORITHMS = Object.values(ALGORITHMS).flatMap((names) => names ?? []);
 
-const MIN_SECRET_BYTES = 32;
 const MIN_RSA_BITS = 2_048;
-const PUBLIC_KEY = `must be a public key in PEM: RSA with at least ${MIN_RSA_BITS} bits, P-256, P-384, P-521 or Ed25519`;
 
 export const sharedSecret = readBy((text): LocalKey => {
-  if (Buffer.byteLength(text) < MIN_SECRET_BYTES) throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes`);
+  if (Buffer.byteLength(text) < 32) throw new Error('must have at least 32 bytes');
   return { key: createSecretKey(Buffer.from(text)), algorithms: ['HS256', 'HS384', 'HS512'] };
 }, 'secret');
 
 /** A key or a certificate in PEM. */
-export const publicKey = readBy((pem): LocalKey => {
-  if (pem.includes('PRIVATE KEY')) {
-    throw new Error('must be the public key; this is a private one, which belongs elsewhere');
-  }
-  const key = parsePublicKey(pem);
-  const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
-  const algorithms = ALGORITHMS[namedCurve ?? ''];
-  if (!algorithms || modulusLength < MIN_RSA_BITS) throw new Error(PUBLIC_KEY);
-  return { key, algorithms };
-}, 'secret');
-
-function parsePublicKey(pem: string): KeyObject {
-  try {
-    return createPublicKey(pem);
-  } catch {
-    throw new Error(PUBLIC_KEY);
-  }
-}
+export const publicKey = readBy(
+  (pem): LocalKey => {
+    const key = createPublicKey(pem);
+    const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
+    const algorithms = ALGORITHMS[namedCurve ?? ''];
+    // A private key has a public one too, but it belongs elsewhere.
+    if (!algorithms || modulusLength < MIN_RSA_BITS || pem.includes('PRIVATE KEY')) throw new Error();
+    return { key, algorithms };
+  },
+  'secret',
+  `must be a public key in PEM, not a private one: RSA with at least ${MIN_RSA_BITS} bits, P-256, P-384, P-521 or Ed25519`,
+);
 
 /** Where a token has a value: the literal name of a claim, or, with a leading `/`, a JSON Pointer (RFC 6901). */
 export interface Claim {
@@ -59,15 +51,13 @@ export interface Claim {
   path: readonly string[];
 }
 
-/** Names that are properties of every object. They are never meant, so they are refused. */
-const INHERITED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 function readClaim(name: string): Claim {
   const isPointer = name.startsWith('/');
   if (isPointer && /~(?![01])/.test(name)) throw new Error(`"${name}" is no JSON Pointer: write ~ as ~0`);
   const steps = name.slice(1).split('/');
   const path = isPointer ? steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) : [name];
-  const refused = path.find((step) => step === '' || INHERITED.has(step));
+  // Every object has the last three.
+  const refused = path.find((step) => ['', '__proto__', 'constructor', 'prototype'].includes(step));
   if (refused !== undefined) throw new Error(`"${name}" must not have the name "${refused}"`);
   return { name, path };
 }
@@ -99,11 +89,14 @@ export const defaultScopes = texts
   .pipe(z.array(scope))
   .refine((all) => !all.some((one) => NEVER_BY_DEFAULT.includes(one)), `must not have ${NEVER_BY_DEFAULT.join(', ')}`);
 
+/** The message of JSON.parse shows the text, which can hold a secret. */
+const json = readBy((text): unknown => JSON.parse(text), 'secret', 'must be JSON');
+
 /** The scopes of each name in a token. */
-export const scopeMap = readBy(
-  (text) => new Map(Object.entries(fromJson(text, z.record(z.string(), z.array(scope))))),
-  'secret',
-);
+export const scopeMap = json
+  .pipe(z.record(z.string(), z.array(scope)))
+  .transform((scopes) => new Map(Object.entries(scopes)))
+  .describe('secret');
 
 /** The longest name of a client, in characters. */
 export const MAX_CLIENT_NAME_LENGTH = 100;
@@ -112,13 +105,16 @@ const CLIENT_TOKENS = z
   .array(
     z.strictObject({
       name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits'),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits')
+        .toLowerCase(),
       scopes: z.array(scope),
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),
   )
   .refine((all) => isUnique(all.map(({ name }) => name)), 'no two clients may have the same name')
-  .refine((all) => isUnique(all.map(({ sha256 }) => sha256.toLowerCase())), 'no two clients may have the same token');
+  .refine((all) => isUnique(all.map(({ sha256 }) => sha256)), 'no two clients may have the same token');
 
 function isUnique(all: readonly string[]): boolean {
   return new Set(all).size === all.length;
@@ -128,22 +124,7 @@ function isUnique(all: readonly string[]): boolean {
 export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];
 
 /** The clients of a file, which is read once. */
-export const clientTokens = readBy(
-  (file) => ({ file, entries: fromJson(readFileSync(file, 'utf8'), CLIENT_TOKENS) }),
-  'text',
-);
-
-/** Never shows the text, which can hold a secret. */
-function fromJson<Value>(text: string, form: z.ZodType<Value>): Value {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Error('must be JSON');
-  }
-  const { data, error } = form.safeParse(json);
-  if (!error) return data;
-  throw new Error(
-    error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; '),
-  );
-}
+export const clientTokens = readBy((file) => readFileSync(file, 'utf8'), 'text')
+  .pipe(json)
+  .pipe(CLIENT_TOKENS)
+  .describe('text');

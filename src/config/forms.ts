@@ -3,21 +3,18 @@ import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
 import { Secret } from './secret.ts';
 
-/** Any text. */
 export const text = z.string().describe('text');
-
-/** A text that is never shown. */
 export const secret = readBy((given) => new Secret(given), 'secret');
 
-/** What `read` makes of the text. The message of an error that it throws is the problem. */
-export function readBy<Value>(read: (given: string) => Value, description: string) {
+/** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */
+export function readBy<Value>(read: (given: string) => Value, description: string, problem?: string) {
   return z
     .string()
     .transform((given, context) => {
       try {
         return read(given);
       } catch (error) {
-        context.addIssue(reasonOf(error));
+        context.addIssue(problem ?? reasonOf(error));
         return z.NEVER;
       }
     })
@@ -27,19 +24,19 @@ export function readBy<Value>(read: (given: string) => Value, description: strin
 /** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
   const message = `must be a whole number between ${min} and ${max}`;
+  const number = z.number().min(min, message).max(max, message);
   return z
     .string()
     .regex(/^\d{1,10}$/, message)
     .transform(Number)
-    .refine((n) => n >= min && n <= max, message)
+    .pipe(number)
     .describe(`${min} to ${max}`);
 }
 
 export const port = whole(0, 65_535);
 export const milliseconds = whole(1, 600_000);
-export const rate = whole(1, 1_000_000);
+export const count = whole(1, 1_000_000);
 
-/** One of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, `must be one of ${words.join(', ')}`).describe(words.map((word) => `\`${word}\``).join(', '));
 }
@@ -57,49 +54,45 @@ export const httpUrl = z
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
-/** The URL of a REST service. */
 export const restUrl = httpUrl
   .refine(({ pathname }) => !/\/api\/v3\.0\/*$/.test(pathname), 'must not end with /api/v3.0, which is added to it')
   .describe('URL');
 
-const REDIS_URL =
-  'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25';
-
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
-export const redisUrl = readBy((given) => {
-  try {
+export const redisUrl = readBy(
+  (given) => {
     const { protocol, hostname, username, password } = new URL(given);
     decodeURIComponent(username + password);
-    if (/^rediss?:$/.test(protocol) && hostname !== '') return new Secret(given);
-  } catch {
-    // Said below: the error has the password.
-  }
-  throw new Error(REDIS_URL);
-}, 'secret');
+    if (!/^rediss?:$/.test(protocol) || hostname === '') throw new Error();
+    return new Secret(given);
+  },
+  'secret',
+  'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
+);
 
 /** The parts of a text between commas, without white space around them. Empty parts do not count. */
 const list = z.string().transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
 export const texts = list.describe('texts, separated by commas');
-export const paths = list.describe('files and folders, separated by commas');
 
+const isOrigin = (origin: string) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
 export const origins = list
   .refine(
-    (all) => all.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
-    'must be a comma-separated list of origins such as https://app.example.com, without a path',
+    (all) => all.every(isOrigin),
+    'must be origins such as https://app.example.com, separated by commas, no paths',
   )
   .describe('origins, separated by commas');
 
 /** An address or a range; the names stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
 const PROXY = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])]);
 
-/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. */
-export const trustProxy = readBy((given): boolean | string[] | ((address: string, hop: number) => boolean) => {
-  if (given === 'true' || given === 'false') return given === 'true';
-  if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
-  const { data } = z.array(PROXY).safeParse(given.split(',').map((part) => part.trim()));
-  if (data) return data;
-  throw new Error(
-    'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
-  );
-}, '`true`, `false`, a number of proxies, or addresses and CIDR ranges');
+/** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. With a number it would trust none. */
+export const trustProxy = readBy(
+  (given): boolean | string[] | ((address: string, hop: number) => boolean) => {
+    if (given === 'true' || given === 'false') return given === 'true';
+    if (/^\d{1,2}$/.test(given)) return (_address, hop) => hop < Number(given);
+    return z.array(PROXY).parse(given.split(',').map((part) => part.trim()));
+  },
+  '`true`, `false`, a number of proxies, or addresses and CIDR ranges',
+  'must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal',
+);

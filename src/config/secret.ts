@@ -1,32 +1,27 @@
 import { inspect } from 'node:util';
 
-const values = new WeakMap<Secret, string>();
-
-/**
- * A key or password that cannot be shown by accident: it always prints as `[secret]`, and JSON leaves it out.
- * Only `reveal` returns the value.
- */
+/** A key or password that cannot be shown by accident: it always prints as `[secret]`, and JSON leaves it out. */
 export class Secret {
+  readonly #value: string;
+
   constructor(value: string) {
-    values.set(this, value);
+    this.#value = value;
+  }
+
+  /** The value of a secret. Call this only where the value is used. Never log it or store it in an object. */
+  static reveal(secret: Secret): string {
+    return secret.#value;
   }
 
   toString(): string {
     return '[secret]';
   }
 
-  toJSON(): undefined {
-    return undefined;
-  }
+  toJSON(): void {}
 
   [inspect.custom](): string {
     return '[secret]';
   }
 }
 
-/** The value of a secret. Call this only where the value is used. Never log it or store it in an object. */
-export function reveal(secret: Secret): string {
-  const value = values.get(secret);
-  if (value === undefined) throw new TypeError('Only a Secret made by this program can be revealed.');
-  return value;
-}
+export const { reveal } = Secret;

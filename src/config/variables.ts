@@ -7,34 +7,19 @@ import * as c from './credentials.ts';
 import * as f from './forms.ts';
 import { SCOPES } from './scopes.ts';
 
-/** Variables that can also be given as the path of a file, under their name with `_FILE`. */
-export const ALSO_IN_FILES = [
-  'REST_API_KEY',
-  'REST_SECRET_KEY',
-  'JWT_PUBLIC_KEY',
-  'JWT_SECRET',
-  'JWT_SCOPE_MAP',
-  'REDIS_URL',
-] as const;
-
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
 const BURST = 'how many at once after a pause';
 
 export const VARIABLES = z.object({
-  NODE_ENV: f
-    .oneOf(['production', 'development', 'test'])
-    .default('development')
-    .describe('`production` rejects an unsafe or incomplete configuration'),
+  NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
   HOST: f.text.default('127.0.0.1').describe('address of the endpoint; other than loopback needs a token setting'),
   PORT: f.port.default(4_000).describe('its port; 0 takes a free one'),
   MANAGEMENT_HOST: f.text.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
   MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
 
-  REST_BASE_URL: f.restUrl
-    .optional()
-    .describe('URL of the REST service without `/api/v3.0`; unset, the reference service starts (not in production)'),
+  REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; unset (in development), the reference service'),
   REST_API_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_API_KEY).describe('the API key; must be set in production'),
   REST_SECRET_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
@@ -52,14 +37,10 @@ export const VARIABLES = z.object({
   JWT_SCOPE_CLAIM: c.claims.prefault('scope').describe('claims with scopes; the first that a token has decides alone'),
   JWT_SCOPE_MAP: c.scopeMap.optional().describe('JSON: name in a token → list of scopes; other names allow nothing'),
   JWT_DEFAULT_SCOPES: c.defaultScopes.default([]).describe('scopes of a token without a scope claim (Firebase)'),
-  JWT_REQUIRE: c.requirements
-    .default([])
-    .describe('claims that must have this value: `token_use=access`, `typ=Bearer`'),
+  JWT_REQUIRE: c.requirements.default([]).describe('claims that must have this value: `token_use=access`'),
   JWT_MAX_LIFETIME_S: f.whole(0, 315_360_000).default(86_400).describe('longest `exp` − `iat` (else now); 0 for any'),
   JWT_TYP: f.text.optional().describe('a JWT header `typ` that is accepted beside `JWT` and `at+jwt`'),
-  CLIENT_TOKENS_FILE: c.clientTokens
-    .optional()
-    .describe('client tokens: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
+  CLIENT_TOKENS_FILE: c.clientTokens.optional().describe('JSON: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
 
   FEDERATION: f.flag.default(false).describe('serves a federation 2 subgraph, with `_entities` and `_service`'),
   CORS_ORIGINS: f.origins.default([]).describe('websites that may call; in development also the Sandbox and loopback'),
@@ -68,47 +49,37 @@ export const VARIABLES = z.object({
   LOG_LEVEL: f
     .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('the lowest level that is logged'),
+    .describe('lowest level'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
   SHUTDOWN_DELAY_MS: f.whole(0, 600_000).default(0).describe('after SIGTERM, when only `/readyz` is 503 yet'),
   SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
-  PERSISTED_OPERATIONS: f
-    .oneOf(['off', 'log', 'enforce'])
-    .default('off')
-    .describe('`log` reports and `enforce` rejects operations outside the manifest'),
-  PERSISTED_OPERATIONS_FILE: f.paths
-    .default([])
-    .describe('manifests: of Apollo or Apollo Kotlin, or `{ id: text }`; a folder stands for its `*.json`'),
+  PERSISTED_OPERATIONS: f.oneOf(['off', 'log', 'enforce']).default('off').describe('operations outside the manifest'),
+  PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl
-    .optional()
-    .describe('OpenTelemetry collector (OTLP over HTTP); with it the other `OTEL_*` variables of the SDK apply too'),
-  KEEP_ALIVE_TIMEOUT_MS: f.milliseconds
-    .default(65_000)
-    .describe('idle time of a connection; above that of the balancer'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),
+  KEEP_ALIVE_TIMEOUT_MS: f.milliseconds.default(65_000).describe("idle time of a connection; above the balancer's"),
 
-  MAX_CONCURRENT_OPERATIONS: f
-    .whole(1, 1_000_000)
-    .default(1_000)
-    .describe('operations executed at once; others get 503'),
+  MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
   MAX_BODY_BYTES: f.whole(1_024, 16_777_216).default(262_144).describe('largest request body, in bytes'),
   MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),
   MAX_DEPTH: f.whole(1, 100).default(10).describe('levels of a document; introspection is exempt'),
-  MAX_COMPLEXITY: f
-    .whole(1, 10_000_000)
-    .default(25_000)
-    .describe('fields, once for each item of a list; in development `extensions.cost` of a response shows it'),
+  MAX_COMPLEXITY: f.whole(1, 10_000_000).default(25_000).describe('fields, once for each item of the lists above'),
   MAX_UPSTREAM_CALLS: f.whole(1, 10_000).default(200).describe('REST calls of one operation'),
-  MAX_OPERATIONS_PER_SECOND: f.rate.default(50).describe('operations of a caller bound to its own player'),
-  MAX_OPERATIONS_BURST: f.rate.default(100).describe(BURST),
-  MAX_COUPON_READS_PER_SECOND: f.rate.default(10).describe('`coupons` fields of such a caller'),
-  MAX_COUPON_READS_BURST: f.rate.default(30).describe(BURST),
-  MAX_SERVER_OPERATIONS_PER_SECOND: f.rate.default(20_000).describe('operations of a caller with `any-player`'),
-  MAX_SERVER_OPERATIONS_BURST: f.rate.default(40_000).describe(BURST),
-  MAX_SERVER_COUPON_READS_PER_SECOND: f.rate.default(10_000).describe('`coupons` fields of such a caller'),
-  MAX_SERVER_COUPON_READS_BURST: f.rate.default(20_000).describe(BURST),
-  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: f.rate.default(20).describe('requests of an address without a valid token'),
-  MAX_FAILED_AUTHENTICATIONS_BURST: f.rate.default(500).describe(BURST),
+  MAX_OPERATIONS_PER_SECOND: f.count.default(50).describe('operations of a caller bound to its own player'),
+  MAX_OPERATIONS_BURST: f.count.default(100).describe(BURST),
+  MAX_COUPON_READS_PER_SECOND: f.count.default(10).describe('`coupons` fields of such a caller'),
+  MAX_COUPON_READS_BURST: f.count.default(30).describe(BURST),
+  MAX_SERVER_OPERATIONS_PER_SECOND: f.count.default(20_000).describe('operations of a caller with `any-player`'),
+  MAX_SERVER_OPERATIONS_BURST: f.count.default(40_000).describe(BURST),
+  MAX_SERVER_COUPON_READS_PER_SECOND: f.count.default(10_000).describe('`coupons` fields of such a caller'),
+  MAX_SERVER_COUPON_READS_BURST: f.count.default(20_000).describe(BURST),
+  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: f.count.default(20).describe('requests of an address without a valid token'),
+  MAX_FAILED_AUTHENTICATIONS_BURST: f.count.default(500).describe(BURST),
 });
 
 export type Values = z.output<typeof VARIABLES>;
+
+/** The secrets. They can also be given as the path of a file, under their name with `_FILE`. */
+export const ALSO_IN_FILES = Object.entries(VARIABLES.shape).flatMap(([name, form]) =>
+  form.unwrap().description === 'secret' ? name : [],
+);

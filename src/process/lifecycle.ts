@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { flushed } from './log.ts';
@@ -19,14 +20,6 @@ export interface Lifecycle {
   onSignal(signal: NodeJS.Signals): void;
 }
 
-interface LifecycleOptions {
-  /** How long requests are still accepted after the process began to drain, in milliseconds; not after a failure. */
-  delayMs: number;
-  /** How long the work in flight may take after that, in milliseconds. */
-  graceMs: number;
-  log: Logger;
-}
-
 /** How long to wait for `stop` after `forced` aborted, in milliseconds. */
 const STOP_WITHIN_MS = 1_000;
 /** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
@@ -34,19 +27,22 @@ const SAME_MS = 100;
 /** `onSignal` handles SIGTERM and SIGINT. After a fault such as SIGSEGV, the process must not go on. */
 const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'];
 
-/** Drains at a signal, then ends with 0. Drains after an uncaught error too, because the state is unknown; ends with 1. */
-export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Lifecycle {
+/**
+ * Drains at a signal, then ends with 0. Drains after an uncaught error too, because the state is unknown; ends with 1.
+ * @param delayMs How long requests are still accepted after the process began to drain; not after an error.
+ * @param graceMs How long the work in flight may take after that.
+ */
+export function createLifecycle(delayMs: number, graceMs: number, log: Logger): Lifecycle {
   const owned: Stoppable[] = [];
   const draining = new AbortController();
-  const onSecondError = (err: unknown) => log.fatal({ err }, 'uncaught error');
   let signalledAt: number | undefined;
 
   async function drain({ err }: { err?: Error }): Promise<void> {
-    if (err) onSecondError(err);
+    if (err) onError(err);
     const wait = lifecycle.phase === 'running' && !err ? delayMs : 0;
     lifecycle.phase = 'draining';
     draining.abort();
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await setTimeout(wait);
     const forced = AbortSignal.timeout(graceMs);
     for (const one of owned.reverse()) {
       try {
@@ -59,9 +55,10 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
     await flushed(log);
   }
 
+  const onError = (err: unknown) => log.fatal({ err }, 'uncaught error');
   const delay = delayMs + graceMs + STOP_WITHIN_MS;
   const skip: closeWithGrace.Signals[] = ['SIGTERM', 'SIGINT', ...FAULTS];
-  const { close } = closeWithGrace({ delay, logger: false, skip, onSecondError }, drain);
+  const { close } = closeWithGrace({ delay, logger: false, skip, onSecondError: onError }, drain);
   const lifecycle: Lifecycle = {
     phase: 'starting',
     draining: draining.signal,
@@ -70,12 +67,9 @@ export function createLifecycle({ delayMs, graceMs, log }: LifecycleOptions): Li
       return one;
     },
     onSignal(signal) {
-      const now = performance.now();
-      if (signalledAt !== undefined && now - signalledAt > SAME_MS) process.exit(1);
-      if (signalledAt !== undefined) return;
-      signalledAt = now;
+      signalledAt ??= performance.now();
+      if (performance.now() - signalledAt > SAME_MS) process.exit(1);
       log.info({ signal, delayMs, graceMs }, 'stopping');
-      // After an uncaught error it drains already.
       if (lifecycle.phase !== 'draining') close();
     },
   };

@@ -1,11 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Lines are written when they have this many bytes, or every `FLUSH_EVERY_MS`. */
-const MIN_WRITE_BYTES = 16_000;
-const FLUSH_EVERY_MS = 100;
-/** How many bytes are kept for a slow reader; further lines are dropped. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** How long a flush waits for a slow reader at the end of the process or after a fatal line, in milliseconds. */
+/** How long the end of the process waits for a slow reader of the log, in milliseconds. */
 const MAX_FLUSH_MS = 2_000;
 
 /**
@@ -13,17 +8,9 @@ const MAX_FLUSH_MS = 2_000;
  * names are a second protection. They have no wildcards: these would make a line three times as expensive.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
-  return pino(
-    {
-      level,
-      serializers: { err: describeError },
-      redact: {
-        paths: ['authorization', 'cookie', 'headers', 'body', 'variables', 'email', 'mobile', 'mobileNumber'],
-        censor: '[redacted]',
-      },
-    },
-    destination,
-  );
+  const paths = ['authorization', 'cookie', 'headers', 'body', 'variables', 'email', 'mobile', 'mobileNumber'];
+  const redact = { paths, censor: '[redacted]' };
+  return pino({ level, serializers: { err: describeError }, redact }, destination);
 }
 
 /** Resolves when all lines so far are written, or after two seconds. */
@@ -40,24 +27,22 @@ export function openStdout(): DestinationStream {
   // Reading `process.stdout` makes Node set a pipe to non-blocking: a blocking write would hold a thread, and the end of
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
-  let flushUntil = Number.POSITIVE_INFINITY;
+  let sync = false;
   const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: MIN_WRITE_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-    periodicFlush: FLUSH_EVERY_MS,
-    retryEAGAIN: () => performance.now() < flushUntil,
+    ...{ dest: 1, sync, minLength: 16_000, periodicFlush: 100 },
+    // Of a slow reader; further lines are dropped.
+    maxLength: 16 * 1024 * 1024,
+    retryEAGAIN: () => !sync,
   });
   destination.on('error', () => undefined);
-  // SonicBoom's own `flushSync` repeats a write to a closed pipe forever.
+  // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
-    flushUntil = performance.now() + MAX_FLUSH_MS;
-    Object.assign(destination, { sync: true });
+    sync = true;
+    Object.assign(destination, { sync });
     destination.flush();
     destination.flush();
-    Object.assign(destination, { sync: false });
-    flushUntil = Number.POSITIVE_INFINITY;
+    sync = false;
+    Object.assign(destination, { sync });
   };
   return destination;
 }

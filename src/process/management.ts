@@ -4,12 +4,8 @@ import type { Lifecycle } from './lifecycle.ts';
 
 /** A gateway, as its management port shows it. */
 interface Source {
-  status(): {
-    /** Why it is not ready. States outside this process are no reason: all replicas would be unready at once. */
-    reasons: readonly string[];
-    /** States that `/readyz` shows but that do not make the process unready. */
-    conditions: readonly string[];
-  };
+  /** `reasons`: why it is not ready. `conditions`: states of others, shown alone: all replicas would be unready at once. */
+  status(): { reasons: readonly string[]; conditions: readonly string[] };
   /** The metrics in Prometheus' text format. */
   metrics(): Promise<string>;
 }
@@ -23,31 +19,20 @@ export async function startManagement(
   lifecycle: Pick<Lifecycle, 'phase'>,
   log: FastifyBaseLogger,
 ) {
-  const app = fastify({
-    loggerInstance: log,
-    logController: new fastify.LogController({ disableRequestLogging: true }),
-    forceCloseConnections: true,
-  });
+  const logController = new fastify.LogController({ disableRequestLogging: true });
+  const app = fastify({ loggerInstance: log, logController, forceCloseConnections: true });
   let source: Source | undefined;
 
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const phase = source ? lifecycle.phase : 'starting';
-    const { reasons, conditions } =
-      phase === 'running' && source ? source.status() : { reasons: [phase], conditions: [] };
+    const { phase } = lifecycle;
+    const { reasons, conditions } = (phase === 'running' && source?.status()) || { reasons: [phase], conditions: [] };
     const ready = reasons.length === 0;
-    return reply.code(ready ? 200 : 503).send({
-      ready,
-      ...(ready ? {} : { reasons }),
-      ...(conditions.length > 0 ? { conditions } : {}),
-    });
+    const body = { ready, ...(!ready && { reasons }), ...(conditions.length > 0 && { conditions }) };
+    return reply.code(ready ? 200 : 503).send(body);
   });
   app.get('/metrics', async (_request, reply) => {
-    if (!source)
-      return reply
-        .code(503)
-        .header('retry-after', '1')
-        .send({ reasons: ['starting'] });
+    if (!source) return reply.code(503).send({ reasons: ['starting'] });
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await source.metrics());
   });
 

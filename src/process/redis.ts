@@ -11,6 +11,8 @@ const ANSWER_WITHIN_MS = 40;
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
+/** These end what was begun with Redis, so they are sent all the same: a Redis that hangs reads them when it resumes. */
+const ALWAYS_SENT: ReadonlySet<string> = new Set(['set', 'del']);
 
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
@@ -19,7 +21,7 @@ const CONNECT_WITHIN_MS = 1_000;
  */
 export async function connectRedis(url: Secret, account: { baseUrl: string; apiKey: Secret }, log: FastifyBaseLogger) {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
-  const redis = new PausingRedis(reveal(url), {
+  const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_WITHIN_MS,
@@ -31,70 +33,55 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
   });
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
-  let reason = 'the connection was closed';
-  redis.onChange = (isUp, error) => {
+  let isUp = true;
+  const note = (problem?: string) => {
+    if (isUp === !problem) return;
+    isUp = !problem;
     if (isUp) log.info('Redis is reachable again');
-    else log.warn({ reason: error?.message ?? reason }, 'Redis is not reachable: replicas share nothing until it is');
+    else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
-  // Without a listener, ioredis prints errors.
-  redis.on('error', ({ message }: Error) => {
-    reason = message;
-  });
-  redis.on('close', () => redis.note(false));
-  redis.on('ready', () => redis.note(true));
+  pauseAfterSilence(redis, note);
+  redis.on('error', ({ message }: Error) => note(message));
+  redis.on('close', () => note('the connection was closed'));
+  redis.on('ready', () => note());
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {
     redis,
     /** Whether Redis is connected and answered the last time. */
-    isUp: () => redis.status === 'ready' && redis.isUp,
+    isUp: () => redis.status === 'ready' && isUp,
     stop() {
-      redis.onChange = () => undefined;
+      isUp = false; // What follows is no loss to log.
       redis.disconnect();
     },
   };
 }
 
-/** These end what was begun with Redis, so they are sent all the same: a Redis that hangs reads them when it resumes. */
-const ALWAYS_SENT: ReadonlySet<string> = new Set(['set', 'del']);
-
 /** Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. */
-class PausingRedis extends Redis {
-  /** Called once when Redis is lost and once when it is back. */
-  onChange: (isUp: boolean, error?: Error) => void = () => undefined;
-  isUp = true;
-  #pausedUntil = 0;
-
-  note(isUp: boolean, error?: Error): void {
-    if (isUp) this.#pausedUntil = 0;
-    if (this.isUp !== isUp) this.onChange(isUp, error);
-    this.isUp = isUp;
-  }
-
-  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void {
+  const send = redis.sendCommand.bind(redis);
+  let pausedUntil = 0;
+  redis.sendCommand = (command, stream) => {
     // The commands with which ioredis begins a connection.
-    if (this.status !== 'ready') return super.sendCommand(command, stream);
-    if (performance.now() < this.#pausedUntil && !ALWAYS_SENT.has(command.name)) {
+    if (redis.status !== 'ready') return send(command, stream);
+    if (performance.now() < pausedUntil && !ALWAYS_SENT.has(command.name)) {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
     }
-    const error = new Error('Redis did not answer in time.');
+    const silence = new Error('Redis did not answer in time.');
     // When the event loop is late, the answer may have arrived: it is read before the immediate.
-    const timer = setTimeout(() => setImmediate(() => command.reject(error)), ANSWER_WITHIN_MS);
-    command.promise.then(
-      () => {
-        clearTimeout(timer);
-        this.note(true);
-      },
-      (reason: unknown) => {
-        clearTimeout(timer);
-        if (reason !== error) return;
-        // Not before the caller handled the rejection: it may send a second command that takes the first one back.
-        setImmediate(() => {
-          this.#pausedUntil = performance.now() + PAUSE_MS;
-          this.note(false, error);
-        });
-      },
-    );
-    return super.sendCommand(command, stream);
-  }
+    const timer = setTimeout(() => setImmediate(() => command.reject(silence)), ANSWER_WITHIN_MS);
+    const failed = (error: unknown) => {
+      if (error !== silence) return;
+      pausedUntil = performance.now() + PAUSE_MS;
+      note(silence.message);
+    };
+    // Not before the caller handled the rejection: it may send a second command that takes the first one back.
+    command.promise
+      .then(
+        () => note(),
+        (error) => setImmediate(failed, error),
+      )
+      .finally(() => clearTimeout(timer));
+    return send(command, stream);
+  };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
@@ -31,24 +31,17 @@ export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogge
   return { url, stop: (forced) => stop(child, forced) };
 }
 
-/** Resolves to the service's URL when it is ready. Rejects if it ends before. */
-function readinessOf(child: ChildProcess): Promise<URL> {
-  return new Promise((resolve, reject) => {
-    // Under `node --watch`, Node sends other messages first.
-    child.on('message', (message) => {
-      const { data } = READY.safeParse(message);
-      if (data) resolve(data.url);
-    });
-    child.once('error', reject);
-    child.once('exit', (code) =>
-      reject(
-        new ReferenceFailed(
-          `The reference service ended before it was ready (exit code ${code}); its reason is above. To use one that runs ` +
-            'already, set REST_BASE_URL, for example to http://127.0.0.1:4100.',
-        ),
-      ),
-    );
-  });
+/** The service's URL, when it is ready. Throws if it ends before. */
+async function readinessOf(child: ChildProcess): Promise<URL> {
+  // Under `node --watch`, Node sends other messages first.
+  for await (const [message] of on(child, 'message', { close: ['exit'] })) {
+    const { data } = READY.safeParse(message);
+    if (data) return data.url;
+  }
+  throw new ReferenceFailed(
+    `The reference service ended before it was ready (exit code ${child.exitCode}); its reason is above. To use one that ` +
+      'runs already, set REST_BASE_URL, for example to http://127.0.0.1:4100.',
+  );
 }
 
 /** Disconnects, which ends the service, and waits. When `forced` aborts, it is killed: acknowledged writes are stored. */

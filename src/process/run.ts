@@ -19,7 +19,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   try {
     const config = loadConfig();
     log = createLog(config.logLevel, openStdout());
-    lifecycle = createLifecycle({ delayMs: config.shutdownDelayMs, graceMs: config.shutdownGraceMs, log });
+    lifecycle = createLifecycle(config.shutdownDelayMs, config.shutdownGraceMs, log);
     setSignalHandler(lifecycle.onSignal);
     await start(config, lifecycle, log);
   } catch (error) {
@@ -40,7 +40,9 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
   const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
-  const shared = config.redisUrl && lifecycle.stopAtEnd(await connect(config.redisUrl, config, restUrl, log));
+  const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
+  const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, account, log);
+  const shared = config.redisUrl && lifecycle.stopAtEnd(await connect(config.redisUrl));
   const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining, shared }));
   management.setSource(serving);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
@@ -50,52 +52,40 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
 }
 
-async function connect(url: Secret, { rest: { apiKey } }: Config, baseUrl: string, log: Logger) {
-  const { connectRedis } = await import('./redis.ts');
-  return await connectRedis(url, { baseUrl, apiKey }, log);
-}
-
 /** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof ReferenceFailed) return error.message;
-  return portInUse(error) ?? error.stack ?? error.message;
-}
-
-function portInUse(error: Error): string | undefined {
-  if (!('code' in error) || error.code !== 'EADDRINUSE') return undefined;
-  const { address, port } = { address: '', port: '', ...error };
-  return `${address}:${port} is in use by another program; set PORT or MANAGEMENT_PORT to another port.`;
+  const isPortTaken = 'code' in error && error.code === 'EADDRINUSE';
+  return isPortTaken
+    ? `${error.message}; set PORT or MANAGEMENT_PORT to another port.`
+    : (error.stack ?? error.message);
 }
 
 /** The text printed at a terminal in development: the addresses, and a query to try. */
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
   const hint = tokenHint(config.auth);
-  const lines = [
-    '',
-    `  GraphQL          ${urls.gateway}/graphql`,
-    `  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)`,
-    `  GraphiQL         ${urls.gateway}/graphiql (works offline)`,
-    `  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : ' (the reference service, started beside the gateway)'}`,
-    `  Management       ${urls.management}/readyz, /healthz, /metrics`,
-    '',
-    `  ${hint === undefined ? OPEN : `TOKENS: every request needs one. ${hint}`}`,
-    '',
-    '  Try it:',
-    '',
-    TRY,
-    '',
-  ];
-  return `${lines.join('\n')}\n`;
-}
+  return `
+  GraphQL          ${urls.gateway}/graphql
+  Apollo Sandbox   ${urls.gateway}/graphql (in a browser)
+  GraphiQL         ${urls.gateway}/graphiql (works offline)
+  REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : ' (the reference service, started beside the gateway)'}
+  Management       ${urls.management}/readyz, /healthz, /metrics
 
-const OPEN =
-  'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
+  ${hint === undefined ? OPEN : `TOKENS: every request needs one. ${hint}`}
 
-const TRY = `    {
+  Try it:
+
+    {
       player(playerUniqueId: "demo-player") {
         attributes { displayName tags }
         coupons(filter: { usableNow: true, couponTypes: [PERCENTAGE_DISCOUNT] }) { couponType value }
         referredFriends(limit: 2) { total totalActive nodes { displayName status } }
       }
-    }`;
+    }
+
+`;
+}
+
+const OPEN =
+  'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';

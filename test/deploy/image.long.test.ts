@@ -3,62 +3,47 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
+import { until } from '../kit/until.ts';
 import { ROOT, read } from './files.ts';
 
-jest.setTimeout(600_000);
+const HEALTH_CHECK = /HEALTHCHECK [^\n]*\\\n\s+CMD \["node", (.*MANAGEMENT_PORT.*)\]/;
 
-const [, healthCheck = '[]'] =
-  /HEALTHCHECK [^\n]*\\\n\s+CMD (\[.*MANAGEMENT_PORT.*\])/.exec(read('deploy/Dockerfile')) ?? [];
 /** The exit code of the image's health check. */
 async function checkHealth(managementPort: string): Promise<unknown> {
-  const [, ...args]: string[] = JSON.parse(healthCheck);
-  const child = spawn(process.execPath, args, { env: { MANAGEMENT_PORT: managementPort } });
+  const [, args = ''] = HEALTH_CHECK.exec(read('deploy/Dockerfile')) ?? [];
+  const child = spawn(process.execPath, JSON.parse(`[${args}]`), { env: { MANAGEMENT_PORT: managementPort } });
   return (await once(child, 'exit'))[0];
 }
 
-describe('the files of the image', () => {
-  test('run as a gateway with dist, schema and package.json alone, and the health check knows it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'image-'));
-    const filter = (path: string) => !path.startsWith(join(ROOT, 'dist/reference'));
-    for (const part of ['dist', 'schema', 'package.json']) {
-      cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter });
-    }
-    const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' }, [], join(folder, 'dist/main.js'));
-    const { port } = new URL(gateway.management);
-    try {
-      expect((await post(gateway.url, { query: '{ __typename }' })).data).toEqual({ __typename: 'Query' });
-      expect(await checkHealth(port)).toBe(0);
-    } finally {
-      await gateway.kill();
-      rmSync(folder, { recursive: true });
-    }
-    expect(await checkHealth(port)).toBe(1);
-  });
-
-  test('have no package that the reference service alone needs, as the SBOM says', () => {
-    const own = JSON.parse(read('package.json')).dependencies;
-    const { dependencies } = JSON.parse(read('packages/reference/package.json'));
-    const alone = Object.keys(dependencies).filter((name) => !(name in own));
-    expect(alone).toEqual(expect.arrayContaining(['kysely', 'libsql', 'pg']));
-    const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8' }));
-    const named = sbom.components.map(({ name }: { name: string }) => name);
-    expect(named).toContain('fastify');
-    expect(alone.filter((name) => named.includes(name))).toEqual([]);
-  });
+test('the files of the image run as a gateway: dist, schema and package.json alone; the health check knows it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'image-'));
+  const filter = (path: string) => !path.startsWith(join(ROOT, 'dist/reference'));
+  for (const part of ['dist', 'schema', 'package.json']) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter });
+  }
+  const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' }, [], join(folder, 'dist/main.js'));
+  const { port } = new URL(gateway.management);
+  expect((await post(gateway.url, { query: '{ __typename }' })).data).toEqual({ __typename: 'Query' });
+  expect(await checkHealth(port)).toBe(0);
+  await gateway.kill();
+  rmSync(folder, { recursive: true });
+  expect(await checkHealth(port)).toBe(1);
 });
 
-/** Docker with a daemon, or buildah with podman. */
-const works = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
-const engine = works('docker', 'info')
-  ? 'docker'
-  : works('buildah', 'version') && works('podman', 'info')
-    ? 'podman'
-    : undefined;
-if (!engine) process.stderr.write('Neither docker nor buildah with podman works: images are not built.\n');
+test('the SBOM has no package that the reference service alone needs', () => {
+  const own = JSON.parse(read('package.json')).dependencies;
+  const { dependencies } = JSON.parse(read('packages/reference/package.json'));
+  const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8' }));
+  const named = sbom.components.map(({ name }: { name: string }) => name);
+  expect(named).toContain('fastify');
+  expect(Object.keys(dependencies).filter((name) => !(name in own) && named.includes(name))).toEqual([]);
+});
+
+/** Docker with a daemon, or podman (with buildah). */
+const engine = ['docker', 'podman'].find((command) => spawnSync(command, ['info']).status === 0);
 
 (engine ? test : test.skip).each([
   ['gateway', 4001, { REST_BASE_URL: 'https://rest.example', NODE_ENV: 'development' }],
@@ -67,22 +52,16 @@ if (!engine) process.stderr.write('Neither docker nor buildah with podman works:
   const run = (...args: string[]) => execFileSync(engine ?? '', args, { cwd: ROOT, encoding: 'utf8' }).trim();
   const name = `referral-test-${target}:${process.pid}`;
   run('build', '--file', 'deploy/Dockerfile', '--target', target, '--tag', name, '.');
-  const settings = Object.entries({ ...env, MANAGEMENT_HOST: '0.0.0.0' }).flatMap(([key, value]) => [
-    '--env',
-    `${key}=${value}`,
-  ]);
+  const settings = Object.entries({ ...env, MANAGEMENT_HOST: '0.0.0.0' }).map((entry) => `--env=${entry.join('=')}`);
   const id = run('run', '--detach', '--read-only', '--publish', `127.0.0.1::${port}`, ...settings, name);
   try {
-    const address = run('port', id, String(port)).split('\n')[0];
-    let status = 0;
-    for (let attempt = 0; attempt < 100 && status !== 200; attempt += 1) {
-      await sleep(100);
-      status = await fetch(`http://${address}/readyz`).then(
-        (response) => response.status,
-        () => 0,
-      );
-    }
-    expect(status).toBe(200);
+    const [address] = run('port', id, String(port)).split('\n');
+    await until(() =>
+      fetch(`http://${address}/readyz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
     expect(run('exec', id, 'id', '-u')).toBe('1000');
     expect(run('exec', id, 'sh', '-c', 'ls node_modules').includes('libsql')).toBe(target === 'reference');
   } finally {

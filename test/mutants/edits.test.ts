@@ -2,19 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 
-interface Edit {
-  find: string;
-  replace: string;
-  tests?: string[];
-  title?: string;
-  survives?: string;
-}
+type Edit = { find: string; replace: string; tests: string[]; title?: string; survives?: string };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string) => readFileSync(`${ROOT}/${path}`, 'utf8');
-const groups: { file: string; tests: string[]; title?: string; edits: Edit[] }[] = JSON.parse(
-  textOf('test/mutants/edits.json'),
-);
+const groups: (Partial<Edit> & { file: string; edits: Edit[] })[] = JSON.parse(textOf('test/mutants/edits.json'));
 const edits = groups.flatMap(({ edits: list, ...group }) => list.map((edit) => ({ ...group, ...edit })));
 
 test('each edit of the mutation run finds its text once in its file', () => {
@@ -37,7 +29,5 @@ test('the tests of each edit are there', () => {
 test('docs/mutants.md lists each survivor with its reason, and no other', () => {
   const rows = [...textOf('docs/mutants.md').matchAll(/^\| `(.+?)` \| `(.+?)` \| (.+?) \|$/gm)];
   const survivors = edits.filter(({ survives }) => survives);
-  expect(rows.map(([, file, find, reason]) => [file, find, reason])).toEqual(
-    survivors.map(({ file, find, survives }) => [file, find, survives]),
-  );
+  expect(rows.map(([, ...row]) => row)).toEqual(survivors.map(({ file, find, survives }) => [file, find, survives]));
 });

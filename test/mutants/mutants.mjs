@@ -21,21 +21,19 @@ const MIN_SHARE = 0.85;
 /** After this time, a run counts as failed: some edits make an endless loop. */
 const RUN_TIMEOUT_MS = 600_000;
 const TEST_TIMEOUT_MS = 20_000;
-const NODE = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 /** The reference service is tested on SQLite alone, in half the time. */
 const WITHOUT_POSTGRES = { TEST_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-const JEST = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.mjs', '--forceExit'];
+const JEST = [
+  ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'],
+  ...['--config', 'test/jest.config.mjs', '--forceExit'],
+];
 
 /** Runs Node in the copy. Resolves to whether it succeeded. */
 function node(cwd, args, env = {}) {
   return new Promise((resolve) => {
-    const options = {
-      cwd,
-      env: { ...process.env, ...WITHOUT_POSTGRES, ...env },
-      timeout: RUN_TIMEOUT_MS,
-      maxBuffer: 2 ** 28,
-    };
-    execFile(process.execPath, args, { ...options, killSignal: 'SIGKILL' }, (error) => resolve(!error));
+    const limits = { timeout: RUN_TIMEOUT_MS, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 };
+    const options = { cwd, env: { ...process.env, ...WITHOUT_POSTGRES, ...env }, ...limits };
+    execFile(process.execPath, args, options, (error) => resolve(!error));
   });
 }
 
@@ -56,11 +54,9 @@ async function copyTree() {
 /** Whether one of these tests starts the built program. */
 async function startsProgram(copy, tests) {
   const paths = await readdir(join(copy, 'test'), { recursive: true });
-  const chosen = paths.filter(
-    (path) => path.endsWith('.test.ts') && tests.some((test) => `test/${path}`.includes(test)),
-  );
+  const chosen = paths.filter((path) => path.endsWith('.ts') && tests.some((test) => `test/${path}`.includes(test)));
   const texts = await Promise.all(chosen.map((path) => readFile(join(copy, 'test', path), 'utf8')));
-  return texts.some((text) => /kit\/(?:process|reference)\.ts/.test(text));
+  return texts.some((text) => /kit\/(?:process|reference)\.ts|'\.\/setup\.ts'/.test(text));
 }
 
 /** Runs tests in the copy. Resolves to the title of one that failed; undefined when none did. */
@@ -68,20 +64,9 @@ async function firstFailure(copy, tests, title = '') {
   if ((await startsProgram(copy, tests)) && !(await node(copy, ['build.mjs']))) throw new Error('the build failed');
   const report = join(copy, 'report.json');
   await rm(report, { force: true });
-  const args = [
-    ...NODE,
-    ...JEST,
-    '--testTimeout',
-    TEST_TIMEOUT_MS,
-    '--json',
-    '--outputFile',
-    report,
-    '-t',
-    title,
-    ...tests,
-  ];
+  const options = ['--testTimeout', `${TEST_TIMEOUT_MS}`, '--json', '--outputFile', report, '-t', title];
   const isLong = tests.some((pattern) => pattern.includes('.long.'));
-  const succeeded = await node(copy, args.map(String), isLong ? { TEST_TIER: 'long' } : {});
+  const succeeded = await node(copy, [...JEST, ...options, ...tests], isLong ? { TEST_TIER: 'long' } : {});
   const result = JSON.parse(await readFile(report, 'utf8').catch(() => 'null'));
   if (!result) return `no result within ${RUN_TIMEOUT_MS / 1_000} s`;
   if (result.numTotalTestSuites === 0) throw new Error(`no test file for ${tests.join(' ')}`);
@@ -123,12 +108,9 @@ try {
     if (test) killed += 1;
     const isExpected = Boolean(test) !== Boolean(edit.survives);
     if (!isExpected) unexpected += 1;
+    const outcome = `${test ? 'killed  ' : 'SURVIVED'}${isExpected ? '' : ' UNEXPECTEDLY'}`;
     const note = test ? `by "${test}"` : (edit.survives ?? '');
-    console.log(
-      `${test ? 'killed  ' : 'SURVIVED'} ${edit.file}: ${edit.find} → ${edit.replace || '(nothing)'}  ${note}`,
-    );
-    if (!isExpected)
-      console.log(`         not expected: ${test ? 'edits.json says that it survives' : 'no test noticed'}`);
+    console.log(`${outcome} ${edit.file}: ${edit.find} → ${edit.replace || '(nothing)'}  ${note}`);
   }
 } finally {
   await rm(copy, { recursive: true });

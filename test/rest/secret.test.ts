@@ -15,5 +15,5 @@ test('a secret shows nowhere', () => {
 test('only a real one is revealed', () => {
   expect(reveal(secret)).toBe('hunter2');
   const fake: Secret = Object.create(Secret.prototype);
-  expect(() => reveal(fake)).toThrow('Only a Secret');
+  expect(() => reveal(fake)).toThrow('private member');
 });

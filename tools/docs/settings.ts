@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { texts } from '../../src/config/forms.ts';
 import { ALSO_IN_FILES, VARIABLES } from '../../src/config/variables.ts';
 
 /** The markers around the table in docs/configuration.md. */
@@ -11,8 +12,10 @@ export function withSettings(document: string): string {
   const after = rest?.split(END)[1];
   if (after === undefined) throw new Error(`The document has no place for the settings: ${BEGIN} … ${END}`);
   const rows = Object.entries(VARIABLES.shape).map(([name, form]) => {
-    const names = ALSO_IN_FILES.some((one) => one === name) ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
-    return `| ${names} | ${form.unwrap().description} | ${defaultOf(form)} | ${form.description} |`;
+    const names = ALSO_IN_FILES.includes(name) ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
+    // What is made of a list has no description of its own.
+    const { description = texts.description } = form.unwrap();
+    return `| ${names} | ${description} | ${defaultOf(form)} | ${form.description} |`;
   });
   const table = ['| variable | form | default | |', '|---|---|---|---|', ...rows].join('\n');
   return `${before}${BEGIN}\n${table}\n${END}${after}`;
