@@ -2,68 +2,57 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { until } from '../../../test/kit/until.ts';
 import { openPostgres } from '../src/store/postgres.ts';
-import { type Client, clientOf } from './client.ts';
-import { type RunningReference, startReference } from './kit.ts';
-import { type Place, POSTGRES } from './stores.ts';
+import type { Client } from './client.ts';
+import { endConnections, type Place, POSTGRES, type Reference, startReference } from './kit.ts';
 
 for (const { name, place } of POSTGRES) {
   describe(name, () => {
     let at: Place;
-    let reference: RunningReference;
+    let reference: Reference;
     let client: Client;
-    /** Another program's connection to the same database. */
-    let other: pg.Client;
     const start = async (limits: pg.PoolConfig = {}, onConnectionError?: (error: Error) => void) => {
       at = await place();
-      reference = await startReference({
-        store: await openPostgres(at.databaseUrl ?? '', onConnectionError, limits),
-      });
-      client = clientOf(reference);
-      other = new pg.Client({ connectionString: at.databaseUrl });
-      await other.connect();
+      reference = await startReference({ store: await openPostgres(at.databaseUrl ?? '', onConnectionError, limits) });
+      client = reference.client;
+      await client.upsert('one', { city: 'Bonn' });
     };
     afterEach(async () => {
-      await other.end();
       await reference.close();
       await at.remove();
     });
-    const connections = async () => {
-      const { rows } = await other.query(
-        `select pid from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
-      );
-      return rows.map(({ pid }) => Number(pid));
-    };
-    const terminate = async () => {
-      for (const pid of await connections()) await other.query('select pg_terminate_backend($1)', [pid]);
+    /** Locks the row of the player until the returned function is called. */
+    const lockRow = async () => {
+      const other = new pg.Client({ connectionString: at.databaseUrl });
+      await other.connect();
+      await other.query("begin; select id from players where player_unique_id = 'one' for update");
+      return () => other.end();
     };
 
     test('a statement that waits longer than its limit is ended; the request gets 503 and nothing is stored', async () => {
       await start({ statement_timeout: 200 });
-      await client.upsert('locked', { city: 'Bonn' });
-      await other.query('begin');
-      await other.query("select id from players where player_unique_id = 'locked' for update");
-      const refused = await client.upsert('locked', { city: 'Köln' });
+      const unlock = await lockRow();
+      const refused = await client.upsert('one', { city: 'Köln' });
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(refused.body.message).toBe('The database cannot be reached; nothing of this request was stored');
-      expect((await client.player('locked')).body.playerAttributes).toEqual({ city: 'Bonn' });
-      await other.query('rollback');
-      expect((await client.upsert('locked', { city: 'Köln' })).status).toBe(200);
+      expect(await client.attributes('one')).toEqual({ city: 'Bonn' });
+      await unlock();
+      expect((await client.upsert('one', { city: 'Köln' })).status).toBe(200);
     });
 
     test('requests wait for a connection no longer than the limit', async () => {
       await start({ max: 2, connectionTimeoutMillis: 200 });
-      await client.upsert('locked');
-      await Promise.all(Array.from({ length: 16 }, (_, number) => client.upsert(`p${number}`)));
-      expect(await connections()).toHaveLength(2);
-
-      await other.query('begin');
-      await other.query("select id from players where player_unique_id = 'locked' for update");
-      const waiting = [client.upsert('locked'), client.upsert('locked')];
-      await until(async () => (await client.player('p0')).status === 503);
-      await other.query('rollback');
+      const unlock = await lockRow();
+      const waiting = [client.upsert('one'), client.upsert('one')];
+      await until(async () => (await client.player('one')).status === 503);
+      await unlock();
       expect((await Promise.all(waiting)).map((reply) => reply.status)).toEqual([200, 200]);
-      expect((await client.player('p0')).status).toBe(200);
+      expect((await client.player('one')).status).toBe(200);
+    });
+
+    test('many requests share as many connections as the pool has', async () => {
+      await start({ max: 2 });
+      await Promise.all(Array.from({ length: 16 }, (_, number) => client.upsert(`p${number}`)));
+      expect(await endConnections(at)).toBe(2);
     });
 
     test('a connection that is ended in the middle of a transaction is replaced, and the work is done again', async () => {
@@ -75,7 +64,7 @@ for (const { name, place } of POSTGRES) {
           queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
         runs++;
         await insert(`first of run ${runs}`);
-        if (runs === 1) await terminate();
+        if (runs === 1) await endConnections(at);
         await insert(`second of run ${runs}`);
       });
       expect(runs).toBe(2);
@@ -88,10 +77,15 @@ for (const { name, place } of POSTGRES) {
 
     test('connections that are ended while they are idle are replaced', async () => {
       await start();
-      await client.upsert('one');
-      await terminate();
+      await endConnections(at);
       expect((await client.upsert('two')).status).toBe(200);
-      expect((await client.player('one')).status).toBe(200);
+      expect((await client.player('two')).status).toBe(200);
+    });
+
+    test('has a tool of its own for backups', async () => {
+      await start();
+      const body = { message: 'PostgreSQL has its own tool: use pg_dump' };
+      expect(await client.backup()).toMatchObject({ status: 409, body });
     });
   });
 }
