@@ -9,9 +9,6 @@ interface ModelPlayer {
   id: string;
   attributes: Attributes | undefined;
   coupons: string[];
-  /** They never change. */
-  serviceId?: string | undefined;
-  referralLink?: string;
   /** Sent the action event, perhaps before it had attributes. */
   hasOrdered: boolean;
   referral: { referrer: ModelPlayer; status: 'pending' | 'active' } | undefined;
@@ -36,15 +33,6 @@ export class Model {
 
   player(id: string): Readonly<ModelPlayer> | undefined {
     return this.#players.get(id);
-  }
-
-  /** Remembers the service id and link of a player; throws if the same player had others before. */
-  identify(id: string, { serviceId, referralLink }: { serviceId?: string; referralLink: string }): void {
-    const player = this.#take(id);
-    player.serviceId ??= serviceId;
-    player.referralLink ??= referralLink;
-    const isOther = player.referralLink !== referralLink || (serviceId && player.serviceId !== serviceId);
-    if (isOther) throw new Error(`${id} has another service id or link than before`);
   }
 
   upsert(id: string, sent: Attributes | undefined): void {

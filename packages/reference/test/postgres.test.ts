@@ -49,12 +49,6 @@ for (const { name, place } of POSTGRES) {
       expect((await client.player('one')).status).toBe(200);
     });
 
-    test('many requests share as many connections as the pool has', async () => {
-      await start({ max: 2 });
-      await Promise.all(Array.from({ length: 16 }, (_, number) => client.upsert(`p${number}`)));
-      expect(await endConnections(at)).toBe(2);
-    });
-
     test('a connection that is ended in the middle of a transaction is replaced, and the work is done again', async () => {
       const lost: Error[] = [];
       await start({}, (error) => lost.push(error));
@@ -73,13 +67,6 @@ for (const { name, place } of POSTGRES) {
         queries.selectFrom('counted_contacts').select('hash').orderBy('hash').execute(),
       );
       expect(rows).toEqual([{ hash: 'first of run 2' }, { hash: 'second of run 2' }]);
-    });
-
-    test('connections that are ended while they are idle are replaced', async () => {
-      await start();
-      await endConnections(at);
-      expect((await client.upsert('two')).status).toBe(200);
-      expect((await client.player('two')).status).toBe(200);
     });
 
     test('has a tool of its own for backups', async () => {

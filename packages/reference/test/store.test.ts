@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Queries } from '../src/store/store.ts';
-import { type Place, STORES, sqlitePlace, startReference } from './kit.ts';
+import { type Place, STORES, sqlitePlace } from './kit.ts';
 
 const insert = (queries: Queries, hash: string) =>
   queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
@@ -15,18 +15,6 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
   });
   afterEach(() => at.remove());
 
-  test('finds what was written when it is opened again', async () => {
-    const first = await startReference({ store: await at.open() });
-    await first.client.upsert('stays', { city: 'Bonn' });
-    await first.client.give('stays', 'welcome');
-    const { text } = await first.client.coupons('stays');
-    await first.close();
-    const second = await startReference({ store: await at.open() });
-    expect(await second.client.attributes('stays')).toEqual({ city: 'Bonn' });
-    expect((await second.client.coupons('stays')).text).toEqual(text);
-    await second.close();
-  });
-
   test('refuses a database of another version of the program, and leaves it as it is', async () => {
     const store = await at.open();
     await store.write((queries) =>
@@ -36,17 +24,6 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     const refusal = /^The database was made by another version of the service \(.*9999-future is missing\)/;
     await expect(at.open()).rejects.toThrow(refusal);
     await expect(at.open()).rejects.toThrow(refusal);
-  });
-
-  test('stores nothing of a request that fails half-way', async () => {
-    const store = await at.open();
-    const work = store.write(async (queries) => {
-      await insert(queries, 'half');
-      throw new Error('the other half');
-    });
-    await expect(work).rejects.toThrow('the other half');
-    expect(await store.read(hashes)).toEqual([]);
-    await store.close();
   });
 
   test('a read sees one state, whatever is written beside it', async () => {
