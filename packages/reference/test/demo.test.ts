@@ -76,12 +76,6 @@ test('demo-event-then-down: the event is taken, then the reads of that player fa
   expect(await statusesOf('demo-event-then-down')).toEqual([DOWN, DOWN, DOWN]);
 });
 
-test('only an empty store is seeded', async () => {
-  await reference.client.remove('demo-player');
-  await seedDemo(reference.service);
-  expect((await reference.client.player('demo-player')).status).toBe(404);
-});
-
 test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too', async () => {
   const programme = programmeWith({ contact: 'mobile', actionEvent: 'subscribe' });
   const { app, client, service } = await startReference({ programme, trouble: troubleDemoPlayers });

@@ -82,9 +82,6 @@ const isReachable = await query('select 1').then(
 if (isReachable) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
 
-/** PostgreSQL if it is reachable, else nothing: for loops, since `test.each` refuses an empty list. */
-export const POSTGRES = STORES.slice(1);
-
 /** Describes the same behaviour over each kind of store, with one service for all tests in it, which runs when they do. */
 export function onEachStore(
   name: string,
@@ -148,6 +145,15 @@ export async function query(sql: string, connectionString = POSTGRES_URL): Promi
 export async function endConnections({ databaseUrl }: Place): Promise<number> {
   const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
   return (await query(`select pg_terminate_backend(pid) ${others}`, databaseUrl)).rowCount ?? 0;
+}
+
+/** Locks the row of a player until the returned function is called. */
+export async function lockRow({ databaseUrl }: Place, playerUniqueId: string) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select id from players where player_unique_id = $1 for update', [playerUniqueId]);
+  return () => client.end();
 }
 
 /** Every row of every table with data of players. */
