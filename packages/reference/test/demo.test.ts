@@ -78,11 +78,11 @@ test('demo-event-then-down: the event is taken, then the reads of that player fa
 
 test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too', async () => {
   const programme = programmeWith({ contact: 'mobile', actionEvent: 'subscribe' });
-  const { app, client, service } = await startReference({ programme, trouble: troubleDemoPlayers });
+  const { client, service, close } = await startReference({ programme, trouble: troubleDemoPlayers });
   await seedDemo(service);
   expect((await client.referrals('demo-player')).body).toMatchObject({ total: 60, totalPending: 30, totalActive: 30 });
   const hanging = expect(client.coupons('demo-slow-coupons')).rejects.toThrow('fetch failed');
   expect((await client.referrals('demo-slow-coupons')).body.total).toBe(5);
-  await app.close();
+  await close();
   await hanging;
 });

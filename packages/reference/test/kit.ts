@@ -9,35 +9,27 @@ import { Key } from '../src/keys.ts';
 import { loadProgramme, type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
 import type { Service } from '../src/routes/service.ts';
 import { openStore } from '../src/store/open.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { type Client, clientOf, KEYS } from './client.ts';
 
 interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'service'> {
-  /** Closed with the service. Default: an empty one in memory. */
-  store?: Store;
+  /** Where its data is. Default: a file of its own, which is removed when it is closed. */
+  at?: Place;
   /** Default: the built-in programme. */
   programme?: Programme;
   /** The service's clock; default the system's. */
   now?: () => number;
-  /** Default: a folder that does not exist. */
-  dataDir?: string;
 }
 
 export type Reference = Awaited<ReturnType<typeof startReference>>;
 
 /** The service in this process, on a free port of this machine. */
-export async function startReference({
-  store,
-  programme,
-  now = Date.now,
-  dataDir = '/none',
-  ...options
-}: Options = {}) {
-  const opened = store ?? (await openSqlite(':memory:'));
+export async function startReference({ at: given, programme, now = Date.now, ...options }: Options = {}) {
+  const at = given ?? (await sqlitePlace());
+  const store = await at.open();
   let url = '';
   const service: Service = {
-    ...{ store: opened, dataDir, now, publicUrl: () => url },
+    ...{ store, dataDir: at.dataDir, now, publicUrl: () => url },
     programme: programme ?? loadProgramme(undefined),
     keys: { apiKey: new Key(KEYS.APIKey), secretKey: new Key(KEYS.secretKey) },
   };
@@ -45,9 +37,10 @@ export async function startReference({
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     await app.close();
-    await opened.close();
+    await store.close();
+    if (!given) await at.remove();
   };
-  return { url, app, service, store: opened, client: clientOf(() => url), close };
+  return { url, app, service, store, client: clientOf(() => url), close };
 }
 
 /** A programme with one generous group and no rewards, and what a test wants to be different. */
@@ -86,14 +79,14 @@ else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_
 export function onEachStore(
   name: string,
   define: (client: Client, service: () => Reference) => void,
-  options: Omit<Options, 'store'> = {},
+  options: Omit<Options, 'at'> = {},
 ): void {
   describe.each(STORES)(`${name}, on $name`, ({ place }) => {
     let at: Place | undefined;
     let reference: Reference | undefined;
     beforeAll(async () => {
       at = await place();
-      reference = await startReference({ ...options, store: await at.open() });
+      reference = await startReference({ ...options, at });
     });
     afterAll(async () => {
       await reference?.close();

@@ -10,7 +10,7 @@ import { sqlitePlace, startReference } from './kit.ts';
 
 test('every read that grows with the data uses an index, in the statements that the program sends', async () => {
   const at = await sqlitePlace();
-  const reference = await startReference({ store: await at.open() });
+  const reference = await startReference({ at });
   await reference.client.upsert('host');
   const statements = await statementsOf(reference.store, async (queries: Queries) => {
     const { id = 0 } = (await findPlayerId(queries, { player_unique_id: 'host' })) ?? {};

@@ -5,7 +5,7 @@ import { found, sqlitePlace, startReference } from './kit.ts';
 
 test('SQLite: of 500 players that were changed and deleted, no file has a trace', async () => {
   const at = await sqlitePlace();
-  const { client, close } = await startReference({ store: await at.open() });
+  const { client, close } = await startReference({ at });
   // The same numbers each time: rows that grow and move between pages.
   let state = 7;
   const random = (below: number) => {
@@ -31,7 +31,7 @@ test('SQLite: of 500 players that were changed and deleted, no file has a trace'
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
   const at = await sqlitePlace();
-  const { client, close } = await startReference({ store: await at.open() });
+  const { client, close } = await startReference({ at });
   const custom = { text: 'x'.repeat(16_000) };
   const secrets = { id: 'id-secret', email: 'secret@example.com', custom: 'custom-secret' };
   for (let count = 0; count < 1_100; count++) {

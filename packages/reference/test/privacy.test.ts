@@ -8,7 +8,7 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
     ...{ name: 'Erika-Secret', lastName: 'Mustermann-Secret', custom: 'custom-secret', event: 'event-secret' },
   };
   const { email, lastName, name: displayName } = secrets;
-  const reference = await startReference({ store: await at.open(), dataDir: at.dataDir });
+  const reference = await startReference({ at });
   const { client } = reference;
   // Neighbours before and after, so that rows of the player move between pages as they grow.
   const neighbours = async (from: number, to: number) => {
@@ -49,7 +49,7 @@ test.each(STORES)('$name: an expired contact is deleted with the next start at t
     [31, 0],
   ] as const) {
     const now = () => Date.parse('2025-05-01') + day * 24 * 60 * 60 * 1000;
-    const reference = await startReference({ store: await at.open(), programme, now });
+    const reference = await startReference({ at, programme, now });
     expect((await contentOf(reference)).contacts).toHaveLength(left);
     if (day === 0) {
       await reference.client.upsert('host');

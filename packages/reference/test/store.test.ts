@@ -46,7 +46,8 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
   if (name === 'PostgreSQL') {
     test('ends a statement that waits longer than its limit; the request gets 503 and nothing is stored', async () => {
       const options = { databaseUrl: `${at.databaseUrl}?statement_timeout=200`, dataDir: '' };
-      const { client, close } = await startReference({ store: await openStore(options, () => {}) });
+      const open = () => openStore(options, () => {});
+      const { client, close } = await startReference({ at: { ...at, open } });
       await client.upsert('locked', { city: 'Bonn' });
       const unlock = await lockRow(at, 'locked');
       const refused = await client.upsert('locked', { city: 'Köln' });

@@ -34,15 +34,14 @@ export async function openPostgres(url: string, onConnectionError: (error: Error
   } catch (error) {
     await db.destroy();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`The database of DATABASE_URL (${nameOf(url)}) cannot be used: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const { host, pathname } = new URL(url);
+    const name = `postgres://${host}${pathname}`;
+    throw new OperatorError(`The database of DATABASE_URL (${name}) cannot be used: ${reasonOf(error)}`);
   }
   const begin = () => db.startTransaction();
   const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
   const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
   return {
-    name: nameOf(url),
     read: (work) => withRetry(() => inTransaction(snapshot(), work)),
     write,
     erase: write,
@@ -123,9 +122,4 @@ function isTimeout(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function nameOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `postgres://${host}${pathname}`;
 }
