@@ -16,11 +16,9 @@ const statusesOf = async (id: string) => {
   const replies = [await client.player(id), await client.coupons(id), await client.referrals(id)];
   return replies.map(({ status, headers }) => [status, headers.get('retry-after')]);
 };
-const [OK, DOWN, LIMITED] = [
-  [200, null],
-  [503, '1'],
-  [429, '5'],
-];
+const OK = [200, null];
+const DOWN = [503, '1'];
+const LIMITED = [429, '5'];
 
 test('demo-player has attributes, coupons of every group and two pages of friends; demo-empty has nothing', async () => {
   const { client, service } = reference;

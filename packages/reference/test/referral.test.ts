@@ -68,7 +68,9 @@ onEachStore('referrals', (client, service) => {
       await invite(client, `r ${name}`, later);
       await client.upsert(`f ${name}`, attributes);
       await client.upsert(`f ${name}`, { email });
-      await client.upsert(`f ${name}`, { email: later });
+      await client.upsert(`late ${name}`, { city: 'Bonn' });
+      expect((await client.upsert(`late ${name}`, { email: later })).status).toBe(200);
+      expect((await client.upsert(`f ${name}`, { email: later })).status).toBe(200);
       expect(await totals(client, `r ${name}`)).toEqual(PENDING);
     },
   );
