@@ -27,7 +27,7 @@ test('SQLite: of 500 players that were changed and deleted, no file has a trace'
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await close();
   await at.remove();
-});
+}, 120_000);
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
   const at = await sqlitePlace();
@@ -44,4 +44,4 @@ test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await close();
   await at.remove();
-});
+}, 120_000);

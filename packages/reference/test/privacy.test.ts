@@ -17,7 +17,7 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
       await client.upsert(id, { email: `${id}@example.com`, city: 'x'.repeat(number % 200), custom: { number } });
     }
   };
-  await neighbours(0, 200);
+  await neighbours(0, 100);
   await client.leave('n0', email);
   await client.upsert(secrets.id, { email: secrets.other, displayName });
   for (let round = 0; round < 5; round++) {
@@ -26,19 +26,19 @@ test('SQLite: neither the file nor its log nor a backup has anything of a delete
   }
   await client.upsert('friend', { email, mobile: `+${secrets.mobile}`, displayName, lastName });
   expect((await client.referrals('n0')).body.total).toBe(1);
-  await neighbours(200, 600);
+  await neighbours(100, 300);
   expect((await found(at.dataDir, secrets)).length).toBeGreaterThanOrEqual(Object.keys(secrets).length);
 
   await client.remove(secrets.id);
   await client.remove('friend');
   expect(await found(at.dataDir, secrets)).toEqual([]);
   expect((await client.backup()).status).toBe(200);
-  await neighbours(600, 700);
+  await neighbours(300, 350);
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await reference.close();
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await at.remove();
-});
+}, 60_000);
 
 test.each(STORES)('$name: an expired contact is deleted with the next start at the latest', async ({ place }) => {
   const at = await place();
