@@ -12,6 +12,8 @@ beforeEach(() => {
 
 const couponsOf = async (client: Client, id: string) => (await client.coupons(id)).body.coupons;
 const NOT_AVAILABLE = 'The group is not available to the player now';
+const NOT_ACTIVE = 'The group of the coupon is not active';
+const NOT_YET = 'The coupon cannot be used yet';
 
 onEachStore(
   'a coupon of the built-in programme',
@@ -92,26 +94,14 @@ onEachStore(
 
     /** A coupon's group, when it is issued, a later time, how it is shown then, and why it cannot be used then. */
     test.each<[group: string, issued: string, later: string, shown: object, refusal?: string]>([
-      ['week', START, '2025-05-08T00:00:00.000Z', { isExpired: false, isUsed: false }],
+      ['week', START, '2025-05-08', { isExpired: false, isUsed: false }],
       ['week', START, '2025-05-08T00:00:00.001Z', { isExpired: true, isUsed: false }, 'The coupon has expired'],
-      [
-        'later',
-        START,
-        '2025-05-01T23:59:59.999Z',
-        { startAt: '2025-05-02T00:00:00.000Z' },
-        'The coupon cannot be used yet',
-      ],
+      ['later', START, '2025-05-01T23:59:59.999Z', { startAt: '2025-05-02T00:00:00.000Z' }, NOT_YET],
       ['later', START, '2025-05-02', { group: ACTIVE }],
       ['may', START, '2025-05-31', { group: ACTIVE }],
-      [
-        'may',
-        START,
-        '2025-05-31T00:00:00.001Z',
-        { isExpired: false, group: INACTIVE },
-        'The group of the coupon is not active',
-      ],
+      ['may', START, '2025-05-31T00:00:00.001Z', { isExpired: false, group: INACTIVE }, NOT_ACTIVE],
       ['june', '2025-06-01', '2025-06-01', { group: ACTIVE }],
-      ['june', '2025-06-01', '2025-05-31T23:59:59.999Z', { group: INACTIVE }, 'The coupon cannot be used yet'],
+      ['june', '2025-06-01', '2025-05-31T23:59:59.999Z', { group: INACTIVE }, NOT_YET],
     ])('%s, issued at %s, at %s: %j', async (group, issued, later, shown, refusal = '') => {
       const id = `${group} ${later}`;
       await client.upsert(id);
