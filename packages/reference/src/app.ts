@@ -15,6 +15,8 @@ import { deleteExpiredContacts } from './store/contacts.ts';
 const BODY_LIMIT = 1024 * 1024;
 /** As long as the request line can be: a player id that is too long gets the error of `playerIdProblem`, not 404. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
+/** How long a client may take to send a request; checked each second. */
+const REQUEST_TIMEOUT_MS = 30_000;
 /** How often expired contacts are deleted. They do not count from the moment they expire. */
 const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
 
@@ -25,9 +27,6 @@ interface AppOptions {
   landingPerMinute?: number;
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
-  /** How long a client may take to send a request, default 30 s, and how often that is checked. */
-  requestTimeoutMs?: number;
-  timeoutCheckMs?: number;
   /** Changes the REST interface, for a demo. */
   trouble?: ((app: FastifyInstance) => void) | undefined;
   /** Default: no log. */
@@ -39,8 +38,6 @@ export function createReferenceApp({
   service,
   landingPerMinute = 0,
   trustProxy = [],
-  requestTimeoutMs = 30_000,
-  timeoutCheckMs = 1_000,
   trouble,
   log,
 }: AppOptions): FastifyInstance {
@@ -49,8 +46,8 @@ export function createReferenceApp({
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    requestTimeout: requestTimeoutMs,
-    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     frameworkErrors: answerError,
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,

@@ -2,66 +2,49 @@ import type { components } from '../src/generated/rest.ts';
 
 type Wire = components['schemas'];
 
-/** The members of all answers in one: each test knows which of them its answer must have. */
+/** The members of all responses in one: each test knows which of them its response must have. */
 type Members = Required<Wire['Player'] & Wire['PlayerUpsertResponse'] & Wire['CouponList'] & Wire['ReferralPage']> & {
-  /** Of an error, or of a coupon that was given. */
-  code: number | string;
+  /** Of a coupon that was given; a number in an error. */
+  code: string;
   message: string;
 };
 
-/** An answer of the service. */
-export interface Reply {
-  status: number;
-  headers: Headers;
-  /** What was sent, to the letter. */
-  text: string;
-  /** The JSON that was sent; undefined when it was none. */
-  body: Members;
-}
-
-/** What a client needs to know about the service. */
-export interface Account {
-  url: string;
-  apiKey: string;
-  secretKey: string;
-}
-
 export type Client = ReturnType<typeof clientOf>;
+export type Reply = Awaited<ReturnType<Client['call']>>;
 
-/** Calls a service as its clients do, over HTTP and with both keys. */
-export function clientOf({ url, apiKey, secretKey }: Account) {
-  const call = async (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Reply> => {
-    const response = await fetch(new URL(path, url), {
+/** The keys of every service of the tests, as headers. */
+export const KEYS = { APIKey: 'an-api-key', secretKey: 'a-secret-key' };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Calls a service over HTTP, with both keys. A body that is neither text nor bytes is sent as JSON. */
+export function clientOf(url: () => string) {
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const sent = typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body);
+    const response = await fetch(new URL(path, url()), {
       method,
-      headers: {
-        APIKey: apiKey,
-        secretKey,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && {
-        body: typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body),
-      }),
+      headers: { ...KEYS, ...type, ...headers },
+      body: sent ?? null,
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    const json: Members = isJson ? JSON.parse(text) : undefined;
+    return { status: response.status, headers: response.headers, text, body: json };
   };
   const rest = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     call(method, `/api/v3.0/integrations${path}`, body, headers);
   const id = encodeURIComponent;
+  const player = (playerUniqueId: string, headers?: Record<string, string>) =>
+    rest('GET', `/player/${id(playerUniqueId)}`, undefined, headers);
+  /** The path of a player's landing page. */
+  const linkOf = async (playerUniqueId: string) => new URL((await player(playerUniqueId)).body.referralLink).pathname;
+  const post = (path: string, form: string, headers: Record<string, string> = {}) =>
+    call('POST', path, form, { ...FORM, ...headers });
   return {
-    call,
-    rest,
+    ...{ call, rest, player, linkOf, post },
     upsert: (playerUniqueId: unknown, playerAttributes?: unknown, more: object = {}) =>
       rest('POST', '/player', { playerUniqueId, playerAttributes, ...more }),
-    player: (playerUniqueId: string, headers?: Record<string, string>) =>
-      rest('GET', `/player/${id(playerUniqueId)}`, undefined, headers),
+    attributes: async (playerUniqueId: string) => (await player(playerUniqueId)).body.playerAttributes,
     remove: (playerUniqueId: string) => rest('DELETE', `/player/${id(playerUniqueId)}`),
     coupons: (playerUniqueId: string) => rest('GET', `/transactions/${id(playerUniqueId)}/coupon`),
     referrals: (playerUniqueId: string, query = '') => rest('GET', `/players/${id(playerUniqueId)}/referrals${query}`),
@@ -70,12 +53,7 @@ export function clientOf({ url, apiKey, secretKey }: Account) {
     use: (code: string) => call('POST', '/coupons/use', { code }),
     backup: () => call('POST', '/backup', {}),
     /** Leaves a contact on the landing page of a player's link. */
-    leave: async (playerUniqueId: string, contact: string, headers: Record<string, string> = {}) => {
-      const { referralLink } = (await rest('GET', `/player/${id(playerUniqueId)}`)).body;
-      return call('POST', new URL(referralLink).pathname, new URLSearchParams({ contact }).toString(), {
-        'content-type': 'application/x-www-form-urlencoded',
-        ...headers,
-      });
-    },
+    leave: async (playerUniqueId: string, contact: string) =>
+      post(await linkOf(playerUniqueId), String(new URLSearchParams({ contact }))),
   };
 }

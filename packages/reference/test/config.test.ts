@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -6,24 +6,80 @@ import { loadReferenceConfig } from '../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reference-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const file = join(folder, 'database-url');
-const URL_WITH_PASSWORD = 'postgres://rewards:hunter2-of-a-test@db.example:5432/rewards';
-writeFileSync(join(folder, 'no-address'), 'hunter2');
-writeFileSync(file, `${URL_WITH_PASSWORD}\n`);
+const fileOf = (content: string) => {
+  const path = join(mkdtempSync(`${folder}/`), 'secret');
+  writeFileSync(path, content);
+  return path;
+};
+const DATABASE = 'postgres://rewards:hunter2-of-a-test@db.example:5432/rewards';
+const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://x.example', REST_API_KEY: 'a', REST_SECRET_KEY: 'b' };
 
-test('the address of the database can stand in a file', () => {
-  expect(loadReferenceConfig({ DATABASE_URL_FILE: file }).databaseUrl).toBe(URL_WITH_PASSWORD);
+test('keys and the address of the database can stand in files, which are read at the start', () => {
+  const files = { DATABASE_URL_FILE: fileOf(`${DATABASE}\n`), REST_API_KEY: '', REST_API_KEY_FILE: fileOf('key\n') };
+  const { databaseUrl, keys } = loadReferenceConfig({ ...PRODUCTION, ...files });
+  expect(databaseUrl).toBe(DATABASE);
+  expect(['key', 'a', 'key\n'].map((key) => keys.apiKey.matches(key))).toEqual([true, false, false]);
 });
 
-test.each([
-  ['both', { DATABASE_URL_FILE: file, DATABASE_URL: URL_WITH_PASSWORD }, 'DATABASE_URL: set it or DATABASE_URL_FILE'],
-  ['a file that is not there', { DATABASE_URL_FILE: join(folder, 'none') }, 'DATABASE_URL_FILE: cannot be read'],
+test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
   [
-    'a file that holds something else',
-    { DATABASE_URL_FILE: join(folder, 'no-address') },
-    'DATABASE_URL: must be an address',
+    { NODE_ENV: 'production', REST_API_KEY: '', REST_SECRET_KEY: 'development-secret-key' },
+    'REST_API_KEY: must be set in production, as REST_API_KEY or REST_API_KEY_FILE',
+    'REST_SECRET_KEY: must be set in production, as REST_SECRET_KEY or REST_SECRET_KEY_FILE',
+    'PUBLIC_URL: must be set in production: referral links begin with it',
   ],
-])('%s refuses to start and tells no password', (_case, env, report) => {
-  expect(() => loadReferenceConfig(env)).toThrow(report);
-  expect(() => loadReferenceConfig(env)).not.toThrow('hunter2');
+  [
+    { REFERENCE_PORT: '99999', PUBLIC_URL: 'x', REFERENCE_TRUST_PROXY: 'a', REFERENCE_LANDING_PER_MINUTE: 'x' },
+    'REFERENCE_PORT: must be a port, 0 to 65535',
+    'PUBLIC_URL: must be an http or https address',
+    'REFERENCE_TRUST_PROXY: must be addresses or networks like 10.0.0.0/8, separated by commas',
+    'REFERENCE_LANDING_PER_MINUTE: must be a number from 0 (no limit) to 1000000',
+  ],
+  [
+    { REST_API_KEY: 'a', REST_API_KEY_FILE: '/none', DATABASE_URL: 'mysql://u:hunter2@h/d' },
+    'REST_API_KEY: set it or REST_API_KEY_FILE, not both',
+    'DATABASE_URL: must be an address like postgres://user:password@host:5432/database',
+  ],
+  [
+    { REFERENCE_HOST: '0.0.0.0', REST_API_KEY: '' },
+    'REFERENCE_HOST: everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first',
+  ],
+  [{ DATABASE_URL_FILE: '/none' }, 'DATABASE_URL_FILE: cannot be read: '],
+  [
+    { DATABASE_URL_FILE: fileOf('\n') },
+    'DATABASE_URL_FILE: the file is empty',
+    'DATABASE_URL: must be an address like postgres://',
+  ],
+  [
+    { DATABASE_URL_FILE: fileOf('hunter2') },
+    'DATABASE_URL: must be an address like postgres://user:password@host:5432/database',
+  ],
+])('%j is refused with one report that names each variable and no password', (env, ...problems) => {
+  let report = '';
+  try {
+    loadReferenceConfig(env);
+  } catch (error) {
+    report = String(error);
+  }
+  const [first, ...lines] = report.split('\n');
+  expect(first).toBe('Error: The configuration cannot be used:');
+  expect(lines).toHaveLength(problems.length);
+  for (const problem of problems) expect(report).toContain(`\n  ${problem}`);
+  expect(report).not.toContain('hunter2');
+});
+
+test('the settings of the README are those of the program, at most ten, with their defaults', () => {
+  const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+  const rows = [...textOf('README.md').matchAll(/^\| `([A-Z_]+)`[^|]*\| ([^|]*) \|/gm)];
+  const documented = Object.fromEntries(rows.map(([, name, value]) => [name, value]));
+  const settings = [...textOf('src/config.ts').matchAll(/^ {4}([A-Z_]+): /gm)].map(([, name]) => name);
+  expect(Object.keys(documented).sort()).toEqual(settings.filter((name) => name !== 'NODE_ENV').sort());
+  expect(rows.length).toBeLessThanOrEqual(10);
+  const defaults = loadReferenceConfig({});
+  expect(documented).toMatchObject({
+    REFERENCE_HOST: defaults.host,
+    REFERENCE_PORT: String(defaults.port),
+    REFERENCE_LANDING_PER_MINUTE: String(defaults.landingPerMinute),
+    DATA_DIR: defaults.dataDir,
+  });
 });

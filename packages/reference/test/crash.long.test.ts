@@ -1,80 +1,53 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { until } from '../../../test/kit/until.ts';
 import type { Client, Reply } from './client.ts';
-import { environmentOf, forkReference, killLeftovers } from './process.ts';
-import { type Place, STORES } from './stores.ts';
+import { endConnections, lockRow, STORES, sqlitePlace } from './kit.ts';
+import { environmentOf, forkReference } from './process.ts';
 
 const KILLS = 20;
-const WRITERS = 8;
-const PLAYERS = 20;
 
-/** What the service has acknowledged over all its lives. */
-interface Acknowledged {
-  /** The custom members of each player. */
-  custom: Map<string, Record<string, number>>;
-  /** The friends that signed up, and those who placed an order. */
-  friends: Set<string>;
-  active: Set<string>;
+/** The friends of `host` whose sign-up was acknowledged in any life of the service, and those whose order was. */
+class Acknowledged {
+  friends = new Set<string>();
+  active = new Set<string>();
 }
 
-afterEach(killLeftovers);
+let serial = 0;
 
-test.each(STORES)(
-  `$name keeps every acknowledged write through ${KILLS} kills`,
-  async ({ place }) => {
-    const at = await place();
-    await survivesKills(at);
-    await at.remove();
-  },
-  120_000,
-);
-
-/**
- * Kills the service at different moments while it acknowledges writes, starts it again, and looks for every write that was
- * ever acknowledged. What was not acknowledged may be there or not, but never half.
- */
-async function survivesKills(place: Place): Promise<void> {
-  const acknowledged: Acknowledged = { custom: new Map(), friends: new Set(), active: new Set() };
-  let serial = 0;
-  for (let kill = 0; kill <= KILLS; kill++) {
-    const service = await forkReference(environmentOf(place));
-    await service.client.upsert('host');
-    await expectAll(service.client, acknowledged);
-    if (kill === KILLS) {
-      expect(await service.end('SIGTERM')).toBe(0);
-      return;
+/** Has friends sign up at the link of `host` and place an order, until it is stopped. */
+async function underLoad(client: Client, { friends, active }: Acknowledged) {
+  await client.upsert('host');
+  const link = await client.linkOf('host');
+  const statuses: number[] = [];
+  const isAccepted = async (reply: Promise<Reply>) => statuses[statuses.push((await reply).status) - 1] === 200;
+  let isDone = false;
+  const befriend = async () => {
+    while (!isDone) {
+      const id = `friend${++serial}`;
+      if (!(await isAccepted(client.post(link, `contact=${id}%40example.com`)))) continue;
+      if (!(await isAccepted(client.upsert(id, { email: `${id}@example.com` })))) continue;
+      friends.add(id);
+      if (await isAccepted(client.track(id, { place_order: {} }))) active.add(id);
     }
-    let writesLeft = 5 + ((kill * 37) % 60);
-    let ended: Promise<unknown> | undefined;
-    const write = async (writer: number) => {
-      while (!ended) {
-        await (writer % 2 ? update : befriend)(service.client, acknowledged, ++serial).catch(refusedConnection);
-        if (--writesLeft <= 0) ended ??= service.end('SIGKILL');
-      }
-    };
-    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
-    expect(await ended).toBe('SIGKILL');
-  }
+  };
+  const load = Promise.allSettled(Array.from({ length: 12 }, befriend));
+  const friendsMore = async (count: number) => {
+    const goal = friends.size + count;
+    await until(() => friends.size >= goal);
+  };
+  /** Returns why calls failed without a response. */
+  const stop = async () => {
+    isDone = true;
+    return (await load).flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+  };
+  return { statuses, friendsMore, stop };
 }
 
-async function update(client: Client, { custom }: Acknowledged, serial: number): Promise<void> {
-  const id = `player ${serial % PLAYERS}`;
-  accepted(await client.upsert(id, { custom: { [`write${serial}`]: serial } }));
-  custom.set(id, { ...custom.get(id), [`write${serial}`]: serial });
-}
-
-async function befriend(client: Client, { friends, active }: Acknowledged, serial: number): Promise<void> {
-  const id = `friend ${serial}`;
-  accepted(await client.leave('host', `friend${serial}@example.com`));
-  accepted(await client.upsert(id, { email: `friend${serial}@example.com` }));
-  friends.add(id);
-  accepted(await client.track(id, { place_order: {} }));
-  active.add(id);
-}
-
-async function expectAll(client: Client, { custom, friends, active }: Acknowledged): Promise<void> {
-  for (const [id, members] of custom) {
-    expect((await client.player(id)).body.playerAttributes.custom).toMatchObject(members);
-  }
+/** What was not acknowledged may be there or not, but never half. */
+async function expectAll(client: Client, { friends, active }: Acknowledged): Promise<void> {
   const statuses = new Map<string, string>();
   for (let page = 1; page === 1 || statuses.size === (page - 1) * 200; page++) {
     for (const friend of (await client.referrals('host', `?limit=200&page=${page}`)).body.referredFriends) {
@@ -88,12 +61,78 @@ async function expectAll(client: Client, { custom, friends, active }: Acknowledg
   expect(body).toMatchObject({ total: statuses.size, totalActive, totalPending: statuses.size - totalActive });
 }
 
-function accepted({ status, text }: Reply): void {
-  if (status !== 200) throw new Error(`The service answered ${status}: ${text}`);
+for (const { name, place } of STORES) {
+  test(`${name} keeps every acknowledged write through ${KILLS} kills`, async () => {
+    const at = await place();
+    const acknowledged = new Acknowledged();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const { client, end } = await forkReference(environmentOf(at));
+      const { friendsMore, statuses, stop } = await underLoad(client, acknowledged);
+      await friendsMore((kill * 37) % 30);
+      expect(await end('SIGKILL')).toBe('SIGKILL');
+      expect((await stop()).filter((reason) => !reason.startsWith('TypeError: '))).toEqual([]);
+      expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    }
+    const { client, end } = await forkReference(environmentOf(at));
+    await expectAll(client, acknowledged);
+    expect(await end('SIGTERM')).toBe(0);
+    await at.remove();
+  });
 }
 
-/** While the service is being killed calls fail; what it answers before that must not. */
-function refusedConnection(error: unknown): void {
-  // By its name: the error comes from outside of the test's realm, where `instanceof` knows other classes.
-  if (!String(error).startsWith('TypeError: ')) throw error;
+for (const { name, place } of STORES.slice(1)) {
+  test(`${name} ends all connections 3 times under load: alive, few errors, no acknowledged write lost`, async () => {
+    const at = await place();
+    const acknowledged = new Acknowledged();
+    const { client, end } = await forkReference(environmentOf(at));
+    const { friendsMore, statuses, stop } = await underLoad(client, acknowledged);
+    for (let round = 0; round < 3; round++) {
+      await friendsMore(100);
+      expect(await endConnections(at)).toBeGreaterThan(0);
+    }
+    await friendsMore(100);
+    expect(await stop()).toEqual([]);
+    const errors = statuses.filter((status) => status !== 200);
+    expect(errors.filter((status) => status !== 503)).toEqual([]);
+    expect(errors.length).toBeLessThanOrEqual(statuses.length * 0.05);
+    await expectAll(client, acknowledged);
+    expect((await client.call('GET', '/readyz')).text).toBe('{"ready":true}');
+    expect(await end('SIGTERM')).toBe(0);
+    await at.remove();
+  });
+
+  test(`${name} has no free connection: a request gets 503 after 5 seconds, and 200 when one is free`, async () => {
+    const at = await place();
+    const { client, end } = await forkReference(environmentOf(at));
+    await client.upsert('host');
+    const unlock = await lockRow(at, 'host');
+    const waiting = Array.from({ length: 10 }, () => client.upsert('host'));
+    await until(async () => (await client.player('host')).status === 503);
+    await unlock();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect((await client.player('host')).status).toBe(200);
+    expect(await end('SIGTERM')).toBe(0);
+    await at.remove();
+  });
 }
+
+test('SQLite: a backup made under load has every write acknowledged before it, and the service starts with it', async () => {
+  const at = await sqlitePlace();
+  const acknowledged = new Acknowledged();
+  const { client, end } = await forkReference(environmentOf(at));
+  const { friendsMore, stop } = await underLoad(client, acknowledged);
+  await friendsMore(200);
+  const before = { friends: new Set(acknowledged.friends), active: new Set(acknowledged.active) };
+  const { file } = JSON.parse((await client.backup()).text);
+  expect(file).toMatch(new RegExp(`^${at.dataDir}/backups/reference-[\\d-]+T[\\d.-]+Z\\.db$`));
+  expect(await stop()).toEqual([]);
+  await end('SIGKILL');
+
+  const dataDir = await mkdtemp(join(tmpdir(), 'restored-'));
+  await copyFile(file, join(dataDir, 'reference.db'));
+  const again = await forkReference(environmentOf({ databaseUrl: undefined, dataDir }));
+  await expectAll(again.client, before);
+  expect(await again.end('SIGTERM')).toBe(0);
+  await rm(dataDir, { recursive: true });
+  await at.remove();
+});

@@ -1,98 +1,86 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { seedDemo } from '../src/demo/seed.ts';
 import { troubleDemoPlayers } from '../src/demo/states.ts';
-import { loadProgramme } from '../src/programme/file.ts';
-import { clientOf } from './client.ts';
-import { type ReferenceOptions, type RunningReference, startReference } from './kit.ts';
-import { programmeWith } from './programmes.ts';
+import { contentOf, programmeWith, type Reference, startReference } from './kit.ts';
 
-let reference: RunningReference | undefined;
-afterEach(() => reference?.close());
-
-async function startDemo(options: ReferenceOptions = {}) {
-  reference = await startReference({ ...options, trouble: troubleDemoPlayers });
+let reference: Reference;
+beforeAll(async () => {
+  reference = await startReference({ trouble: troubleDemoPlayers });
   await seedDemo(reference.service);
-  return { client: clientOf(reference), service: reference.service };
-}
-
-test.each([
-  ['the built-in programme', loadProgramme(undefined)],
-  ['a programme by mobile with another action', programmeWith({ contact: 'mobile', actionEvent: 'subscribe' })],
-])('seeds players, friends and coupons of %s, in an empty store alone', async (_name, programme) => {
-  const { client, service } = await startDemo({ programme });
-  expect((await client.referrals('demo-player')).body).toMatchObject({ total: 60, totalPending: 30, totalActive: 30 });
-  expect((await client.coupons('demo-player')).body.coupons).toHaveLength(programme.groups.length * 2);
-  expect((await client.referrals('demo-long-names')).body.total).toBe(9);
-  await client.remove('demo-player');
-  await seedDemo(service);
-  expect((await client.player('demo-player')).status).toBe(404);
 });
+afterAll(() => reference.close());
 
-test('demo-empty has nothing; demo-long-names has long, right-to-left, emoji and blank names', async () => {
-  const { client } = await startDemo();
+/** The statuses of a player, its coupons and its friends. */
+const statusesOf = async (id: string) => {
+  const { client } = reference;
+  const replies = [await client.player(id), await client.coupons(id), await client.referrals(id)];
+  return replies.map(({ status, headers }) => [status, headers.get('retry-after')]);
+};
+const OK = [200, null];
+const DOWN = [503, '1'];
+const LIMITED = [429, '5'];
+
+test('demo-player has attributes, coupons of every group and two pages of friends; demo-empty has nothing', async () => {
+  const { client, service } = reference;
+  const attributes = { displayName: 'Demo Player', custom: { shoeSize: 42 } };
+  expect(await client.attributes('demo-player')).toMatchObject(attributes);
+  const totals = { count: 50, total: 60, totalPending: 30, totalActive: 30 };
+  expect((await client.referrals('demo-player')).body).toMatchObject(totals);
+  const { coupons } = (await client.coupons('demo-player')).body;
+  expect(coupons).toHaveLength(service.programme.groups.length * 2);
+  expect(coupons.filter(({ isUsed }) => isUsed)).toHaveLength(1);
+  expect(coupons.filter(({ isExpired }) => isExpired)).toHaveLength(2);
   expect((await client.coupons('demo-empty')).body.coupons).toEqual([]);
   expect((await client.referrals('demo-empty')).body.total).toBe(0);
-  const names = (await client.referrals('demo-long-names')).body.referredFriends.map((friend) => friend.displayName);
-  expect(names.some((name = '') => name.length > 100)).toBe(true);
-  expect(names.some((name = '') => /\p{Script=Arabic}/u.test(name))).toBe(true);
-  expect(names.some((name = '') => /\p{Emoji_Presentation}/u.test(name))).toBe(true);
-  expect(names.filter((name = '') => name.trim() === '')).toHaveLength(2);
+});
+
+test('demo-long-names has friends with long, right-to-left, emoji and blank names', async () => {
+  const { referredFriends } = (await reference.client.referrals('demo-long-names')).body;
+  const names = referredFriends.map(({ displayName = '' }) => displayName);
+  for (const odd of [/.{100}/, /\p{Script=Arabic}/u, /\p{Emoji_Presentation}/u, /^\s*$/]) {
+    expect(names).toContainEqual(expect.stringMatching(odd));
+  }
 });
 
 test.each([
-  ['demo-no-coupons', [200, 503, 200]],
-  ['demo-no-friends', [200, 200, 503]],
-  ['demo-throttled', [429, 429, 429]],
-])('%s: player, coupons and friends return %j', async (id, statuses) => {
-  const { client } = await startDemo();
-  const replies = [await client.player(id), await client.coupons(id), await client.referrals(id)];
-  expect(replies.map(({ status }) => status)).toEqual(statuses);
-  for (const { status, headers } of replies) {
-    expect(headers.get('retry-after')).toBe({ 200: null, 503: '1', 429: '5' }[status]);
-  }
-  expect((await client.coupons('demo-player')).status).toBe(200);
-});
-
-test('demo-slow-coupons: coupons hang until the service closes, the rest answers', async () => {
-  const { client } = await startDemo();
-  const hanging = client.coupons('demo-slow-coupons').then(
-    () => 'answered',
-    () => 'closed',
-  );
-  expect((await client.player('demo-slow-coupons')).status).toBe(200);
-  expect((await client.referrals('demo-slow-coupons')).body.total).toBe(5);
-  await reference?.close();
-  reference = undefined;
-  expect(await hanging).toBe('closed');
+  ['demo-player', [OK, OK, OK]],
+  ['demo-no-coupons', [OK, DOWN, OK]],
+  ['demo-no-friends', [OK, OK, DOWN]],
+  ['demo-throttled', [LIMITED, LIMITED, LIMITED]],
+])('%s: player, coupons and friends return %j', async (id, expected) => {
+  expect(await statusesOf(id)).toEqual(expected);
 });
 
 test('demo-coupons-come-back: its coupons fail for 5 s, and again when nobody has read them for 30 s', async () => {
-  const { client } = await startDemo();
   let now = Date.now();
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
-  const statuses: number[] = [];
+  const statuses: unknown[] = [];
   for (const after of [0, 4_900, 200, 29_000, 31_000, 5_000]) {
     now += after;
-    statuses.push((await client.coupons('demo-coupons-come-back')).status);
+    statuses.push((await statusesOf('demo-coupons-come-back'))[1]);
   }
   clock.mockRestore();
-  expect(statuses).toEqual([503, 503, 200, 200, 503, 200]);
-  expect((await client.referrals('demo-coupons-come-back')).body.total).toBe(5);
+  expect(statuses).toEqual([DOWN, DOWN, OK, OK, DOWN, OK]);
 });
 
 test('demo-lost-event: the event is stored and the connection is cut', async () => {
-  const { client, service } = await startDemo();
-  await expect(client.track('demo-lost-event', { check_in: {} })).rejects.toThrow('fetch failed');
-  const events = await service.store.read((queries) =>
-    queries.selectFrom('events').select('name').where('name', '=', 'check_in').execute(),
-  );
-  expect(events).toHaveLength(1);
+  await expect(reference.client.track('demo-lost-event', { check_in: {} })).rejects.toThrow('fetch failed');
+  expect((await contentOf(reference)).events.filter(({ name }) => name === 'check_in')).toHaveLength(1);
 });
 
 test('demo-event-then-down: the event is taken, then the reads of that player fail', async () => {
-  const { client } = await startDemo();
-  expect((await client.player('demo-event-then-down')).status).toBe(200);
-  expect((await client.track('demo-event-then-down', { check_in: {} })).status).toBe(200);
-  expect((await client.player('demo-event-then-down')).status).toBe(503);
-  expect((await client.player('demo-player')).status).toBe(200);
+  expect(await statusesOf('demo-event-then-down')).toEqual([OK, OK, OK]);
+  expect((await reference.client.track('demo-event-then-down', { greet: {} })).status).toBe(200);
+  expect(await statusesOf('demo-event-then-down')).toEqual([DOWN, DOWN, DOWN]);
+});
+
+test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too', async () => {
+  const programme = programmeWith({ contact: 'mobile', actionEvent: 'subscribe' });
+  const { client, service, close } = await startReference({ programme, trouble: troubleDemoPlayers });
+  await seedDemo(service);
+  expect((await client.referrals('demo-player')).body).toMatchObject({ total: 60, totalPending: 30, totalActive: 30 });
+  const hanging = expect(client.coupons('demo-slow-coupons')).rejects.toThrow('fetch failed');
+  expect((await client.referrals('demo-slow-coupons')).body.total).toBe(5);
+  await close();
+  await hanging;
 });

@@ -1,57 +1,173 @@
-import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import pg from 'pg';
 import { createReferenceApp } from '../src/app.ts';
 import { Key } from '../src/keys.ts';
-import { loadProgramme, type Programme } from '../src/programme/file.ts';
+import { loadProgramme, type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
 import type { Service } from '../src/routes/service.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
+import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { type Client, clientOf, KEYS } from './client.ts';
 
-export interface ReferenceOptions {
-  /** Closed with the service. Default: an empty one in memory. */
-  store?: Store;
+interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'service'> {
+  /** Where its data is. Default: a file of its own, which is removed when it is closed. */
+  at?: Place;
   /** Default: the built-in programme. */
   programme?: Programme;
-  /** Default: no limit. */
-  landingPerMinute?: number;
-  trustProxy?: string[];
-  requestTimeoutMs?: number;
-  timeoutCheckMs?: number;
-  trouble?: (app: FastifyInstance) => void;
   /** The service's clock; default the system's. */
   now?: () => number;
-  /** Default: a folder that does not exist. */
-  dataDir?: string;
 }
 
-export interface RunningReference {
-  /** The host part, without `/api/v3.0`. */
-  url: string;
-  apiKey: string;
-  secretKey: string;
-  app: FastifyInstance;
-  service: Service;
-  store: Store;
-  close(): Promise<void>;
-}
+export type Reference = Awaited<ReturnType<typeof startReference>>;
 
 /** The service in this process, on a free port of this machine. */
-export async function startReference({
-  store,
-  programme = loadProgramme(undefined),
-  now = Date.now,
-  dataDir = '/nonexistent',
-  ...options
-}: ReferenceOptions = {}): Promise<RunningReference> {
-  const [apiKey, secretKey] = ['an-api-key', 'a-secret-key'];
-  const opened = store ?? (await openSqlite(':memory:'));
+export async function startReference({ at: given, programme, now = Date.now, ...options }: Options = {}) {
+  const at = given ?? (await sqlitePlace());
+  const store = await at.open();
   let url = '';
-  const keys = { apiKey: new Key(apiKey), secretKey: new Key(secretKey) };
-  const service: Service = { store: opened, programme, keys, dataDir, publicUrl: () => url, now };
+  const service: Service = {
+    ...{ store, dataDir: at.dataDir, now, publicUrl: () => url },
+    programme: programme ?? loadProgramme(undefined),
+    keys: { apiKey: new Key(KEYS.APIKey), secretKey: new Key(KEYS.secretKey) },
+  };
   const app = createReferenceApp({ service, ...options });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     await app.close();
-    await opened.close();
+    await store.close();
+    if (!given) await at.remove();
   };
-  return { url, apiKey, secretKey, app, service, store: opened, close };
+  return { url, app, service, store, client: clientOf(() => url), close };
+}
+
+/** A programme with one generous group and no rewards, and what a test wants to be different. */
+export function programmeWith(parts: Partial<ProgrammeFile>): Programme {
+  return programme.parse({
+    contact: 'email',
+    actionEvent: 'place_order',
+    languages: ['en', 'de'],
+    groups: [{ handle: 'any', title: 'Any', coupon: { type: 'custom' } }],
+    rewards: [],
+    ...parts,
+  });
+}
+
+/** The location of a database of its own, as in the environment of the service. */
+export interface Place {
+  databaseUrl: string | undefined;
+  dataDir: string;
+  open(): Promise<Store>;
+  /** Removes everything; the store must be closed. */
+  remove(): Promise<void>;
+}
+
+const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
+
+/** Both kinds of store; SQLite alone, and a skipped test that says so, where no PostgreSQL is reachable. */
+export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'SQLite', place: sqlitePlace }];
+const isReachable = await query('select 1').then(
+  () => true,
+  () => false,
+);
+if (isReachable) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
+else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
+
+/** Describes the same behaviour over each kind of store, with one service for all tests in it, which runs when they do. */
+export function onEachStore(
+  name: string,
+  define: (client: Client, service: () => Reference) => void,
+  options: Omit<Options, 'at'> = {},
+): void {
+  describe.each(STORES)(`${name}, on $name`, ({ place }) => {
+    let at: Place | undefined;
+    let reference: Reference | undefined;
+    beforeAll(async () => {
+      at = await place();
+      reference = await startReference({ ...options, at });
+    });
+    afterAll(async () => {
+      await reference?.close();
+      await at?.remove();
+    });
+    const service = () => {
+      if (!reference) throw new Error('The service is there only while tests run');
+      return reference;
+    };
+    define(
+      clientOf(() => service().url),
+      service,
+    );
+  });
+}
+
+/** A file of its own. */
+export async function sqlitePlace(): Promise<Place> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
+  return {
+    databaseUrl: undefined,
+    dataDir,
+    open: () => openStore({ databaseUrl: undefined, dataDir }, () => {}),
+    remove: () => rm(dataDir, { recursive: true }),
+  };
+}
+
+/** A database of its own, so that tests that run at the same time do not meet. */
+async function postgresPlace(): Promise<Place> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await query(`create database ${name} template template0`);
+  const { href } = new URL(`/${name}`, POSTGRES_URL);
+  return {
+    databaseUrl: href,
+    dataDir: tmpdir(),
+    open: () => openStore({ databaseUrl: href, dataDir: '' }, () => {}),
+    remove: async () => void (await query(`drop database ${name} with (force)`)),
+  };
+}
+
+/** Runs a statement on a connection of its own. */
+export async function query(sql: string, connectionString = POSTGRES_URL): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  await client.connect();
+  return client.query(sql).finally(() => client.end());
+}
+
+/** Ends the connections of a service to its database; returns how many there were. */
+export async function endConnections({ databaseUrl }: Place): Promise<number> {
+  const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  return (await query(`select pg_terminate_backend(pid) ${others}`, databaseUrl)).rowCount ?? 0;
+}
+
+/** Locks the row of a player until the returned function is called. */
+export async function lockRow({ databaseUrl }: Place, playerUniqueId: string) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select id from players where player_unique_id = $1 for update', [playerUniqueId]);
+  return () => client.end();
+}
+
+/** Every row of every table with data of players. */
+export function contentOf({ store }: Reference) {
+  return store.read(async (queries) => ({
+    players: await queries.selectFrom('players').selectAll().orderBy('id').execute(),
+    events: await queries.selectFrom('events').selectAll().orderBy('id').execute(),
+    contacts: await queries.selectFrom('contacts').selectAll().orderBy('id').execute(),
+    coupons: await queries.selectFrom('coupons').selectAll().orderBy('id').execute(),
+    referrals: await queries.selectFrom('referrals').selectAll().orderBy('friend_id').execute(),
+    totals: await queries.selectFrom('totals').selectAll().orderBy('player_id').execute(),
+    counted: await queries.selectFrom('counted_contacts').selectAll().orderBy('hash').execute(),
+  }));
+}
+
+/** The names of the personal values that any file of the folder holds. */
+export async function found(folder: string, secrets: Record<string, string>): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const contents = await Promise.all(paths.map((path) => readFile(path, 'latin1')));
+  return Object.entries(secrets).flatMap(([name, secret]) =>
+    contents.flatMap((content, index) => (content.includes(secret) ? [`${name} in ${paths[index]}`] : [])),
+  );
 }

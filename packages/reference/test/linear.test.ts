@@ -1,4 +1,4 @@
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readContact } from '../src/programme/contacts.ts';
 import { landingPage } from '../src/routes/landing-page.ts';
 import { readJson } from '../src/wire/json.ts';
@@ -10,21 +10,14 @@ const LENGTH = 100_000;
 const MOST_MS = 100;
 
 const READERS: Record<string, (text: string) => unknown> = {
+  ...{ textProblem, nameProblem, playerIdProblem },
   landingPage: (text) => landingPage({ kind: 'form', contact: 'email', value: text, isInvalid: true }),
   'readContact of an e-mail': (text) => readContact('email', text),
   'readContact of a mobile': (text) => readContact('mobile', text),
   date: (text) => date.safeParse(text),
   dateTime: (text) => dateTime.safeParse(text),
-  readJson: (text) => {
-    try {
-      return readJson(Buffer.from(text));
-    } catch {
-      return undefined;
-    }
-  },
-  textProblem,
-  nameProblem,
-  playerIdProblem,
+  // It throws for most texts.
+  readJson: async (text) => readJson(Buffer.from(text)),
 };
 
 const repeat = (text: string) => text.repeat(Math.ceil(LENGTH / text.length));
@@ -32,14 +25,14 @@ const TEXTS = [' ', ...'a 0 . , ;q= @ a@ + ( - \t " \\ [ {"a": 0. ٣ 🎈 \u202e
   .map(repeat)
   .flatMap((text) => [text, `a${text}b`, `2025-05-01T10:00${text}x`, `+49${text}x`]);
 
-test.each(Object.entries(READERS))('%s', (_name, read) => {
+test.each(Object.entries(READERS))('%s', async (_name, read) => {
   for (const text of TEXTS) {
-    const times = [1, 2, 3].map(() => {
+    const times: number[] = [];
+    for (let run = 0; run < 3; run++) {
       const before = process.cpuUsage();
-      read(text);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1_000;
-    });
-    if (Math.min(...times) > MOST_MS) throw new Error(`${Math.min(...times)} ms for ${text.slice(0, 20)}…`);
+      await Promise.allSettled([read(text)]);
+      times.push(process.cpuUsage(before).user / 1_000);
+    }
+    expect([text.slice(0, 20), Math.min(...times) < MOST_MS]).toEqual([text.slice(0, 20), true]);
   }
 });

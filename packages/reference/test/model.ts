@@ -1,74 +1,49 @@
 /*
- * A model of the service in memory, written from the interface document and the README. The property test
- * compares the real service with it.
+ * A model of the service in memory, written from the interface document and the README. The property test compares the
+ * real service with it.
  */
+
+type Attributes = Record<string, unknown>;
 
 interface ModelPlayer {
   id: string;
-  attributes: Record<string, unknown> | undefined;
+  attributes: Attributes | undefined;
   coupons: string[];
-  serviceId?: string | undefined;
-  link?: string;
   /** Sent the action event, perhaps before it had attributes. */
   hasOrdered: boolean;
   referral: { referrer: ModelPlayer; status: 'pending' | 'active' } | undefined;
 }
 
-interface ModelContact {
-  referrer: ModelPlayer;
-  email: string;
-}
-
 /** How many coupons of each group a player can obtain, in the programme that the model knows. */
 export const MAX_PER_PLAYER = { welcome: 1, thanks: 1 };
 
+const compared = (email: unknown) => String(email).trim().toLowerCase();
+
+/** Without what says nothing. */
+const given = (members: object): Attributes =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== ''));
+
 export class Model {
   readonly #players = new Map<string, ModelPlayer>();
-  #contacts: ModelContact[] = [];
+  #contacts: { referrer: ModelPlayer; email: string }[] = [];
   /** Every e-mail that has ever counted. */
   readonly #counted = new Set<string>();
   /** All friends, in the order in which they were referred. */
   #friends: ModelPlayer[] = [];
 
-  has(id: string): boolean {
-    return this.#players.has(id);
+  player(id: string): Readonly<ModelPlayer> | undefined {
+    return this.#players.get(id);
   }
 
-  attributes(id: string): Record<string, unknown> {
-    return this.#players.get(id)?.attributes ?? {};
-  }
-
-  coupons(id: string): string[] {
-    return this.#players.get(id)?.coupons ?? [];
-  }
-
-  /** Remembers the service id and link of a player; throws if the same player had others before. */
-  identify(id: string, serviceId: string | undefined, link: string): void {
+  upsert(id: string, sent: Attributes | undefined): void {
     const player = this.#take(id);
-    const isOther = (known: string | undefined, told: string | undefined) => known && told && known !== told;
-    if (isOther(player.serviceId, serviceId) || isOther(player.link, link))
-      throw new Error(`${id} has another service id or link than before`);
-    player.serviceId ??= serviceId;
-    player.link ??= link;
-  }
-
-  upsert(id: string, sent: Record<string, unknown> | undefined): void {
-    const player = this.#take(id);
-    const isKnown = ([, value]: [string, unknown]) =>
-      value !== null &&
-      value !== '' &&
-      !(typeof value === 'object' && Object.values(value).every((one) => one === null || one === ''));
-    const given = Object.entries(sent ?? {}).filter(isKnown);
-    if (given.length === 0) return;
+    const { custom, ...others } = given(sent ?? {});
+    const sentCustom = given(Object(custom));
+    if (Object.keys({ ...others, ...sentCustom }).length === 0) return;
     const isFirst = player.attributes === undefined;
-    const attributes: Record<string, unknown> = { ...player.attributes, ...Object.fromEntries(given) };
-    const custom = Object.entries(Object.fromEntries(given)['custom'] ?? {}).filter(
-      ([, value]) => value !== null && value !== '',
-    );
-    if (custom.length > 0) {
-      attributes['custom'] = Object.assign({}, player.attributes?.['custom'], Object.fromEntries(custom));
-    }
-    player.attributes = attributes;
+    const known = player.attributes ?? {};
+    const merged = Object.assign({}, known['custom'], sentCustom);
+    player.attributes = { ...known, ...others, ...(Object.keys(merged).length > 0 && { custom: merged }) };
     if (isFirst) this.#refer(player);
   }
 
@@ -79,11 +54,10 @@ export class Model {
     this.#activate(player);
   }
 
-  leave(id: string, email: string): void {
-    const referrer = this.#take(id);
-    const value = email.trim().toLowerCase();
-    if (this.#contacts.some((contact) => contact.referrer === referrer && contact.email === value)) return;
-    this.#contacts.push({ referrer, email: value });
+  leave(id: string, contact: string): void {
+    const [referrer, email] = [this.#take(id), compared(contact)];
+    const isLeft = this.#contacts.some((left) => left.referrer === referrer && left.email === email);
+    if (!isLeft) this.#contacts.push({ referrer, email });
   }
 
   remove(id: string): void {
@@ -99,11 +73,7 @@ export class Model {
     const shown = all.slice((page - 1) * limit, page * limit);
     const totalActive = all.filter(({ referral }) => referral?.status === 'active').length;
     return {
-      friends: shown.map((friend) => ({
-        id: friend.id,
-        status: friend.referral?.status,
-        email: friend.attributes?.['email'],
-      })),
+      friends: shown.map(({ id, referral, attributes }) => [id, referral?.status, attributes?.['email']]),
       count: shown.length,
       total: all.length,
       totalPending: all.length - totalActive,
@@ -112,9 +82,7 @@ export class Model {
   }
 
   #refer(player: ModelPlayer): void {
-    const email = String(player.attributes?.['email'] ?? '')
-      .trim()
-      .toLowerCase();
+    const email = compared(player.attributes?.['email']);
     const winner = this.#contacts.find((contact) => contact.email === email && contact.referrer !== player);
     if (!winner || this.#counted.has(email)) return;
     this.#counted.add(email);
@@ -131,19 +99,13 @@ export class Model {
     this.#give(player, 'thanks');
   }
 
-  #give(player: ModelPlayer, group: keyof typeof MAX_PER_PLAYER): void {
-    const obtained = player.coupons.filter((coupon) => coupon === group).length;
-    if (obtained < MAX_PER_PLAYER[group]) player.coupons.push(group);
+  #give({ coupons }: ModelPlayer, group: keyof typeof MAX_PER_PLAYER): void {
+    if (coupons.filter((coupon) => coupon === group).length < MAX_PER_PLAYER[group]) coupons.push(group);
   }
 
   #take(id: string): ModelPlayer {
-    const player = this.#players.get(id) ?? {
-      id,
-      attributes: undefined,
-      coupons: [],
-      hasOrdered: false,
-      referral: undefined,
-    };
+    const fresh: ModelPlayer = { id, attributes: undefined, coupons: [], hasOrdered: false, referral: undefined };
+    const player = this.#players.get(id) ?? fresh;
     this.#players.set(id, player);
     return player;
   }

@@ -6,14 +6,12 @@ import { countCoupons, findCoupon, listCoupons } from '../src/store/coupons.ts';
 import { findPlayer, findPlayerId, hasSentEvent } from '../src/store/players.ts';
 import { listFriends, readTotals } from '../src/store/referrals.ts';
 import type { Queries } from '../src/store/store.ts';
-import { clientOf } from './client.ts';
-import { startReference } from './kit.ts';
-import { sqlitePlace } from './stores.ts';
+import { sqlitePlace, startReference } from './kit.ts';
 
 test('every read that grows with the data uses an index, in the statements that the program sends', async () => {
   const at = await sqlitePlace();
-  const reference = await startReference({ store: await at.open() });
-  await clientOf(reference).upsert('host');
+  const reference = await startReference({ at });
+  await reference.client.upsert('host');
   const statements = await statementsOf(reference.store, async (queries: Queries) => {
     const { id = 0 } = (await findPlayerId(queries, { player_unique_id: 'host' })) ?? {};
     await findPlayer(queries, 'host');

@@ -1,18 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { clientOf } from './client.ts';
-import { startReference } from './kit.ts';
-import { found } from './personal-data.ts';
-import { sqlitePlace } from './stores.ts';
-
-const PLAYERS = 1_000;
-const UPDATES = 3_000;
+import { found, sqlitePlace, startReference } from './kit.ts';
 
 test('SQLite: of 500 players that were changed and deleted, no file has a trace', async () => {
   const at = await sqlitePlace();
-  const reference = await startReference({ store: await at.open() });
-  const client = clientOf(reference);
+  const { client, close } = await startReference({ at });
   // The same numbers each time: rows that grow and move between pages.
   let state = 7;
   const random = (below: number) => {
@@ -23,24 +16,22 @@ test('SQLite: of 500 players that were changed and deleted, no file has a trace'
     const custom = { [`k${random(5)}`]: `CUSTOM${number}Z${'q'.repeat(random(900))}` };
     await client.upsert(`ID${number}Z`, { email: `MAIL${number}Z@x.y`, lastName: `LAST${number}Z`, custom });
   };
-  for (let count = 0; count < UPDATES; count++) await update(random(PLAYERS));
+  for (let count = 0; count < 3_000; count++) await update(random(1_000));
   const secrets: Record<string, string> = {};
-  for (let number = 0; number < PLAYERS; number += 2) {
+  for (let number = 0; number < 1_000; number += 2) {
     if ((await client.remove(`ID${number}Z`)).status !== 200) continue;
     for (const kind of ['ID', 'MAIL', 'LAST', 'CUSTOM']) secrets[kind + number] = `${kind}${number}Z`;
-    if (number % 4 === 0) await update(random(PLAYERS / 2) * 2 + 1);
+    if (number % 4 === 0) await update(random(500) * 2 + 1);
   }
-  const traces = await found(at.dataDir, secrets);
-  await reference.close();
-  await at.remove();
   expect(Object.keys(secrets).length).toBeGreaterThan(1_500);
-  expect(traces).toEqual([]);
+  expect(await found(at.dataDir, secrets)).toEqual([]);
+  await close();
+  await at.remove();
 }, 120_000);
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
   const at = await sqlitePlace();
-  const reference = await startReference({ store: await at.open() });
-  const client = clientOf(reference);
+  const { client, close } = await startReference({ at });
   const custom = { text: 'x'.repeat(16_000) };
   const secrets = { id: 'id-secret', email: 'secret@example.com', custom: 'custom-secret' };
   for (let count = 0; count < 1_100; count++) {
@@ -51,6 +42,6 @@ test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a
   expect(await found(at.dataDir, secrets)).not.toEqual([]);
   await client.remove(secrets.id);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-  await reference.close();
+  await close();
   await at.remove();
 }, 120_000);

@@ -1,5 +1,4 @@
 import { compareWithModel } from './property.ts';
-import { STORES } from './stores.ts';
 
-// Many more in property-*.long.test.ts.
-compareWithModel(20, STORES);
+// Many more in property.long.test.ts.
+compareWithModel(20);

@@ -14,9 +14,9 @@ const CONNECTION_LOST = new Set([
   ...['08000', '08001', '08003', '08004', '08006'],
 ]);
 const STATEMENT_TIMEOUT = '57014';
-/** Errors of `pg` and its pool that have no code. */
-const CONNECTION_MESSAGE =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+/** Errors of `pg` and its pool that have no code: a connection that is lost, and none that is free in time. */
+const CONNECTION_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/;
+const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
 
 const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
@@ -25,29 +25,23 @@ const RETRY_PAUSE_MS = 20;
 /**
  * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
  * @param onConnectionError Called when a connection is lost. The pool replaces the connection.
- * @param limits Other limits than those of `createPool`.
  */
-export async function openPostgres(
-  url: string,
-  onConnectionError: (error: Error) => void = () => {},
-  limits: pg.PoolConfig = {},
-): Promise<Store> {
-  const pool = createPool({ connectionString: url, ...limits }, onConnectionError);
+export async function openPostgres(url: string, onConnectionError: (error: Error) => void): Promise<Store> {
+  const pool = createPool(url, onConnectionError);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrate(db);
   } catch (error) {
     await db.destroy();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`The database of DATABASE_URL (${nameOf(url)}) cannot be used: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const { host, pathname } = new URL(url);
+    const name = `postgres://${host}${pathname}`;
+    throw new OperatorError(`The database of DATABASE_URL (${name}) cannot be used: ${reasonOf(error)}`);
   }
   const begin = () => db.startTransaction();
   const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
   const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
   return {
-    name: nameOf(url),
     read: (work) => withRetry(() => inTransaction(snapshot(), work)),
     write,
     erase: write,
@@ -57,8 +51,9 @@ export async function openPostgres(
   };
 }
 
-function createPool(given: pg.PoolConfig, onConnectionError: (error: Error) => void): pg.Pool {
+function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
+    connectionString,
     application_name: 'reference-service',
     max: 10,
     connectionTimeoutMillis: 5_000,
@@ -68,7 +63,6 @@ function createPool(given: pg.PoolConfig, onConnectionError: (error: Error) => v
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
-    ...given,
   });
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
   pool.on('error', onConnectionError);
@@ -110,7 +104,7 @@ async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result
       return await attempt();
     } catch (error) {
       const isLost = isConnectionLost(error);
-      if (codeOf(error) === STATEMENT_TIMEOUT) throw new StoreUnavailable(true, error);
+      if (isTimeout(error)) throw new StoreUnavailable(true, error);
       if (!isLost && !CONFLICT.has(codeOf(error))) throw error;
       if (number === ATTEMPTS) throw isLost ? new StoreUnavailable(true, error) : error;
       if (isLost) await delay(RETRY_PAUSE_MS * number);
@@ -122,11 +116,10 @@ function isConnectionLost(error: unknown): boolean {
   return CONNECTION_LOST.has(codeOf(error)) || (error instanceof Error && CONNECTION_MESSAGE.test(error.message));
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+function isTimeout(error: unknown): boolean {
+  return codeOf(error) === STATEMENT_TIMEOUT || (error instanceof Error && error.message === POOL_TIMEOUT);
 }
 
-function nameOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `postgres://${host}${pathname}`;
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

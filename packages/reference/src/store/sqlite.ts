@@ -12,14 +12,14 @@ import type { Tables } from './tables.ts';
 const MAX_REBUILD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens a file, or `:memory:`, for this process alone. Throws an OperatorError if another process has it open.
+ * Opens a file for this process alone. Throws an OperatorError if another process has it open.
  *
  * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared for
  * each query and not kept: those of long lists of values would fill the memory.
  */
 export async function openSqlite(path: string): Promise<Store> {
   const database = openFile(path);
-  if (!database.memory) lock(database, path);
+  lock(database, path);
   // What is deleted is overwritten with zeros.
   database.exec('pragma foreign_keys = on; pragma secure_delete = on; pragma temp_store = memory');
   const db = new Kysely<Tables>({
@@ -35,13 +35,12 @@ export async function openSqlite(path: string): Promise<Store> {
     throw error;
   }
   return {
-    name: path,
     read: (work) => db.connection().execute(work),
     write: (work) => db.transaction().execute(work),
     async erase(work) {
       const result = await db.transaction().execute(work);
       // Rows that have moved leave copies in free space of their old pages, which only a rebuild removes.
-      if (!database.memory && statSync(path).size <= MAX_REBUILD_BYTES) await sql`vacuum`.execute(db);
+      if (statSync(path).size <= MAX_REBUILD_BYTES) await sql`vacuum`.execute(db);
       await checkpoint(db);
       return result;
     },
@@ -67,15 +66,14 @@ async function backup(database: Database.Database, target: string): Promise<void
 
 function openFile(path: string): Database.Database {
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true });
     return new Database(path);
   } catch (error) {
     throw cannotBeUsed(path, error);
   }
 }
 
-const cannotBeUsed = (path: string, cause: unknown) =>
-  new OperatorError(`${path} cannot be used: ${reasonOf(cause)}`, { cause });
+const cannotBeUsed = (path: string, cause: unknown) => new OperatorError(`${path} cannot be used: ${reasonOf(cause)}`);
 
 /**
  * Locks the file until this process ends, also when it is killed: the lock belongs to the operating system. The file
@@ -104,10 +102,8 @@ function lock(database: Database.Database, path: string): void {
  * garbage-collected.
  */
 function unlock(database: Database.Database): void {
-  if (!database.memory) {
-    database.exec('pragma journal_mode = delete; pragma locking_mode = normal');
-    // The locking mode takes effect with the next read.
-    database.prepare('select count(*) from sqlite_master').all();
-  }
+  database.exec('pragma journal_mode = delete; pragma locking_mode = normal');
+  // The locking mode takes effect with the next read.
+  database.prepare('select count(*) from sqlite_master').all();
   database.close();
 }

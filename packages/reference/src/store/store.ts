@@ -6,8 +6,6 @@ export type Queries = Kysely<Tables>;
 
 /** Persistent storage of players and everything that belongs to them, on SQLite or on PostgreSQL. */
 export interface Store {
-  /** For messages: a file name, or a database address without its password. */
-  readonly name: string;
   /** Runs queries on one consistent snapshot of the data. May run `work` more than once. */
   read<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /**

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { expect, test } from '@jest/globals';
+import { KEYS } from './client.ts';
+import { onEachStore } from './kit.ts';
+
+/* What is read, as clients in several languages are known to send it. */
+
+/** Text that PostgreSQL cannot compress: an index entry takes all of its bytes. */
+const RANDOM = Array.from({ length: 1_024 }, (_, index) => String.fromCharCode(33 + ((index * 7919) % 93))).join('');
+const LONGEST = ['x'.repeat(1_024), 'ü'.repeat(512), '漢'.repeat(341), '🎈'.repeat(256), RANDOM];
+const PLAIN = ['אב', 'ال', 'a\u200db', 'a..b', '...', '.a', 'a.', 'x/..y', 'a%2eb', 'a/100%', 'Zoë 🎈'];
+
+/** Ids, and how clients write them in a path. */
+const IDS: [id: string, path: string][] = [
+  ...[...LONGEST, ...PLAIN].map((id): [string, string] => [id, encodeURIComponent(id)]),
+  ['un.escaped+tag@example.com', 'un.escaped+tag@example.com'],
+  ["$o'neill(1)*!,urn:x", "$o'neill(1)*!,urn:x"],
+  ['a b&c=d', 'a%20b&c=d'],
+];
+
+const dates = (joinDate: string) => `{"joinDate":"${joinDate}","lastOrderDate":"${joinDate}"}`;
+const orderId = (literal: string) => `{"custom":{"orderId":${literal}}}`;
+
+/** Attributes, and how they are read. */
+const ATTRIBUTES: [sent: string, read: object][] = [
+  [dates('2025-05-01'), { joinDate: '2025-05-01T00:00:00.000Z', lastOrderDate: '2025-05-01' }],
+  [dates('2025-05-01T10:30'), { joinDate: '2025-05-01T10:30:00.000Z' }],
+  [dates('2025-05-01T10:30:00Z'), { joinDate: '2025-05-01T10:30:00.000Z' }],
+  [dates('2025-05-01T10:30:00.5'), { joinDate: '2025-05-01T10:30:00.500Z' }],
+  [dates('2025-05-01T10:30:00.123456Z'), { joinDate: '2025-05-01T10:30:00.123Z' }],
+  [dates('2025-05-01T01:30:00+02:00'), { joinDate: '2025-04-30T23:30:00.000Z', lastOrderDate: '2025-05-01' }],
+  [orderId('9007199254740991'), { custom: { orderId: Number.MAX_SAFE_INTEGER } }],
+  [orderId('-9.007199254740991e15'), { custom: { orderId: Number.MIN_SAFE_INTEGER } }],
+  [orderId('1e-7'), { custom: { orderId: 1e-7 } }],
+  ...['x'.repeat(1_024), '🎈'.repeat(1_024)].map((city): [string, object] => [JSON.stringify({ city }), { city }]),
+  ['{"city":"Bonn","utm":{"source":"x"},"devices":[{"a":1}],"level":1}', { city: 'Bonn' }],
+];
+
+/** What is sent beside an id, and ignored. */
+const BESIDE: object[] = [
+  ...[{ deviceToken: '' }, { deviceToken: '', osType: '' }, { osType: 'android' }, { deviceToken: null, osType: null }],
+  ...[{ playerAttributes: null }, { guest: null }, { utm: { source: 'x' }, devices: [{ a: 1 }] }],
+];
+
+onEachStore('clients', (client, service) => {
+  test.each(IDS)('use the id %s, for both sides of a referral', async (id, path) => {
+    const email = `${IDS.findIndex(([one]) => one === id)}@example.com`;
+    const friend = `F${[...id].slice(1).join('')}`;
+    expect((await client.upsert(id)).body.playerUniqueId).toBe(id);
+    expect((await client.track(id, { visit: {} })).status).toBe(200);
+    await client.leave(id, email);
+    await client.upsert(friend, { email });
+    expect((await client.rest('GET', `/player/${path}`)).body.playerUniqueId).toBe(id);
+    expect((await client.rest('GET', `/transactions/${path}/coupon`)).status).toBe(200);
+    const { referredFriends } = (await client.rest('GET', `/players/${path}/referrals`)).body;
+    expect(referredFriends).toMatchObject([{ playerUniqueId: friend }]);
+    expect((await client.remove(friend)).status).toBe(200);
+    expect((await client.rest('DELETE', `/player/${path}`)).status).toBe(200);
+    expect((await client.player(id)).status).toBe(404);
+  });
+
+  test('number their users', async () => {
+    expect((await client.upsert(4711, { city: 'Bonn' })).body.playerUniqueId).toBe('4711');
+    expect((await client.track(4711, { visit: {} })).status).toBe(200);
+    expect(await client.attributes('4711')).toEqual({ city: 'Bonn' });
+  });
+
+  test.each(ATTRIBUTES)('send the attributes %s', async (sent, read) => {
+    const body = `{"playerUniqueId":${JSON.stringify(sent.slice(0, 99))},"playerAttributes":${sent}}`;
+    expect((await client.rest('POST', '/player', body)).status).toBe(200);
+    expect(await client.attributes(sent.slice(0, 99))).toMatchObject(read);
+  });
+
+  test.each(BESIDE)('send %j, which is ignored', async (more) => {
+    await client.upsert('more', { city: 'Bonn' });
+    const headers = { 'content-type': 'Application/JSON;charset=utf-8', 'x-client': 'x' };
+    expect((await client.rest('POST', '/player?source=x', { playerUniqueId: 'more', ...more }, headers)).status).toBe(
+      200,
+    );
+    const event = { playerUniqueId: 'more', events: { visit: {} }, ...more };
+    expect((await client.rest('POST', '/event?source=x', event, headers)).status).toBe(200);
+    expect(await client.attributes('more')).toEqual({ city: 'Bonn' });
+    expect((await client.referrals('more', '?sort=asc&page=1')).status).toBe(200);
+  });
+
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  test.each([
+    ['no body and no length', {}, undefined],
+    ['a length of 0', { 'CONTENT-LENGTH': '0' }, undefined],
+    ['the content type of JSON and no body', JSON_TYPE, undefined],
+    ['an empty body in chunks', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, ''],
+    ['an empty object', { ...JSON_TYPE, 'content-length': '2' }, '{}'],
+    ['null', { ...JSON_TYPE, 'content-length': '4' }, 'null'],
+  ])('read and delete with %s, and any spelling of the keys', async (name, more, body) => {
+    await client.upsert(name);
+    // `fetch` would change the headers.
+    const send = async (method: string, headers: Record<string, string>) => {
+      const url = new URL(`/api/v3.0/integrations/player/${name}`, service().url);
+      const [response] = await once(request(url, { method, headers, agent: false }).end(body), 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    expect(await send('GET', { apikey: KEYS.APIKey, ...more })).toBe(200);
+    expect(await send('DELETE', { APIKEY: KEYS.APIKey, SecretKey: KEYS.secretKey, ...more })).toBe(200);
+  });
+});
