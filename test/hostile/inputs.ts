@@ -233,7 +233,6 @@ const writes: Row[] = [
       '{ me(lang: "en\\r\\nX: y") { id } }',
       { code: 'GRAPHQL_VALIDATION_FAILED' },
     ],
-    ['a custom literal that is an enum', upsertLiteral('ADMIN'), asServer],
     [
       '501 events',
       track(...Array(501).fill({ name: 'e' })),
