@@ -1,4 +1,5 @@
 import { badUserInput } from '../../errors.ts';
+import type { ReferredFriend } from '../../rest/wire.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
 
@@ -35,8 +36,9 @@ export interface ConnectionRange extends RowRange {
 
 /**
  * Reads the rows after a cursor. With another friend in the cursor's row, earlier friends were deleted: then the 200 rows up to
- * it are searched once, and what follows the cursor's friend there precedes the rows read before. These are never older than
- * the search, so deletions between both reads leave nobody out. A friend who is not found was deleted: the list starts again.
+ * it are searched once for the cursor's friend, and what follows there precedes the rows that were read. Those are of an older
+ * state of the list, with the same friends in later rows, so deletions between both reads leave nobody out. A friend who is
+ * not found was deleted too: then the list starts again.
  */
 export async function readConnection(
   referrals: ReferralLoader,
@@ -45,14 +47,14 @@ export async function readConnection(
 ): Promise<(Referrals & { from: number }) | null> {
   const found = await referrals.load(playerUniqueId, { from, to });
   if (!found || after?.friend === undefined || from === to) return found && { ...found, from };
-  const isFriend = ({ playerUniqueId: id }: { playerUniqueId?: string | undefined }) => id === after.friend;
+  const isAfter = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
   const [rowOfCursor, ...rows] = found.rows;
-  if (rowOfCursor && isFriend(rowOfCursor)) return { ...found, rows, from: from + 1 };
+  if (isAfter(rowOfCursor)) return { ...found, rows, from: from + 1 };
   referrals.clearAll();
   const start = Math.max(0, from + 1 - MAX_PAGE_SIZE);
-  const earlier = await referrals.load(playerUniqueId, { from: start, to: from + 1 });
-  const next = earlier ? earlier.rows.findIndex(isFriend) + 1 : 0;
-  if (next === 0)
-    return await readConnection(referrals, playerUniqueId, { from: 0, to: first, first, after: undefined });
-  return { ...found, rows: [...(earlier?.rows.slice(next) ?? []), ...rows].slice(0, first), from: start + next };
+  const { rows: earlier } = (await referrals.load(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
+  const next = earlier.findIndex(isAfter) + 1;
+  const again = { from: 0, to: first, first, after: undefined };
+  if (next === 0) return await readConnection(referrals, playerUniqueId, again);
+  return { ...found, rows: [...earlier.slice(next), ...rows].slice(0, first), from: start + next };
 }
