@@ -9,7 +9,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import { abortAt } from '../rest/send.ts';
 import type { KeyStore } from './idempotency-store.ts';
-import { outcomeOf, type UserError } from './loaders/writes.ts';
+import { at, outcomeOf, type UserError } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 interface KeyedEvents {
@@ -86,8 +86,7 @@ export class Idempotency {
 function outcomeOfEarlier(record: string, input: string): UserError[] {
   const [firstInput, state] = record.split(' ');
   if (firstInput !== input) {
-    const message = 'idempotencyKey was used with other events before; each set of events needs a key of its own.';
-    return [{ code: 'INVALID', field: ['input', 'idempotencyKey'], message }];
+    return at(['idempotencyKey'], { code: 'INVALID', message: 'was used with other events before; make a new one' });
   }
   if (state === 'DONE') return [];
   const leftMs = Number(state) - Date.now();

@@ -1,13 +1,12 @@
 /*
  * What an operation selects below a field, and the reads that are started because of it.
  *
- * A player, its coupons and its friends need three REST calls, and each call needs only the player's id. So a read of a player
- * also starts the reads that the selection below it needs; the resolvers find them in the loaders. All calls take the time of
- * one. If only the player's identifiers are selected beside these fields, the player itself is not read: the other reads show
- * whether it exists.
+ * A player, its coupons and its friends are three REST calls that need only the player's id, so they start together; the
+ * resolvers find them in the loaders. If only identifiers are selected beside coupons and friends, the player itself is not
+ * read: the other reads show whether it exists.
  *
- * A read is started only where access rules allow it and its arguments are valid. Everything else, errors included, is left
- * to the resolver, which fails in the same way under its own path.
+ * A read is started only where access rules allow it and its arguments are valid. Everything else is left to the resolver,
+ * which fails in the same way under its own path.
  */
 import { collectFields } from '@graphql-tools/utils';
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';

@@ -1,15 +1,7 @@
-import type {
-  DeletePlayerInput,
-  PlayerAttributesInput,
-  TrackEventsInput,
-  UpsertPlayerInput,
-} from '../../generated/graphql.ts';
+import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import type { UserError } from '../loaders/writes.ts';
+import { at, type Problem, type UserError } from '../loaders/writes.ts';
 import { isExact } from '../request.ts';
-
-/** A problem of a client's value: its code and the end of a sentence that begins with its name: "must not be empty". */
-type Problem = Pick<UserError, 'code' | 'message'>;
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
@@ -26,25 +18,23 @@ const MAX_CUSTOM_BYTES = 16_384;
 /** How many problems are reported at once: thousands of them would make the response larger than the input. */
 const MAX_PROBLEMS = 50;
 
+const REPEATED: Problem = { code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' };
 const EMPTY: Problem = { code: 'REQUIRED', message: 'must not be empty' };
 const invalid = (message: string): Problem => ({ code: 'INVALID', message });
-const tooLong = (max: number, unit: string): Problem => ({
-  code: 'TOO_LONG',
-  message: `must have at most ${max} ${unit}`,
-});
+const tooLong = (max: number, of: string): Problem => ({ code: 'TOO_LONG', message: `must have at most ${max} ${of}` });
 
 /** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
   return [
-    ...at(['playerUniqueId'], idProblem(playerUniqueId)),
+    ...idProblems(playerUniqueId),
     ...Object.entries(attributes ?? {}).flatMap(([name, value]) => attributeProblems(name, value)),
     ...(device ? at(['device', 'osType'], blank(device.osType) ?? valueProblem(device.osType)) : []),
     ...(device?.token == null ? [] : at(['device', 'token'], valueProblem(device.token))),
   ].slice(0, MAX_PROBLEMS);
 }
 
-/** The problems that a client can correct in the input of `deletePlayer`. */
-export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
+/** The problems that a client can correct in the `playerUniqueId` of an input. */
+export function idProblems(playerUniqueId: string): UserError[] {
   return at(['playerUniqueId'], idProblem(playerUniqueId));
 }
 
@@ -52,14 +42,13 @@ export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
   if (events.length > MAX_EVENTS) return at(['events'], tooLong(MAX_EVENTS, 'events'));
   const seen = new Set<string>();
-  const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
+  const problems = idProblems(playerUniqueId);
   if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
   if (events.length === 0) problems.push(...at(['events'], EMPTY));
   for (const [index, { name, metadata }] of events.entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
     const path = ['events', String(index)];
-    const repeated: Problem = { code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' };
-    problems.push(...at([...path, 'name'], seen.has(name) ? repeated : nameProblem(name, MAX_NAME_LENGTH)));
+    problems.push(...at([...path, 'name'], seen.has(name) ? REPEATED : nameProblem(name, MAX_NAME_LENGTH)));
     problems.push(...memberProblems([...path, 'metadata'], metadata ?? {}, metadataProblem));
     seen.add(name);
   }
@@ -124,9 +113,4 @@ function blank(text: string): Problem | undefined {
 function textProblem(text: string, maxLength = Number.POSITIVE_INFINITY): Problem | undefined {
   if (text.includes('\0') || !text.isWellFormed()) return invalid('must not contain NUL or half of a surrogate pair');
   return text.length > maxLength ? tooLong(maxLength, 'characters') : undefined;
-}
-
-function at(path: string[], problem: Problem | undefined): UserError[] {
-  if (!problem) return [];
-  return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
 }

@@ -13,8 +13,14 @@ export interface UserError {
   message: string;
 }
 
-/** HTTP statuses that mean that the service refuses the input. */
-const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
+/** A problem of a client's value: its code and the end of a sentence that begins with its name: "must not be empty". */
+export type Problem = Pick<UserError, 'code' | 'message'>;
+
+/** The user error of a problem at a path below `input`; none without a problem. */
+export function at(path: string[], problem: Problem | undefined): UserError[] {
+  if (!problem) return [];
+  return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
+}
 
 /** The writes of one operation, and their outcomes. */
 export class OperationWrites {
@@ -60,7 +66,7 @@ export class OperationWrites {
       const mayRepeat = error instanceof ClientError && error.extensions['retryable'] === true;
       this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE';
       const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
-      if (!isRefused || !INPUT_REFUSED.has(error.status)) throw error;
+      if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
       const message = 'The referral and rewards service refused this input.';
       return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
     }
@@ -77,10 +83,8 @@ export class OperationWrites {
     const outcome = this.#outcomes.get(field) ?? 'NOT_DONE';
     const { retryable, ...extensions } = error.extensions ?? {};
     const mayRepeat = retryable === true && outcome !== 'DONE' && this.#repeatable;
-    return {
-      ...error,
-      extensions: { ...extensions, ...(retryable !== undefined && { retryable: mayRepeat }), outcome },
-    };
+    const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
+    return { ...error, extensions: { ...extensions, ...known } };
   }
 }
 

@@ -12,7 +12,8 @@ import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength, checkPlayerId, MAX_PLAYERS } from '../input/arguments.ts';
-import { deleteProblems, upsertProblems } from '../input/mutations.ts';
+import { idProblems, upsertProblems } from '../input/mutations.ts';
+import { at } from '../loaders/writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 
@@ -111,20 +112,16 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
     const { playerUniqueId } = input;
     const deletion: OperationRecord['deletions'][number] = { playerUniqueId, outcome: 'FAILED' };
     record.deletions.push(deletion);
-    const { result, userErrors } = await writes.perform(path.key, deleteProblems(input), (rest, call) =>
+    const { result, userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), (rest, call) =>
       rest.deletePlayer(playerUniqueId, call),
     );
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
-    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [NOT_FOUND] };
+    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };
 
-const NOT_FOUND = {
-  code: 'NOT_FOUND',
-  field: ['input', 'playerUniqueId'],
-  message: 'playerUniqueId names no existing player.',
-} as const;
+const NOT_FOUND = at(['playerUniqueId'], { code: 'NOT_FOUND', message: 'names no existing player' });
 
 /** The body of an upsert. What is null, empty or left out is not sent: the service leaves it as it is. */
 function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): PlayerUpsertRequest {
