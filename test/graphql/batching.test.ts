@@ -1,16 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
+import { rows } from '../kit/rows.ts';
 import type { Script } from '../kit/upstream.ts';
-
-/*
- * What an operation costs the REST service: each row is an operation and the exact list of requests it may cause.
- * Their order does not matter, since they start together.
- */
-const PLAYER = 'GET /integrations/player/p1';
-const COUPONS = 'GET /integrations/transactions/p1/coupon';
-const referrals = (page: number, limit: number) => `GET /integrations/players/p1/referrals?page=${page}&limit=${limit}`;
-const couponsOf = (...ids: string[]) => ids.map((id) => `GET /integrations/transactions/${id}/coupon`);
-const twenty = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
 
 const both = await startBoth();
 const { upstream } = both;
@@ -22,55 +13,54 @@ afterAll(() => both.close());
 
 const query = (operation: string) => both.gateway.query(operation);
 const player = (selection: string) => query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
+const PLAYER = 'GET /integrations/player/p1';
 
-test.each<[selection: string, ...requests: string[]]>([
-  ['attributes { displayName }', PLAYER],
-  ['id', PLAYER],
-  ['referralLink coupons { code }', PLAYER, COUPONS],
-  ['__typename id playerUniqueId coupons { code }', COUPONS],
-  ['coupons { code } referredFriends { total }', COUPONS, referrals(1, 1)],
-  ['id referralLink fr: referralLink(lang: "fr")', PLAYER, PLAYER],
-  ['id fr: referralLink(lang: "fr")', PLAYER],
-  ['id referralLink(lang: null)', PLAYER],
-  ['attributes { city } coupons { code } referredFriends { nodes { status } }', PLAYER, COUPONS, referrals(1, 50)],
-  ['referredFriends { total totalPending totalActive }', referrals(1, 1)],
-  ['referredFriendsConnection(first: 0) { edges { cursor } pageInfo { hasNextPage } }', referrals(1, 1)],
-  [
-    'a: referredFriends(limit: 20) { count } b: referredFriends(page: 2, limit: 20) { count }',
-    ...[referrals(1, 20), referrals(2, 20)],
-  ],
-  [
-    'a: referredFriends(limit: 20) { count } b: referredFriendsConnection(first: 20) { nodes { id } }',
-    referrals(1, 20),
-  ],
-  ['a: referredFriends { total } b: referredFriends(page: 3, limit: 5) { count }', referrals(3, 5)],
-  ['referredFriends(limit: 2) { nodes { player { id coupons { code } } } }', referrals(1, 2), ...couponsOf('f1', 'f2')],
-  ['id coupons @skip(if: true) { code }', PLAYER],
-  ['... on Player @include(if: true) { coupons { code } }', COUPONS],
-])('a player with { %s }', async (selection, ...requests) => {
-  const { errors } = await player(selection);
-  expect([errors, upstream.calls().sort()]).toEqual([[], requests.sort()]);
-});
+/** The requests that a row names in short: `player p1`, `coupons p1`, `friends p1 1 50` (page and limit), `upsert`, `event`. */
+const REQUESTS: Record<string, (...words: string[]) => string> = {
+  player: (id) => `GET /integrations/player/${id}`,
+  coupons: (id) => `GET /integrations/transactions/${id}/coupon`,
+  friends: (id, page, limit) => `GET /integrations/players/${id}/referrals?page=${page}&limit=${limit}`,
+  upsert: () => 'POST /integrations/player',
+  event: () => 'POST /integrations/event',
+};
 
-const P1 = 'playerUniqueId: "p1"';
-const [WRITE, EVENT] = ['POST /integrations/player', 'POST /integrations/event'];
-test.each<[operation: string, ...requests: string[]]>([
-  ['{ __typename }'],
-  ['{ node(id: "p1") { id } }', PLAYER],
-  ['{ node(id: "p1") { id ... on Player { ... on Node { id } coupons { code } } } }', COUPONS],
-  [`{ players(playerUniqueIds: ${JSON.stringify(twenty)}) { id coupons { code } } }`, ...couponsOf(...twenty)],
-  ['{ players(playerUniqueIds: ["p1", "p2", "p1"]) { id } }', PLAYER, 'GET /integrations/player/p2'],
-  [`{ player(${P1}, lang: "fr") { referralLink fr: referralLink(lang: "fr") } }`, PLAYER],
-  [`{ en: player(${P1}) { id } fr: player(${P1}, lang: "fr") { id } }`, PLAYER, PLAYER],
-  [`{ ${twenty.map((alias) => `${alias}: player(${P1}) { coupons { code } }`)} }`, COUPONS],
-  [`mutation { upsertPlayer(input: { ${P1} }) { player { id coupons { code } } } }`, WRITE, COUPONS],
-  [
-    `mutation { upsertPlayer(input: { ${P1} }) { player { id } } trackEvents(input: { ${P1}, events: [{ name: "a" }] }) { player { id } } }`,
-    ...[WRITE, PLAYER, EVENT, PLAYER],
-  ],
-])('%s', async (operation, ...requests) => {
-  const { errors } = await query(operation);
-  expect([errors, upstream.calls().sort()]).toEqual([[], requests.sort()]);
+// Each row: an operation, or the selection of a player, and all requests that it causes, in any order.
+test.each(
+  rows<[operation: string, requests: string]>(`
+  attributes { displayName } | player p1
+  id | player p1
+  referralLink coupons { code } | player p1, coupons p1
+  __typename id playerUniqueId coupons { code } | coupons p1
+  coupons { code } referredFriends { total } | coupons p1, friends p1 1 1
+  id referralLink fr: referralLink(lang: "fr") | player p1, player p1
+  id fr: referralLink(lang: "fr") | player p1
+  id referralLink(lang: null) | player p1
+  attributes { city } coupons { code } referredFriends { nodes { status } } | player p1, coupons p1, friends p1 1 50
+  referredFriends { total totalPending totalActive } | friends p1 1 1
+  referredFriendsConnection(first: 0) { edges { cursor } pageInfo { hasNextPage } } | friends p1 1 1
+  a: referredFriends(limit: 20) { count } b: referredFriends(page: 2, limit: 20) { count } | friends p1 1 20, friends p1 2 20
+  a: referredFriends(limit: 20) { count } b: referredFriendsConnection(first: 20) { nodes { id } } | friends p1 1 20
+  a: referredFriends { total } b: referredFriends(page: 3, limit: 5) { count } | friends p1 3 5
+  referredFriends(limit: 2) { nodes { player { id coupons { code } } } } | friends p1 1 2, coupons f1, coupons f2
+  id coupons @skip(if: true) { code } | player p1
+  ... on Player @include(if: true) { coupons { code } } | coupons p1
+  { node(id: "p1") { id } } | player p1
+  { node(id: "p1") { id ... on Player { ... on Node { id } coupons { code } } } } | coupons p1
+  { players(playerUniqueIds: ["p1", "p2", "p3"]) { id coupons { code } } } | coupons p1, coupons p2, coupons p3
+  { players(playerUniqueIds: ["p1", "p2", "p1"]) { id } } | player p1, player p2
+  { player(playerUniqueId: "p1", lang: "fr") { referralLink fr: referralLink(lang: "fr") } } | player p1
+  { en: player(playerUniqueId: "p1") { id } fr: player(playerUniqueId: "p1", lang: "fr") { id } } | player p1, player p1
+  { a: player(playerUniqueId: "p1") { coupons { code } } b: player(playerUniqueId: "p1") { coupons { value } } } | coupons p1
+  mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id coupons { code } } } } | upsert, coupons p1
+  mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } } trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { player { id } } } | upsert, player p1, event, player p1
+  `),
+)('%s causes: %s', async (operation, requests) => {
+  const { errors } = await (/^\{|^mutation/.test(operation) ? query(operation) : player(operation));
+  const paths = requests.split(', ').map((request) => {
+    const [name = '', ...words] = request.split(' ');
+    return REQUESTS[name]?.(...words);
+  });
+  expect([errors, upstream.calls().sort()]).toEqual([[], paths.sort()]);
 });
 
 test('the player, its coupons and its friends are asked for before any of them has answered', async () => {
@@ -91,7 +81,7 @@ describe('a player of which only coupons or friends are selected', () => {
   ])('is null where they are answered %s', async (_name, answer) => {
     upstream.on('GET /coupon', answer);
     const { data, errors } = await query(
-      `{ player(${P1}) { id coupons { code } } players(playerUniqueIds: ["p1", "p2"]) { coupons { code } } }`,
+      `{ player(playerUniqueId: "p1") { id coupons { code } } players(playerUniqueIds: ["p1", "p2"]) { coupons { code } } }`,
     );
     expect({ data, errors }).toEqual({ data: { player: null, players: [null, null] }, errors: [] });
   });
@@ -129,8 +119,8 @@ describe('a player of which only coupons or friends are selected', () => {
 
 test('a language is asked for in the payload of a write, and a link has its own', async () => {
   await query(
-    `mutation { upsertPlayer(input: { ${P1} }) { player(lang: "fr") { referralLink en: referralLink(lang: "en") } }
-      trackEvents(input: { ${P1}, events: [{ name: "e" }] }) { player(lang: "de") { referralLink } } }`,
+    `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player(lang: "fr") { referralLink en: referralLink(lang: "en") } }
+      trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e" }] }) { player(lang: "de") { referralLink } } }`,
   );
   const reads = upstream.requests.filter(({ endpoint }) => endpoint === 'GET /player');
   expect(reads.map(({ headers }) => headers['lang']).sort()).toEqual(['de', 'en', 'fr']);

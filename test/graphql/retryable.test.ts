@@ -20,28 +20,29 @@ afterEach(() => both.close());
 const told = ({ errors }: Answer): unknown[] =>
   errors.map(({ path, extensions }) => `${path?.join('.')} ${extensions['outcome']} ${extensions['retryable']}`);
 
-const FAILS: Script = { status: 500 };
-const RESETS: Script = { fault: 'reset' };
-const HANGS: Script = { fault: 'hang' };
-
-test.each<[what: string, mutation: string, EndpointName, Script, expected: string]>([
-  ['an event that was cut off', TRACK, 'POST /event', RESETS, 'trackEvents UNKNOWN false'],
-  ['an event without a response', TRACK, 'POST /event', HANGS, 'trackEvents UNKNOWN false'],
-  ['an event that failed', TRACK, 'POST /event', FAILS, 'trackEvents UNKNOWN false'],
-  ['a key that was cut off', keyed('cut'), 'POST /event', RESETS, 'trackEvents UNKNOWN false'],
-  ['an upsert without a response', UPSERT, 'POST /player', HANGS, 'upsertPlayer UNKNOWN false'],
-  ['a read after a write', TRACK, 'GET /player', FAILS, 'trackEvents.player DONE false'],
-  ['a second write that failed', `${REMOVE} ${TRACK}`, 'POST /event', FAILS, 'trackEvents UNKNOWN false'],
-])('%s', async (_what, mutation, endpoint, script, expected) => {
-  both.upstream.on(endpoint, script);
+const FAILURES: Record<string, Script> = {
+  fails: { status: 500 },
+  'is cut off': { fault: 'reset' },
+  hangs: { fault: 'hang' },
+};
+test.each<[mutation: string, endpoint: EndpointName, failure: string, expected: string]>([
+  [TRACK, 'POST /event', 'is cut off', 'trackEvents UNKNOWN false'],
+  [TRACK, 'POST /event', 'hangs', 'trackEvents UNKNOWN false'],
+  [TRACK, 'POST /event', 'fails', 'trackEvents UNKNOWN false'],
+  [keyed('cut'), 'POST /event', 'is cut off', 'trackEvents UNKNOWN false'],
+  [UPSERT, 'POST /player', 'hangs', 'upsertPlayer UNKNOWN false'],
+  [TRACK, 'GET /player', 'fails', 'trackEvents.player DONE false'],
+  [`${REMOVE} ${TRACK}`, 'POST /event', 'fails', 'trackEvents UNKNOWN false'],
+])('%s when %s %s: %s', async (mutation, endpoint, failure, expected) => {
+  both.upstream.on(endpoint, FAILURES[failure] ?? 'usual');
   expect(told(await both.gateway.query(`mutation { ${mutation} }`))).toEqual([expected]);
 });
 
 test.each([
-  ['an upsert', UPSERT, 'upsertPlayer NOT_DONE true'],
-  ['two events', `a: ${TRACK} b: ${TRACK}`, 'a NOT_DONE true', 'b NOT_DONE true'],
-  ['a write beside input that was refused', `${REFUSED} ${TRACK}`, 'trackEvents NOT_DONE true'],
-])('without a connection, so that nothing was sent: %s', async (_what, mutation, ...expected) => {
+  [UPSERT, 'upsertPlayer NOT_DONE true'],
+  [`a: ${TRACK} b: ${TRACK}`, 'a NOT_DONE true', 'b NOT_DONE true'],
+  [`${REFUSED} ${TRACK}`, 'trackEvents NOT_DONE true'],
+])('%s without a connection, so that nothing was sent: %s', async (mutation, ...expected) => {
   await both.upstream.stop();
   expect(told(await both.gateway.query(`mutation { ${mutation} }`))).toEqual(expected);
   await both.upstream.restart();
@@ -73,7 +74,7 @@ test.each<[what: string, mutation: string, EndpointName, ...expected: string[]]>
 });
 
 test('queries, and mutations that are refused before execution, say no outcome', async () => {
-  both.upstream.on('GET /player', FAILS);
+  both.upstream.on('GET /player', { status: 500 });
   const query = await both.gateway.query('{ player(playerUniqueId: "p1") { id } }');
   expect(told(query)).toEqual(['player undefined true']);
   const { errors } = await both.gateway.query('mutation { trackEvents(input: {}) { eventNames } }');
