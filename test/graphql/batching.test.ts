@@ -72,7 +72,8 @@ test('the player, its coupons and its friends are asked for before any of them h
 });
 
 describe('a player of which only coupons or friends are selected', () => {
-  const DOWN = { status: 500 };
+  // Not sent again, so that no retry comes in a later test.
+  const DOWN = { status: 400 };
 
   test.each<[string, Script]>([
     ['404', { status: 404 }],
@@ -96,7 +97,7 @@ describe('a player of which only coupons or friends are selected', () => {
     upstream.on('GET /coupon', DOWN);
     const { data, errors } = await player('id playerUniqueId coupons { code }');
     expect(data.player).toEqual({ id: 'p1', playerUniqueId: 'p1', coupons: null });
-    expect(errors).toMatchObject([{ path: ['player', 'coupons'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+    expect(errors).toMatchObject([{ path: ['player', 'coupons'], extensions: { code: 'UPSTREAM_REJECTED' } }]);
     expect(upstream.calls()).not.toContain(PLAYER);
   });
 
