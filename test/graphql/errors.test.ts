@@ -60,16 +60,6 @@ describe('what is no error', () => {
     const { data, errors } = await gateway.query('{ players(playerUniqueIds: ["p2", "nobody", "p1"]) { id } }');
     expect([data.players, errors]).toEqual([[{ id: 'p2' }, null, { id: 'p1' }], []]);
   });
-
-  test('a date nobody can read is null and costs nothing else', async () => {
-    const playerAttributes = { firstName: 'Ada', joinDate: 'yesterday', totalOrders: '12' };
-    upstream.on('GET /player', { json: { playerAttributes } });
-    const { data, errors } = await gateway.query(
-      '{ player(playerUniqueId: "p1") { attributes { firstName joinDate totalOrders city } } }',
-    );
-    const attributes = { firstName: 'Ada', joinDate: null, totalOrders: 12, city: null };
-    expect([data.player, errors]).toEqual([{ attributes }, []]);
-  });
 });
 
 describe('bad arguments of queries', () => {

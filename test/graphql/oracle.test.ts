@@ -257,15 +257,13 @@ describe('over HTTP', () => {
     ),
   ];
   test.each(cases)('has the same response before and after it is compiled: $name', async ({ query, variables }) => {
+    const read = async (text: string) => {
+      const body = { query: text, variables };
+      return [comparable(await send(body)), comparable(await send(body, own))];
+    };
     await repeat({ query, variables });
-    for (const shift of [0, 1, 4]) {
-      const shifted = otherVariables(variables, shift);
-      for (const authorization of [everything, own]) {
-        // A text that was not seen before is executed by graphql-js.
-        const fresh = await send({ query: `${query} # ${shift}`, variables: shifted }, authorization);
-        expect(comparable(await send({ query, variables: shifted }, authorization))).toEqual(comparable(fresh));
-      }
-    }
+    // A text that was not seen before is executed by graphql-js.
+    expect(await read(query)).toEqual(await read(`${query} # fresh`));
   });
 
   test.each(cases.slice(0, 20))('also when the REST service fails: $name', async ({ query, variables }) => {
@@ -277,17 +275,6 @@ describe('over HTTP', () => {
     both.upstream.on('GET /referrals', 'usual');
   });
 });
-
-/** Every value becomes another one of its kind. */
-function otherVariables(variables: Record<string, unknown>, shift: number): Record<string, unknown> {
-  const pools: readonly (readonly unknown[])[] = [vocabulary.values.Int, vocabulary.values.Boolean, IDS];
-  const other = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(other);
-    const pool = pools.find((one) => one.includes(value));
-    return pool ? pool[(pool.indexOf(value) + shift) % pool.length] : value;
-  };
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, other(value)]));
-}
 
 /** Whether the attack has run since it was last asked. */
 function takeAttacked(): boolean {
