@@ -50,6 +50,7 @@ export async function readConnection(
   const isAfter = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
   const [rowOfCursor, ...rows] = found.rows;
   if (isAfter(rowOfCursor)) return { ...found, rows, from: from + 1 };
+  // Another field may have read these rows before `found`.
   referrals.clearAll();
   const start = Math.max(0, from + 1 - MAX_PAGE_SIZE);
   const { rows: earlier } = (await referrals.load(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
