@@ -37,9 +37,7 @@ export class Idempotency {
   /**
    * Sends events unless they were sent under this key before. Resolves without a user error when they are done, by this
    * operation or an earlier one: with the same input both have the same response, so no response is kept. The user error is
-   * for a key that had another input.
-   *
-   * `send` gets a signal that aborts at the deadline alone, not when the client disconnects: it can ask for the outcome again.
+   * for a key that had another input. The signal for `send` aborts at the deadline alone, not when the client disconnects.
    *
    * Throws what `send` throws; and, each without sending anything: UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
    * operation is under way (retryable) or when its outcome is unknown, RATE_LIMITED for a caller with too many new keys,

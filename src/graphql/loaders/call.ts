@@ -35,14 +35,9 @@ export class CallBudget {
   }
 }
 
-interface PlayerKey {
-  playerUniqueId: string;
-  lang: string | undefined;
-}
-
 /** Players, each read once per operation and language. */
 export function createPlayerLoader({ rest, call, budget, onBatch }: LoaderDependencies) {
-  const readAll = async (keys: readonly PlayerKey[]) => {
+  const readAll = async (keys: readonly { playerUniqueId: string; lang: string | undefined }[]) => {
     onBatch('players', keys.length);
     budget.take(keys.length);
     return await Promise.all(
