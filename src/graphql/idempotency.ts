@@ -7,8 +7,9 @@ import type { Caller } from '../access/caller.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { Found, KeyStore } from './idempotency-store.ts';
-import { InputError, outcomeOf } from './loaders/writes.ts';
+import { abortAt } from '../rest/send.ts';
+import type { KeyStore } from './idempotency-store.ts';
+import { at, outcomeOf, type UserError } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 interface KeyedEvents {
@@ -34,94 +35,79 @@ export class Idempotency {
   }
 
   /**
-   * Sends events unless they were sent under this key before. Resolves when they are done, by this operation or an earlier
-   * one: with the same input both have the same response, so no response is kept.
+   * Sends events unless they were sent under this key before. Resolves without a user error when they are done, by this
+   * operation or an earlier one: with the same input both have the same response, so no response is kept. The user error is
+   * for a key that had another input. The signal for `send` aborts at the deadline alone, not when the client disconnects.
    *
-   * Throws what `send` throws; and, each without sending anything: `InputError` for a key that had another input,
-   * UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier operation is under way (retryable) or when its outcome is unknown,
-   * RATE_LIMITED for a caller with too many new keys, OVERLOADED when the store does not answer.
+   * Throws what `send` throws; and, each without sending anything: UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
+   * operation is under way (retryable) or when its outcome is unknown, RATE_LIMITED for a caller with too many new keys,
+   * OVERLOADED when the store does not answer.
    */
-  async once(keyed: KeyedEvents, send: () => Promise<void>): Promise<void> {
+  async once(keyed: KeyedEvents, send: (signal: AbortSignal) => Promise<void>): Promise<UserError[]> {
     const { caller, playerUniqueId, idempotencyKey, call } = keyed;
     // Names of callers and players can be personal data, so the store gets hashes.
     const key = hashOf([caller.key, playerUniqueId, idempotencyKey]);
     const input = inputOf(keyed);
-    const lastsMs = Math.ceil(Math.max(0, call.deadline - performance.now())) + STORE_WITHIN_MS;
-    const claim = `${input} ${lastsMs} ${randomUUID()}`;
-    const found = await this.#claim(key, claim);
-    if (found) return checkFound(found, input);
-    try {
-      await this.#limits.consume('idempotencyKeys', caller);
-    } catch (error) {
-      await this.#delete(key);
+    const endsAt = Date.now() + Math.ceil(Math.max(0, call.deadline - performance.now())) + STORE_WITHIN_MS;
+    const claim = `${input} ${endsAt} ${randomUUID()}`;
+    const release = () => this.#store.release(key, claim).catch(() => undefined);
+    const found = await this.#store.claim(key, claim).catch((error: unknown) => {
+      // It may have stored the claim.
+      void release();
+      throw storeUnavailable(error);
+    });
+    if (found !== undefined) return outcomeOfEarlier(found, input);
+    await this.#limits.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
+      await release();
       throw error;
-    }
+    });
+    // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
+    const keep = (outcome: string) => this.#store.replace(key, `${input} ${outcome}`).catch(() => undefined);
+    const controller = new AbortController();
+    const clearTimer = abortAt(controller, call.deadline);
     try {
-      await send();
-      await this.#keep(key, `${input} DONE`);
+      await send(controller.signal);
+      await keep('DONE');
+      return [];
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([this.#delete(key), this.#limits.giveBack('idempotencyKeys', caller)]);
-      } else await this.#keep(key, `${input} UNKNOWN`);
+        await Promise.all([release(), this.#limits.giveBack('idempotencyKeys', caller)]);
+      } else await keep('UNKNOWN');
       throw error;
+    } finally {
+      clearTimer();
     }
   }
-
-  /** A store that does not answer in time may have stored the claim, so the claim is released. */
-  async #claim(key: string, claim: string): Promise<Found | undefined> {
-    try {
-      return await this.#store.claim(key, claim);
-    } catch (error) {
-      this.#store.release(key, claim).catch(() => undefined);
-      throw storeUnavailable(error);
-    }
-  }
-
-  /** When it fails, the claim stays and repetitions get UNKNOWN, which is safe. */
-  #keep = (key: string, record: string) => this.#store.replace(key, record).catch(() => undefined);
-  #delete = (key: string) => this.#store.delete(key).catch(() => undefined);
 }
 
-/** Returns for events that are done; throws otherwise. A record is `<input> <DONE | UNKNOWN | milliseconds of the claim>`. */
-function checkFound({ record, ageMs }: Found, input: string): void {
+/** Nothing for events that are done. A record is `<input> <DONE | UNKNOWN | when the claim ends, in epoch milliseconds>`. */
+function outcomeOfEarlier(record: string, input: string): UserError[] {
   const [firstInput, state] = record.split(' ');
-  if (firstInput !== input) throw otherInput();
-  if (state === 'DONE') return;
-  const leftMs = Number(state) - ageMs;
-  throw leftMs > 0 ? underWay(leftMs) : unknownOutcome();
+  if (firstInput !== input) {
+    return at(['idempotencyKey'], { code: 'INVALID', message: 'was used with other events before; make a new one' });
+  }
+  if (state === 'DONE') return [];
+  const leftMs = Number(state) - Date.now();
+  if (leftMs > 0) {
+    const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
+    throw unknown('are still being sent. Try again with the same key.', { retryable: true, retryAfterMs });
+  }
+  throw unknown('may have been received or not. Nothing was sent now.', { retryable: false });
+}
+
+function unknown(state: string, extensions: Record<string, unknown>): ClientError {
+  const message = `The events sent earlier with this idempotency key ${state}`;
+  return new ClientError('UPSTREAM_TIMEOUT', message, { extensions: { ...extensions, outcome: 'UNKNOWN' } });
 }
 
 /** The same for the same input, in whatever order a client writes the properties of metadata. */
 function inputOf({ events }: KeyedEvents): string {
+  const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
   return hashOf(events.map(({ name, metadata }) => [name, Object.entries(metadata ?? {}).sort(byName)]));
-}
-
-function byName([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1;
 }
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
-}
-
-function otherInput(): InputError {
-  const message = 'idempotencyKey was used with other events before; each set of events needs a key of its own.';
-  return new InputError({ code: 'INVALID', field: ['input', 'idempotencyKey'], message });
-}
-
-function underWay(leftMs: number): ClientError {
-  const message =
-    'The events sent earlier with this idempotency key are still being sent. Try again with the same key.';
-  const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
-  return new ClientError('UPSTREAM_TIMEOUT', message, {
-    extensions: { retryable: true, retryAfterMs, outcome: 'UNKNOWN' },
-  });
-}
-
-function unknownOutcome(): ClientError {
-  const message =
-    'It is not known whether the events sent earlier with this idempotency key were received. Nothing was sent now.';
-  return new ClientError('UPSTREAM_TIMEOUT', message, { extensions: { retryable: false, outcome: 'UNKNOWN' } });
 }
 
 function storeUnavailable(cause: unknown): ClientError {

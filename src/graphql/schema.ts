@@ -13,9 +13,9 @@ import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
 import { couponFields } from './resolvers/coupon.ts';
-import { eventMutations, refuseReportsFirst } from './resolvers/event.ts';
+import { eventMutations } from './resolvers/event.ts';
 import { entityQueries, playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
-import { friendFields, referralConnectionFields, referralFields, referralPageFields } from './resolvers/referral.ts';
+import { friendFields, referralFields } from './resolvers/referral.ts';
 import { scalars } from './scalars.ts';
 
 const resolvers: Resolvers = {
@@ -27,8 +27,6 @@ const resolvers: Resolvers = {
   UpsertPlayerPayload: writtenPlayer,
   TrackEventsPayload: writtenPlayer,
   ReferredFriend: friendFields,
-  ReferredFriendPage: referralPageFields,
-  ReferredFriendConnection: referralConnectionFields,
   ...scalars,
 };
 
@@ -57,7 +55,6 @@ function build(typeDefs: string[], implementation: IResolvers[]): ExecutableSche
   const schema = makeExecutableSchema({ typeDefs, resolvers: implementation });
   restoreScalars(schema);
   const rules = enforceAccess(schema);
-  refuseReportsFirst(schema);
   return { schema, rules };
 }
 

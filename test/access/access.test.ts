@@ -554,14 +554,6 @@ describe('a report that is refused whoever sends it', () => {
   const nobody = player('p1', 'players:read');
   const named = (...names: string[]) => ({ events: names.map((name) => ({ name })) });
 
-  test('for a repeated name, is refused before it is authorized', async () => {
-    const { data, errors } = await all.as(nobody, query, named('e0', 'e1', 'e0'));
-    expect([errors, data]).toEqual([[], { trackEvents: { userErrors: [{ code: 'DUPLICATE' }] } }]);
-    const { errors: forbidden } = await all.as(nobody, query, named('e0', 'e1'));
-    expect(codes(forbidden)).toEqual([[['trackEvents'], 'FORBIDDEN']]);
-    expect(callsSeen()).toEqual([]);
-  });
-
   test('for more than 500 events, is refused before it is authorized', async () => {
     const many = named(...Array.from({ length: 501 }, (_, index) => `e${index}`));
     const { status, errors } = await all.as(nobody, query, many);

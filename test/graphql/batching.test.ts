@@ -1,165 +1,128 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
-
-/*
- * What an operation costs the REST service: each row is an operation and the exact list of requests it may cause.
- * Their order does not matter, since they start together.
- */
-const PLAYER = 'GET /integrations/player/p1';
-const COUPONS = 'GET /integrations/transactions/p1/coupon';
-const referrals = (page: number, limit: number, id = 'p1') =>
-  `GET /integrations/players/${id}/referrals?page=${page}&limit=${limit}`;
-const player = (selection: string) => `player(playerUniqueId: "p1") { ${selection} }`;
-const couponsOf = (...ids: string[]) => ids.map((id) => `GET /integrations/transactions/${id}/coupon`);
-const twenty = Array.from({ length: 20 }, (_, index) => `p${index + 1}`);
-const WRITE = 'POST /integrations/player';
-const EVENT = 'POST /integrations/event';
-
-const rows: [operation: string, ...requests: string[]][] = [
-  [player('attributes { displayName }'), PLAYER],
-  [player('id'), PLAYER],
-  [player('referralLink coupons { code }'), PLAYER, COUPONS],
-  [player('coupons { code }'), COUPONS],
-  [player('__typename id playerUniqueId coupons { code }'), COUPONS],
-  [player('coupons { code } referredFriends { total }'), COUPONS, referrals(1, 1)],
-  ['node(id: "p1") { id }', PLAYER],
-  ['node(id: "p1") { id ... on Player { ... on Node { id } coupons { code } } }', COUPONS],
-  [`players(playerUniqueIds: ${JSON.stringify(twenty)}) { id coupons { code } }`, ...couponsOf(...twenty)],
-  ['players(playerUniqueIds: ["p1", "p2", "p1"]) { id }', PLAYER, 'GET /integrations/player/p2'],
-  [player('id referralLink fr: referralLink(lang: "fr")'), PLAYER, PLAYER],
-  [player('id fr: referralLink(lang: "fr")'), PLAYER],
-  [player('id referralLink(lang: null)'), PLAYER],
-  ['player(playerUniqueId: "p1", lang: "fr") { referralLink fr: referralLink(lang: "fr") }', PLAYER],
-  [`en: ${player('id')} fr: player(playerUniqueId: "p1", lang: "fr") { id }`, PLAYER, PLAYER],
-  [
-    player('id attributes { displayName } coupons { code } referredFriends { nodes { status } }'),
-    ...[PLAYER, COUPONS, referrals(1, 50)],
-  ],
-  ['__typename'],
-  [twenty.map((alias) => `${alias}: ${player('id coupons { code }')}`).join(' '), COUPONS],
-  [player('referredFriends { total totalPending totalActive }'), referrals(1, 1)],
-  [
-    player('referredFriendsConnection(first: 0) { totalCount edges { cursor } pageInfo { hasNextPage } }'),
-    referrals(1, 1),
-  ],
-  [
-    player(
-      'referredFriends(limit: 1) { count } b: referredFriends(limit: 200) { count } referredFriendsConnection(first: 20) { nodes { id } }',
-    ),
-    ...[referrals(1, 1), referrals(1, 200), referrals(1, 20)],
-  ],
-  [
-    player(
-      'a: referredFriends(limit: 20) { count } b: referredFriends(page: 2, limit: 20) { count } c: referredFriends(limit: 20) { count }',
-    ),
-    ...[referrals(1, 20), referrals(2, 20)],
-  ],
-  [player('a: referredFriends { total } b: referredFriends(page: 3, limit: 5) { count }'), referrals(3, 5)],
-  [
-    player('referredFriends(limit: 2) { nodes { player { id coupons { code } } } }'),
-    referrals(1, 2),
-    ...couponsOf('f1', 'f2'),
-  ],
-  [player('id coupons @skip(if: true) { code }'), PLAYER],
-  [player('... on Player @include(if: true) { coupons { code } }'), COUPONS],
-  ['mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id coupons { code } } } }', WRITE, COUPONS],
-  [
-    `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } }
-      trackEvents(input: { playerUniqueId: "p1", events: [{ name: "place_order" }] }) { player { id } } }`,
-    ...[WRITE, PLAYER, EVENT, PLAYER],
-  ],
-];
+import { rows } from '../kit/rows.ts';
+import type { Script } from '../kit/upstream.ts';
 
 const both = await startBoth();
-const query = (operation: string) =>
-  both.gateway.query(operation.startsWith('mutation') ? operation : `{ ${operation} }`);
-beforeEach(() => both.upstream.forget());
+const { upstream } = both;
+beforeEach(() => {
+  upstream.forget();
+  for (const endpoint of ['GET /coupon', 'GET /referrals'] as const) upstream.on(endpoint, 'usual');
+});
 afterAll(() => both.close());
 
-test.each(rows)('%s', async (operation, ...requests) => {
-  const { errors, status } = await query(operation);
-  expect({ status, errors }).toEqual({ status: 200, errors: [] });
-  expect(both.upstream.calls().sort()).toEqual(requests.sort());
+const query = (operation: string) => both.gateway.query(operation);
+const player = (selection: string) => query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
+const PLAYER = 'GET /integrations/player/p1';
+
+/** The requests that a row names in short: `player p1`, `coupons p1`, `friends p1 1 50` (page and limit), `upsert`, `event`. */
+const REQUESTS: Record<string, (...words: string[]) => string> = {
+  player: (id) => `GET /integrations/player/${id}`,
+  coupons: (id) => `GET /integrations/transactions/${id}/coupon`,
+  friends: (id, page, limit) => `GET /integrations/players/${id}/referrals?page=${page}&limit=${limit}`,
+  upsert: () => 'POST /integrations/player',
+  event: () => 'POST /integrations/event',
+};
+
+// Each row: an operation, or the selection of a player, and all requests that it causes, in any order.
+test.each(
+  rows<[operation: string, requests: string]>(`
+  attributes { displayName } | player p1
+  id | player p1
+  referralLink coupons { code } | player p1, coupons p1
+  __typename id playerUniqueId coupons { code } | coupons p1
+  coupons { code } referredFriends { total } | coupons p1, friends p1 1 1
+  id referralLink fr: referralLink(lang: "fr") | player p1, player p1
+  id fr: referralLink(lang: "fr") | player p1
+  id referralLink(lang: null) | player p1
+  attributes { city } coupons { code } referredFriends { nodes { status } } | player p1, coupons p1, friends p1 1 50
+  referredFriends { total totalPending totalActive } | friends p1 1 1
+  referredFriendsConnection(first: 0) { edges { cursor } pageInfo { hasNextPage } } | friends p1 1 1
+  a: referredFriends(limit: 20) { count } b: referredFriends(page: 2, limit: 20) { count } | friends p1 1 20, friends p1 2 20
+  a: referredFriends(limit: 20) { count } b: referredFriendsConnection(first: 20) { nodes { id } } | friends p1 1 20
+  a: referredFriends { total } b: referredFriends(page: 3, limit: 5) { count } | friends p1 3 5
+  referredFriends(limit: 2) { nodes { player { id coupons { code } } } } | friends p1 1 2, coupons f1, coupons f2
+  id coupons @skip(if: true) { code } | player p1
+  ... on Player @include(if: true) { coupons { code } } | coupons p1
+  { node(id: "p1") { id } } | player p1
+  { node(id: "p1") { id ... on Player { ... on Node { id } coupons { code } } } } | coupons p1
+  { players(playerUniqueIds: ["p1", "p2", "p3"]) { id coupons { code } } } | coupons p1, coupons p2, coupons p3
+  { players(playerUniqueIds: ["p1", "p2", "p1"]) { id } } | player p1, player p2
+  { player(playerUniqueId: "p1", lang: "fr") { referralLink fr: referralLink(lang: "fr") } } | player p1
+  { en: player(playerUniqueId: "p1") { id } fr: player(playerUniqueId: "p1", lang: "fr") { id } } | player p1, player p1
+  { a: player(playerUniqueId: "p1") { coupons { code } } b: player(playerUniqueId: "p1") { coupons { value } } } | coupons p1
+  mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id coupons { code } } } } | upsert, coupons p1
+  mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } } trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { player { id } } } | upsert, player p1, event, player p1
+  `),
+)('%s causes: %s', async (operation, requests) => {
+  const { errors } = await (/^\{|^mutation/.test(operation) ? query(operation) : player(operation));
+  const paths = requests.split(', ').map((request) => {
+    const [name = '', ...words] = request.split(' ');
+    return REQUESTS[name]?.(...words);
+  });
+  expect([errors, upstream.calls().sort()]).toEqual([[], paths.sort()]);
 });
 
 test('the player, its coupons and its friends are asked for before any of them has answered', async () => {
-  const { upstream } = both;
   const held = [upstream.hold('GET /player'), upstream.hold('GET /coupon'), upstream.hold('GET /referrals')];
-  const answer = query(player('id referralLink coupons { code } referredFriends { nodes { status } }'));
+  const answer = player('id referralLink coupons { code } referredFriends { nodes { status } }');
   await Promise.all(held.map(({ arrived }) => arrived));
   for (const { release } of held) release();
   expect((await answer).errors).toEqual([]);
 });
 
 describe('a player of which only coupons or friends are selected', () => {
-  const COUPONS_DOWN = { status: 500 };
-  const UNKNOWN = { status: 404, json: { code: 101, message: 'unknown' } };
-  const screen = player('id coupons { code } referredFriends { total }');
-  beforeEach(() => {
-    both.upstream.on('GET /coupon', 'usual');
-    both.upstream.on('GET /referrals', 'usual');
-  });
-  afterAll(() => {
-    both.upstream.on('GET /coupon', 'usual');
-    both.upstream.on('GET /referrals', 'usual');
-  });
+  // Not sent again, so that no retry comes in a later test.
+  const DOWN = { status: 400 };
 
-  test.each([
+  test.each<[string, Script]>([
     ['404', { status: 404 }],
     ['code 101 with 400', { status: 400, json: { code: 101 } }],
     ['code 101 with 200', { json: { code: 101 } }],
   ])('is null where they are answered %s', async (_name, answer) => {
-    both.upstream.on('GET /coupon', answer);
-    const { data, errors } = await both.gateway.query(
-      '{ player(playerUniqueId: "p1") { id coupons { code } } players(playerUniqueIds: ["p1", "p2"]) { coupons { code } } }',
+    upstream.on('GET /coupon', answer);
+    const { data, errors } = await query(
+      `{ player(playerUniqueId: "p1") { id coupons { code } } players(playerUniqueIds: ["p1", "p2"]) { coupons { code } } }`,
     );
     expect({ data, errors }).toEqual({ data: { player: null, players: [null, null] }, errors: [] });
   });
 
   test('is there where they are an empty list', async () => {
-    both.upstream.on('GET /coupon', { json: { coupons: [] } });
-    const { data, errors } = await query(player('id coupons { code }'));
+    upstream.on('GET /coupon', { json: { coupons: [] } });
+    const { data, errors } = await player('id coupons { code }');
     expect({ data, errors }).toEqual({ data: { player: { id: 'p1', coupons: [] } }, errors: [] });
   });
 
   test('is there without them where they fail, with an error at their path', async () => {
-    both.upstream.on('GET /coupon', COUPONS_DOWN);
-    const { data, errors } = await query(player('id playerUniqueId coupons { code }'));
-    expect(data).toEqual({ player: { id: 'p1', playerUniqueId: 'p1', coupons: null } });
-    expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
-      [['player', 'coupons'], 'UPSTREAM_UNAVAILABLE'],
-    ]);
-    expect(both.upstream.calls().filter((call) => call.includes('/player/'))).toEqual([]);
+    upstream.on('GET /coupon', DOWN);
+    const { data, errors } = await player('id playerUniqueId coupons { code }');
+    expect(data.player).toEqual({ id: 'p1', playerUniqueId: 'p1', coupons: null });
+    expect(errors).toMatchObject([{ path: ['player', 'coupons'], extensions: { code: 'UPSTREAM_REJECTED' } }]);
+    expect(upstream.calls()).not.toContain(PLAYER);
   });
 
   test('is there where one of them fails and the other is found, and null where the other says that it is not', async () => {
-    both.upstream.on('GET /coupon', COUPONS_DOWN);
-    expect((await query(screen)).data.player).toEqual({
-      id: 'p1',
-      coupons: null,
-      referredFriends: { total: 60 },
-    });
-    both.upstream.on('GET /referrals', UNKNOWN);
-    const { data, errors } = await query(screen);
+    upstream.on('GET /coupon', DOWN);
+    const selection = 'id coupons { code } referredFriends { total }';
+    expect((await player(selection)).data.player).toEqual({ id: 'p1', coupons: null, referredFriends: { total: 60 } });
+    upstream.on('GET /referrals', { status: 404 });
+    const { data, errors } = await player(selection);
     expect({ data, errors }).toEqual({ data: { player: null }, errors: [] });
   });
 
   test('is read itself where they cannot be, for a bad argument', async () => {
-    const { data, errors } = await query(player('id referredFriends(limit: 201) { total }'));
-    expect(data).toEqual({ player: { id: 'p1', referredFriends: null } });
+    const { data, errors } = await player('id referredFriends(limit: 201) { total }');
+    expect(data.player).toEqual({ id: 'p1', referredFriends: null });
     expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
-    expect(both.upstream.calls()).toEqual([PLAYER]);
+    expect(upstream.calls()).toEqual([PLAYER]);
   });
 });
 
 test('a language is asked for in the payload of a write, and a link has its own', async () => {
-  const { data } = await both.gateway.query(
-    `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player(lang: "fr") { id referralLink en: referralLink(lang: "en") } }
+  await query(
+    `mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player(lang: "fr") { referralLink en: referralLink(lang: "en") } }
       trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e" }] }) { player(lang: "de") { referralLink } } }`,
   );
-  expect(data.upsertPlayer.player.id).toBe('p1');
-  const languages = both.upstream.requests
-    .filter(({ endpoint }) => endpoint === 'GET /player')
-    .map(({ headers }) => headers['lang']);
-  expect(languages.sort()).toEqual(['de', 'en', 'fr']);
+  const reads = upstream.requests.filter(({ endpoint }) => endpoint === 'GET /player');
+  expect(reads.map(({ headers }) => headers['lang']).sort()).toEqual(['de', 'en', 'fr']);
 });

@@ -1,19 +1,7 @@
-import type {
-  DeletePlayerInput,
-  PlayerAttributesInput,
-  TrackEventsInput,
-  UpsertPlayerInput,
-} from '../../generated/graphql.ts';
+import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import type { UserError } from '../loaders/writes.ts';
+import { at, type Problem, type UserError } from '../loaders/writes.ts';
 import { isExact } from '../request.ts';
-
-/** A problem of a client's value: its code and the end of a sentence. */
-interface Problem {
-  code: Exclude<UserError['code'], 'NOT_FOUND' | 'REJECTED'>;
-  /** Follows the name of the member: "playerUniqueId must not be empty". */
-  message: string;
-}
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;
@@ -21,149 +9,108 @@ const MAX_NAME_LENGTH = 256;
 const MAX_KEY_LENGTH = 128;
 /** How many events one report may have: each is authorized, checked and named in the response. */
 const MAX_EVENTS = 500;
-/** The longest text of a player, in characters, and its longest `custom`, in bytes of JSON; the reference service has the same. */
+/**
+ * The longest text of a player, in characters, and its longest `custom`, in bytes of JSON; the reference service has the same.
+ * They are returned each time the player is read.
+ */
 const MAX_TEXT_LENGTH = 1_024;
 const MAX_CUSTOM_BYTES = 16_384;
 /** How many problems are reported at once: thousands of them would make the response larger than the input. */
 const MAX_PROBLEMS = 50;
 
+const REPEATED: Problem = { code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' };
+const EMPTY: Problem = { code: 'REQUIRED', message: 'must not be empty' };
+const invalid = (message: string): Problem => ({ code: 'INVALID', message });
+const tooLong = (max: number, of: string): Problem => ({ code: 'TOO_LONG', message: `must have at most ${max} ${of}` });
+
 /** The problems that a client can correct in the input of `upsertPlayer`; empty when the input is valid. */
 export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPlayerInput): UserError[] {
   return [
-    ...at(['playerUniqueId'], idProblem(playerUniqueId)),
-    ...(attributes ? attributeProblems(attributes) : []),
-    ...(device ? at(['device', 'osType'], deviceTypeProblem(device.osType)) : []),
-    ...(device?.token == null ? [] : at(['device', 'token'], playerTextProblem(device.token))),
+    ...idProblems(playerUniqueId),
+    ...Object.entries(attributes ?? {}).flatMap(([name, value]) => attributeProblems(name, value)),
+    ...(device ? at(['device', 'osType'], blank(device.osType) ?? valueProblem(device.osType)) : []),
+    ...(device?.token == null ? [] : at(['device', 'token'], valueProblem(device.token))),
   ].slice(0, MAX_PROBLEMS);
 }
 
-/** The problems that a client can correct in the input of `deletePlayer`. */
-export function deleteProblems({ playerUniqueId }: DeletePlayerInput): UserError[] {
+/** The problems that a client can correct in the `playerUniqueId` of an input. */
+export function idProblems(playerUniqueId: string): UserError[] {
   return at(['playerUniqueId'], idProblem(playerUniqueId));
-}
-
-/** Whether a report has more events than one may have, or a name twice. To find out takes less than to authorize each name. */
-export function isRefusedReport({ events }: TrackEventsInput): boolean {
-  return events.length > MAX_EVENTS || new Set(events.map(({ name }) => name)).size < events.length;
 }
 
 /** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
-  if (events.length > MAX_EVENTS) return at(['events'], tooLong(`must have at most ${MAX_EVENTS} events`));
+  if (events.length > MAX_EVENTS) return at(['events'], tooLong(MAX_EVENTS, 'events'));
   const seen = new Set<string>();
-  const problems = at(['playerUniqueId'], idProblem(playerUniqueId));
+  const problems = idProblems(playerUniqueId);
   if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
-  if (events.length === 0) problems.push(...at(['events'], { code: 'REQUIRED', message: 'must not be empty' }));
+  if (events.length === 0) problems.push(...at(['events'], EMPTY));
   for (const [index, { name, metadata }] of events.entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
-    const problem = seen.has(name)
-      ? ({ code: 'DUPLICATE', message: 'must not repeat the name of an earlier event' } as const)
-      : nameProblem(name, MAX_NAME_LENGTH);
     const path = ['events', String(index)];
-    problems.push(...at([...path, 'name'], problem));
-    if (metadata) problems.push(...memberProblems([...path, 'metadata'], metadata, metadataProblem));
+    problems.push(...at([...path, 'name'], seen.has(name) ? REPEATED : nameProblem(name, MAX_NAME_LENGTH)));
+    problems.push(...memberProblems([...path, 'metadata'], metadata ?? {}, metadataProblem));
     seen.add(name);
   }
   return problems.slice(0, MAX_PROBLEMS);
 }
 
-function attributeProblems(attributes: PlayerAttributesInput): UserError[] {
-  return Object.entries(attributes).flatMap(([member, value]) => {
-    const path = ['attributes', member];
-    if (typeof value === 'string') return at(path, playerTextProblem(value));
-    if (typeof value === 'number') return at(path, numberProblem(value, member));
-    if (member === 'tags' && Array.isArray(value)) {
-      const problems = value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
-      return problems.length > 0 ? problems : at(path, playerTextProblem(value.join()));
-    }
-    if (member !== 'custom' || !value) return [];
-    const problems = memberProblems(path, value, customProblem);
-    // Without problems it is flat.
-    if (problems.length > 0 || Buffer.byteLength(JSON.stringify(value)) <= MAX_CUSTOM_BYTES) return problems;
-    return at(path, tooLong(`must have at most ${MAX_CUSTOM_BYTES} bytes of JSON`));
-  });
+function attributeProblems(name: string, value: PlayerAttributesInput[keyof PlayerAttributesInput]): UserError[] {
+  const path = ['attributes', name];
+  if (value == null) return [];
+  if (Array.isArray(value)) {
+    const problems = value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
+    return problems.length > 0 ? problems : at(path, valueProblem(value.join()));
+  }
+  if (typeof value !== 'object') return at(path, valueProblem(value, MAX_TEXT_LENGTH, name));
+  const problems = memberProblems(path, value, (member) => (member === null ? undefined : valueProblem(member)));
+  // Without problems it is flat.
+  const isTooLong = problems.length === 0 && Buffer.byteLength(JSON.stringify(value)) > MAX_CUSTOM_BYTES;
+  return isTooLong ? at(path, tooLong(MAX_CUSTOM_BYTES, 'bytes of JSON')) : problems;
 }
 
-/** Every text is returned each time the player is read, so a long one would make responses long. */
-function playerTextProblem(text: string): Problem | undefined {
-  return (
-    textProblem(text) ??
-    (text.length > MAX_TEXT_LENGTH ? tooLong(`must have at most ${MAX_TEXT_LENGTH} characters`) : undefined)
-  );
-}
-
-function tooLong(message: string): Problem {
-  return { code: 'TOO_LONG', message };
-}
-
-/** The problems of a free object: those of its names and of its values. */
+/** The problems of a free object: those of its names and of its values. A variable that is absent leaves `undefined`. */
 function memberProblems(
   path: string[],
   members: object,
   problemOf: (value: unknown) => Problem | undefined,
 ): UserError[] {
   return Object.entries(members).flatMap(([name, value]) => {
-    const nameIs = name === '' ? { code: 'REQUIRED' as const, message: 'must not be empty' } : textProblem(name);
-    return at([...path, name.slice(0, 60)], nameIs ?? problemOf(value));
+    if (value === undefined) return [];
+    return at([...path, name.slice(0, 60)], (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value));
   });
 }
 
-function customProblem(value: unknown): Problem | undefined {
-  if (typeof value === 'string') return playerTextProblem(value);
-  if (typeof value === 'number') return numberProblem(value);
-  return value === null ? undefined : { code: 'INVALID', message: 'must be a string or a number' };
-}
-
 function metadataProblem(value: unknown): Problem | undefined {
-  const members = Array.isArray(value) ? value : [value];
-  for (const member of members) {
-    if (typeof member !== 'string' && typeof member !== 'number') {
-      return { code: 'INVALID', message: 'must be a number, a string or an array of them' };
-    }
-    const problem = typeof member === 'string' ? textProblem(member) : numberProblem(member);
-    if (problem) return problem;
-  }
-  return undefined;
+  const problems = [value].flat().map((item) => valueProblem(item, Number.POSITIVE_INFINITY));
+  return problems.find((problem) => problem !== undefined);
 }
 
-/** The problem of a number that JSON cannot contain, or that parsing rounded. */
-function numberProblem(value: number, name?: string): Problem | undefined {
-  return isExact(value, name)
-    ? undefined
-    : { code: 'INVALID', message: 'must be a number that JSON can carry exactly' };
+/** @param name Amounts of money may be rounded. Any other number that parsing rounded can be an identifier. */
+function valueProblem(value: unknown, maxLength = MAX_TEXT_LENGTH, name?: string): Problem | undefined {
+  if (typeof value === 'string') return textProblem(value, maxLength);
+  if (typeof value === 'number' && isExact(value, name)) return undefined;
+  return invalid('must be text or a number that JSON can carry exactly');
 }
 
 /** Tags are sent as one comma-separated text, so a tag with a comma would become two tags. */
 function tagProblem(tag: string): Problem | undefined {
-  if (tag.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (tag.includes(',')) return { code: 'INVALID', message: 'must not contain a comma; give two tags instead' };
-  return textProblem(tag);
-}
-
-function deviceTypeProblem(osType: string): Problem | undefined {
-  if (osType.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  return playerTextProblem(osType);
-}
-
-function at(path: string[], problem: Problem | undefined): UserError[] {
-  if (!problem) return [];
-  return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** Why a text cannot be sent: databases do not store NUL and halves of surrogate pairs correctly. */
-function textProblem(text: string): Problem | undefined {
-  if (text.includes('\0')) return { code: 'INVALID', message: 'must not contain the NUL character' };
-  if (!text.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
-  return undefined;
+  const comma = tag.includes(',') ? invalid('must not contain a comma; give two tags instead') : undefined;
+  return blank(tag) ?? comma ?? textProblem(tag);
 }
 
 /** Why a text cannot be a name: of an event, or an idempotency key. */
 function nameProblem(name: string, maxLength: number): Problem | undefined {
-  if (name.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (name.length > maxLength) return { code: 'TOO_LONG', message: `must have at most ${maxLength} characters` };
-  if (CONTROL.test(name)) return { code: 'INVALID', message: 'must not contain control characters' };
-  return textProblem(name);
+  const control = /\p{Cc}/u.test(name) ? invalid('must not contain control characters') : undefined;
+  return blank(name) ?? textProblem(name, maxLength) ?? control;
+}
+
+function blank(text: string): Problem | undefined {
+  return text.trim() === '' ? EMPTY : undefined;
+}
+
+/** Why a text cannot be sent: databases do not store NUL and halves of surrogate pairs correctly. */
+function textProblem(text: string, maxLength = Number.POSITIVE_INFINITY): Problem | undefined {
+  if (text.includes('\0') || !text.isWellFormed()) return invalid('must not contain NUL or half of a surrogate pair');
+  return text.length > maxLength ? tooLong(maxLength, 'characters') : undefined;
 }

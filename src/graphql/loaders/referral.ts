@@ -20,6 +20,9 @@ export interface Referrals extends Pick<ReferralPage, 'total' | 'totalPending' |
   rows: readonly ReferredFriend[];
 }
 
+/** The smallest page, for totals alone. */
+const TOTALS: Page = { page: 1, limit: 1 };
+
 type Key = [playerUniqueId: string, page: Page | undefined];
 type Result = ReferralPage | null | Error;
 
@@ -39,48 +42,35 @@ export class ReferralLoader {
   }
 
   /** Reads a range of a player's list; without rows, only the totals. */
-  async load(playerUniqueId: string, range: RowRange): Promise<Referrals | null> {
-    const pages = pagesFor(range);
+  async load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
+    const pages = pagesFor({ from, to });
     const read = await Promise.all(pages.map((page) => this.#pages.load([playerUniqueId, page])));
     const [first] = read;
     if (!first || read.includes(null)) return null;
-    const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
-    const all = read.length === 1 ? first.referredFriends : read.flatMap((page) => page?.referredFriends ?? []);
-    const rows = all.slice(range.from - start, range.to - start);
     const { total, totalPending, totalActive } = first;
-    return { rows: range.to > range.from ? rows : [], total, totalPending, totalActive };
+    const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
+    const rows = to > from ? read.flatMap((page) => page?.referredFriends ?? []).slice(from - start, to - start) : [];
+    return { rows, total, totalPending, totalActive };
   }
 
   clearAll(): void {
     this.#pages.clearAll();
   }
 
+  /** Each page has the totals, so totals come with a page of the same player that is read anyway. */
   async #readAll(keys: readonly Key[]): Promise<Result[]> {
-    const { budget, onBatch } = this.#dependencies;
+    const { rest, call, budget, onBatch } = this.#dependencies;
     onBatch('referrals', keys.length);
     const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
     budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
-    const pages = keys.map(([id, page]) => (page ? this.#read(id, page) : undefined));
-    const pagesOf = (id: string) => pages.filter((_, index) => keys[index]?.[0] === id);
-    return await Promise.all(keys.map(([id], index) => pages[index] ?? this.#readTotals(id, pagesOf(id))));
-  }
-
-  /** Each page has the totals, so they come with one that is read anyway; a page that fails does not fail them. */
-  async #readTotals(playerUniqueId: string, pages: readonly (Promise<Result> | undefined)[]): Promise<Result> {
-    const read = await Promise.all(pages);
-    const found = read.find((result) => result !== undefined && !(result instanceof Error));
-    if (found !== undefined) return found;
-    try {
-      if (pages.some(Boolean)) this.#dependencies.budget.take(1);
-    } catch (error) {
-      return asError(error);
-    }
-    return await this.#read(playerUniqueId, { page: 1, limit: 1 });
-  }
-
-  #read(playerUniqueId: string, { page, limit }: Page): Promise<Result> {
-    const { rest, call } = this.#dependencies;
-    return rest.listReferrals(playerUniqueId, page, limit, call).catch(asError);
+    const pages = new Map<string, Promise<Result>>();
+    const read = (id: string, { page, limit } = TOTALS) => {
+      const result: Promise<Result> = rest.listReferrals(id, page, limit, call).catch(asError);
+      pages.set(id, result);
+      return result;
+    };
+    const reads = keys.map(([id, page]) => (page ? read(id, page) : undefined));
+    return await Promise.all(keys.map(([id], index) => reads[index] ?? pages.get(id) ?? read(id)));
   }
 }
 
@@ -95,13 +85,9 @@ export class ReferralLoader {
 function pagesFor({ from, to }: RowRange): readonly (Page | undefined)[] {
   if (to <= from) return [undefined];
   const size = Math.min(to - from, MAX_PAGE_SIZE);
-  const around = (limit: number): Page[] => {
-    const pages = new Set([from, to - 1].map((row) => Math.floor(row / limit) + 1));
-    return [...pages].map((page) => ({ page, limit }));
-  };
-  for (let limit = to - from; limit <= Math.min(MAX_PAGE_SIZE, OVERFETCH * size); limit += 1) {
-    const pages = around(limit);
-    if (pages.length === 1) return pages;
+  const pageOf = (row: number, limit: number): Page => ({ page: Math.floor(row / limit) + 1, limit });
+  for (let limit = size; limit <= Math.min(MAX_PAGE_SIZE, OVERFETCH * size); limit += 1) {
+    if (pageOf(from, limit).page === pageOf(to - 1, limit).page) return [pageOf(from, limit)];
   }
-  return around(size);
+  return [pageOf(from, size), pageOf(to - 1, size)];
 }

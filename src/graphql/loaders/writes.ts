@@ -1,8 +1,8 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { ClientError, type WriteOutcome } from '../../errors.ts';
+import type { CallContext } from '../../rest/call-context.ts';
+import type { RestClient } from '../../rest/client.ts';
 import { UpstreamError } from '../../rest/errors.ts';
-import { abortAt } from '../../rest/send.ts';
-import type { PlayerUpsertRequest, TrackEventsRequest } from '../../rest/wire.ts';
 import type { LoaderDependencies } from './call.ts';
 
 /** A problem that the caller can correct in the input of a mutation. */
@@ -13,29 +13,16 @@ export interface UserError {
   message: string;
 }
 
-/** A mistake in the input that is found only while the write is prepared. Nothing was written. */
-export class InputError extends Error {
-  readonly userError: UserError;
+/** A problem of a client's value: its code and the end of a sentence that begins with its name: "must not be empty". */
+export type Problem = Pick<UserError, 'code' | 'message'>;
 
-  constructor(userError: UserError) {
-    super(userError.message);
-    this.userError = userError;
-  }
+/** The user error of a problem at a path below `input`; none without a problem. */
+export function at(path: string[], problem: Problem | undefined): UserError[] {
+  if (!problem) return [];
+  return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
 }
 
-/** The result of a write, or the problems that the client can correct. */
-interface WriteResult<Result> {
-  result?: Result;
-  userErrors: UserError[];
-}
-
-/** HTTP statuses that mean that the service refuses the input. */
-const INPUT_REFUSED: ReadonlySet<number | undefined> = new Set([400, 422]);
-
-/**
- * The writes of one operation, and their outcomes. After a write, successful or not, the caches of the operation's loaders are
- * cleared: a write to one player can also change others (a friend's order makes a referral active).
- */
+/** The writes of one operation, and their outcomes. */
 export class OperationWrites {
   readonly #dependencies: LoaderDependencies;
   readonly #clearCaches: () => void;
@@ -48,37 +35,12 @@ export class OperationWrites {
     this.#clearCaches = clearCaches;
   }
 
-  upsertPlayer(body: PlayerUpsertRequest) {
-    return this.#write(({ rest, call }) => rest.upsertPlayer(body, call));
-  }
-
-  deletePlayer(playerUniqueId: string) {
-    return this.#write(({ rest, call }) => rest.deletePlayer(playerUniqueId, call));
-  }
-
-  trackEvents(body: TrackEventsRequest) {
-    return this.#write(({ rest, call }) => rest.trackEvents(body, call));
-  }
-
-  /**
-   * Sends events that have an idempotency key. Not cancelled when the client disconnects, only at the deadline, because the
-   * client can ask for the outcome again with the key.
-   */
-  async trackKeyedEvents(body: TrackEventsRequest): Promise<void> {
-    const controller = new AbortController();
-    const clearTimer = abortAt(controller, this.#dependencies.call.deadline);
-    const { signal } = controller;
-    await this.#write(({ rest, call }) => rest.trackEvents(body, { ...call, signal })).finally(clearTimer);
-  }
-
-  async #write<Result>(send: (dependencies: LoaderDependencies) => Promise<Result>): Promise<Result> {
-    this.#dependencies.budget.take(1);
-    return await send(this.#dependencies).finally(this.#clearCaches);
-  }
-
   /**
    * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
    * problems are returned. If the service refuses the input, a user error is returned. Any other failure is thrown.
+   *
+   * The caches of the operation's loaders are cleared, also after a failure: a write to one player can change others (a
+   * friend's order makes a referral active).
    *
    * @param field The response key of the mutation field.
    * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
@@ -86,45 +48,43 @@ export class OperationWrites {
   async perform<Result>(
     field: string | number,
     problems: UserError[],
-    write: () => Promise<Result>,
+    send: (rest: RestClient, call: CallContext) => Promise<Result>,
     isKeyed = false,
-  ): Promise<WriteResult<Result>> {
+  ): Promise<{ result?: Result; userErrors: UserError[] }> {
     if (problems.length > 0) return { userErrors: problems };
+    const { rest, call, budget } = this.#dependencies;
     try {
-      const result = await write();
+      budget.take(1);
+      const result = await send(rest, call).finally(this.#clearCaches);
       this.#outcomes.set(field, 'DONE');
       this.#repeatable &&= isKeyed;
       return { result, userErrors: [] };
     } catch (error) {
-      if (error instanceof InputError) return { userErrors: [error.userError] };
       const outcome = outcomeOf(error);
       this.#outcomes.set(field, outcome);
       // The earlier operation with this idempotency key is still under way, or nothing was sent.
       const mayRepeat = error instanceof ClientError && error.extensions['retryable'] === true;
       this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE';
       const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
-      if (!isRefused || !INPUT_REFUSED.has(error.status)) throw error;
+      if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
       const message = 'The referral and rewards service refused this input.';
       return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
     }
   }
 
   /**
-   * An error of a mutation, as the client sees it. `outcome` is that of the mutation field it belongs to: `NOT_DONE` where
-   * nothing was begun, `DONE` for errors below a write that was acknowledged.
-   *
-   * An error stays `retryable` only where sending the whole operation again is safe: no write of it was done, except events
-   * with an idempotency key, and none has an unknown outcome. With a key, repeating an unknown outcome is safe too, but the
-   * response would always be the same, so a client that retries by itself is not asked to.
+   * An error of a mutation with the `outcome` of its field: `NOT_DONE` where nothing was begun, `DONE` for errors below a write
+   * that was acknowledged. It stays `retryable` only where sending the whole operation again is safe: no write of it was done,
+   * except events with an idempotency key, and none has an unknown outcome.
    */
   addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
     const field = error.path?.[0];
     if (field === undefined) return error;
     const outcome = this.#outcomes.get(field) ?? 'NOT_DONE';
     const { retryable, ...extensions } = error.extensions ?? {};
-    if (retryable === undefined) return { ...error, extensions: { ...extensions, outcome } };
     const mayRepeat = retryable === true && outcome !== 'DONE' && this.#repeatable;
-    return { ...error, extensions: { ...extensions, retryable: mayRepeat, outcome } };
+    const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
+    return { ...error, extensions: { ...extensions, ...known } };
   }
 }
 

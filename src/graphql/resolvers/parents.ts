@@ -1,30 +1,17 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../rest/wire.ts';
-import type { Referrals } from '../loaders/referral.ts';
 import type { UserError } from '../loaders/writes.ts';
 
-/** An object, with its `id` where that is selected. */
-export type WithId<Item> = Item | (Item & { id: string });
+export type CouponParent = Coupon & { id: string | undefined };
+export type ReferredFriendParent = ReferredFriend & { id: string | undefined };
 
-export type CouponParent = WithId<Coupon>;
-export type ReferredFriendParent = WithId<ReferredFriend>;
-
-/** What was found in a player's list of referred friends. */
-interface ReferralsParent extends Referrals {
-  /** The player who referred them. */
-  owner: string;
-}
-
-/** A page of referred friends as it was requested, and what was found. */
-export interface ReferralPageParent extends ReferralsParent {
-  page: number;
-  limit: number;
-}
-
-/** A range of the list of referred friends: its first row, how many were requested, and what was found. */
-export interface ReferralConnectionParent extends ReferralsParent {
-  from: number;
-  first: number;
+/** An `id` of type, owner and name, so that a client's cache never merges objects of two players or two types. */
+export function opaqueId(
+  type: 'Coupon' | 'ReferredFriend',
+  owner: string,
+  name: string | undefined,
+): string | undefined {
+  return name === undefined ? undefined : Buffer.from(JSON.stringify([type, owner, name])).toString('base64url');
 }
 
 /** The outcome of a write to a player; when there are user errors, nothing was written. */

@@ -12,7 +12,8 @@ import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength, checkPlayerId, MAX_PLAYERS } from '../input/arguments.ts';
-import { deleteProblems, upsertProblems } from '../input/mutations.ts';
+import { idProblems, upsertProblems } from '../input/mutations.ts';
+import { at } from '../loaders/writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 
@@ -32,28 +33,19 @@ export function readPlayer(
   // Takes its call from the budget first: without the player, the other reads are useless.
   const player = needsPlayer(fields, info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
   const related = startRelated(playerUniqueId, fields, context, info);
-  if (player) return player;
-  return related.length > 0 ? playerFromRelated(playerUniqueId, related) : loadPlayer(playerUniqueId, lang, context);
+  if (player || related.length === 0) return player ?? loadPlayer(playerUniqueId, lang, context);
+  return playerFromRelated(playerUniqueId, related);
 }
 
 function loadPlayer(playerUniqueId: string, lang: Lang, { loaders }: Context): Promise<Player | null> {
   return loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
 }
 
-/** A player without its own read. Null if the related reads show that it does not exist; a failed read shows nothing. */
+/** A player without its own read: the first related read that ends shows whether it exists; a failed one shows nothing. */
 async function playerFromRelated(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
-  const finds = related.map(async (read) => {
-    if ((await read) === null) throw UNKNOWN_PLAYER;
-  });
-  try {
-    await Promise.any(finds);
-  } catch (error) {
-    if (error instanceof AggregateError && error.errors.includes(UNKNOWN_PLAYER)) return null;
-  }
-  return { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
+  const found = await Promise.any(related).catch(() => undefined);
+  return found === null ? null : { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
 }
-
-const UNKNOWN_PLAYER = new Error('The player does not exist.');
 
 export const playerFields: Pick<PlayerResolvers, 'referralLink'> = {
   referralLink: ({ playerUniqueId, referralLink }, { lang }, context) =>
@@ -111,46 +103,43 @@ export const entityQueries = {
 export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePlayer'> = {
   upsertPlayer: async (_parent, { input }, { loaders: { writes } }, { path }) => {
     const { playerUniqueId } = input;
-    const write = () => writes.upsertPlayer(upsertBody(input));
-    const { result, userErrors } = await writes.perform(path.key, upsertProblems(input), write);
+    const { result, userErrors } = await writes.perform(path.key, upsertProblems(input), (rest, call) =>
+      rest.upsertPlayer(upsertBody(input), call),
+    );
     return { playerUniqueId, serviceId: result?.serviceId ?? null, userErrors };
   },
-  deletePlayer: async (_parent, { input: { playerUniqueId } }, { loaders: { writes }, record }, { path }) => {
+  deletePlayer: async (_parent, { input }, { loaders: { writes }, record }, { path }) => {
+    const { playerUniqueId } = input;
     const deletion: OperationRecord['deletions'][number] = { playerUniqueId, outcome: 'FAILED' };
     record.deletions.push(deletion);
-    const write = () => writes.deletePlayer(playerUniqueId);
-    const { result, userErrors } = await writes.perform(path.key, deleteProblems({ playerUniqueId }), write);
+    const { result, userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), (rest, call) =>
+      rest.deletePlayer(playerUniqueId, call),
+    );
     deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
-    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: [notFound] };
+    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };
 
-const notFound = {
-  code: 'NOT_FOUND',
-  field: ['input', 'playerUniqueId'],
-  message: 'playerUniqueId names no existing player.',
-} as const;
-
-type WireAttributes = NonNullable<PlayerUpsertRequest['playerAttributes']>;
+const NOT_FOUND = at(['playerUniqueId'], { code: 'NOT_FOUND', message: 'names no existing player' });
 
 /** The body of an upsert. What is null, empty or left out is not sent: the service leaves it as it is. */
 function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): PlayerUpsertRequest {
   return {
     playerUniqueId,
-    ...(attributes ? { playerAttributes: wireAttributes(attributes) } : {}),
-    ...(device?.token ? { deviceToken: device.token } : {}),
-    ...(device ? { osType: device.osType } : {}),
+    ...(attributes && { playerAttributes: wireAttributes(attributes) }),
+    ...withoutEmpty({ deviceToken: device?.token, osType: device?.osType }),
   };
 }
 
-/** The members have the same names in GraphQL and REST. Tags are sent as one comma-separated text. */
+type WireAttributes = NonNullable<PlayerUpsertRequest['playerAttributes']>;
+
+/** The attributes have the same names in GraphQL and REST. Tags are sent as one comma-separated text. */
 function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
   const free = withoutEmpty(custom ?? {});
   return {
-    ...withoutEmpty(rest),
-    ...(tags?.length ? { tags: tags.map((tag) => tag.trim()).join(',') } : {}),
-    ...(Object.keys(free).length > 0 ? { custom: free } : {}),
+    ...withoutEmpty({ ...rest, tags: tags?.map((tag) => tag.trim()).join(',') }),
+    ...(Object.keys(free).length > 0 && { custom: free }),
   };
 }
 

@@ -1,59 +1,36 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import type {
-  PlayerResolvers,
-  ReferredFriendConnectionResolvers,
-  ReferredFriendPageResolvers,
-  ReferredFriendResolvers,
-} from '../../generated/graphql.ts';
+import type { PlayerResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import type { ReferredFriend } from '../../rest/wire.ts';
-import { writeCursor } from '../input/cursor.ts';
-import { readConnection } from '../loaders/connection.ts';
+import { readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
-import { rowsOfConnection, rowsOfPage, type Selected, selectedFields, withIds } from '../lookahead.ts';
-import type { ReferralConnectionParent } from './parents.ts';
+import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
+import { opaqueId } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
   referredFriends: async ({ playerUniqueId }, args, { loaders }, info) => {
     const { page, limit, ...range } = rowsOfPage(args, info.fieldNodes, info);
     const found = await loaders.referrals.load(playerUniqueId, range);
-    return found && { owner: playerUniqueId, ...found, page, limit };
+    if (!found) return null;
+    const { rows, ...totals } = found;
+    const hasNextPage = reachesBeyond(page * limit, limit, found);
+    return { ...totals, page, limit, hasNextPage, count: rows.length, nodes: friendsOf(playerUniqueId, found) };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
     const range = rowsOfConnection(args, info.fieldNodes, info);
     const found = await readConnection(loaders.referrals, playerUniqueId, range);
-    return found && { owner: playerUniqueId, ...found, first: range.first };
-  },
-};
-
-export const referralPageFields: ReferredFriendPageResolvers = {
-  nodes: ({ rows, owner }, _args, _context, info) => friendsFor(info.fieldNodes, rows, owner, info),
-  count: ({ rows }) => rows.length,
-  hasNextPage: ({ page, limit, ...found }) => reachesBeyond(page * limit, limit, found),
-};
-
-export const referralConnectionFields: ReferredFriendConnectionResolvers = {
-  nodes: ({ rows, owner }, _args, _context, info) => friendsFor(info.fieldNodes, rows, owner, info),
-  edges: (parent, _args, _context, info) => {
-    const { rows, owner } = parent;
-    const selected = selectedFields(info.fieldNodes, 'ReferredFriendEdge', info);
-    const hasCursor = selected.some(({ name }) => name.value === 'cursor');
-    const ofNode = selected.filter(({ name }) => name.value === 'node');
-    return friendsFor(ofNode, rows, owner, info).map((node, index) => ({
-      cursor: hasCursor ? cursorOf(parent, index) : '',
-      node,
-    }));
-  },
-  totalCount: ({ total }) => total ?? null,
-  pageInfo: (parent) => {
-    const { from, first, rows } = parent;
-    return {
-      hasNextPage: reachesBeyond(from + first, first, parent),
+    if (!found) return null;
+    const { from, total } = found;
+    const nodes = friendsOf(playerUniqueId, found);
+    const edges = nodes.map((node, index) => {
+      return { node, cursor: writeCursor({ row: from + index, friend: node.playerUniqueId }) };
+    });
+    const pageInfo = {
+      hasNextPage: reachesBeyond(from + range.first, range.first, found),
       hasPreviousPage: from > 0,
-      startCursor: rows.length > 0 ? cursorOf(parent, 0) : null,
-      endCursor: rows.length > 0 ? cursorOf(parent, rows.length - 1) : null,
+      startCursor: edges.at(0)?.cursor,
+      endCursor: edges.at(-1)?.cursor,
     };
+    return { nodes, edges, pageInfo, totalCount: total };
   },
 };
 
@@ -62,18 +39,8 @@ export const friendFields: ReferredFriendResolvers = {
     playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
 
-/** The friends, with their `id` where it is selected below `nodes`. */
-function friendsFor(
-  nodes: readonly Selected[],
-  rows: readonly ReferredFriend[],
-  owner: string,
-  info: GraphQLResolveInfo,
-) {
-  return withIds(rows, ({ playerUniqueId }) => playerUniqueId, ['ReferredFriend', owner], nodes, info);
-}
-
-function cursorOf({ from, rows, total }: ReferralConnectionParent, index: number): string {
-  return writeCursor({ row: from + index, friend: rows[index]?.playerUniqueId, total });
+function friendsOf(owner: string, { rows }: Referrals) {
+  return rows.map((friend) => ({ ...friend, id: opaqueId('ReferredFriend', owner, friend.playerUniqueId) }));
 }
 
 /** Whether the list continues after `row`. If the service gives no total, a full page means that it does. */

@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type ASTNode,
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  isObjectType,
+  NoDeprecatedCustomRule,
+  parse,
+  printSchema,
+  validate,
+  visit,
+} from 'graphql';
+import { readReleased } from '../../tools/docs/schema-changes.ts';
+import { unannouncedChanges } from '../kit/breaking-changes.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { examples, rules, SCHEMA_DIRECTORY, schema } from '../kit/schema.ts';
+import { secretSigner } from '../kit/tokens.ts';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, SCHEMA_DIRECTORY), 'utf8');
+const sdl = read('src/generated/schema.graphql');
+const published = buildSchema(sdl);
+const fieldsOf = (name: string) => {
+  const type = published.getType(name);
+  return isObjectType(type) ? Object.values(type.getFields()) : [];
+};
+
+describe('the schema', () => {
+  const files = readdirSync(SCHEMA_DIRECTORY).filter((name) => name.endsWith('.graphql'));
+  const source = files.map((name) => read(`schema/${name}`)).join('\n');
+  /** The names of the definitions for which `isWrong` holds. */
+  const definitions = (isWrong: (node: ASTNode, name: string) => boolean) => {
+    const found: string[] = [];
+    visit(parse(source), {
+      enter(node) {
+        if (!node.kind.endsWith('Definition') || !('name' in node) || !node.name) return;
+        if (isWrong(node, node.name.value)) found.push(`${node.kind} ${node.name.value}`);
+      },
+    });
+    return found;
+  };
+
+  test('describes every type, field, argument, enum value and directive', () => {
+    const hasWords = (node: ASTNode) => 'description' in node && /\w{2}/.test(node.description?.value ?? '');
+    expect(definitions(() => true).length).toBeGreaterThan(100);
+    expect(definitions((node) => !hasWords(node))).toEqual([]);
+  });
+
+  test('spells types in PascalCase, fields and arguments in camelCase, enum values in UPPER_CASE', () => {
+    const spelling = ({ kind }: ASTNode) => {
+      if (kind === 'EnumValueDefinition') return /^[A-Z][A-Z0-9_]*$/;
+      return kind.endsWith('TypeDefinition') ? /^[A-Z][A-Za-z0-9]*$/ : /^[a-z][A-Za-z0-9]*$/;
+    };
+    expect(definitions((node, name) => !spelling(node).test(name))).toEqual([]);
+  });
+
+  test('says of what is deprecated what to use instead', () => {
+    const reasons = [...source.matchAll(/@deprecated(?:\(reason: "(.*)"\))?/g)].map(([, reason = '']) => reason);
+    expect(reasons.filter((reason) => !/`\w/.test(reason))).toEqual([]);
+  });
+
+  test('has mutations with one required argument `input` and a nullable payload of their name', () => {
+    for (const { name, args, type } of fieldsOf('Mutation')) {
+      const pascal = name.replace(/^./, (first) => first.toUpperCase());
+      expect([...args.map((one) => `${one.name}: ${one.type}`), `${type}`]).toEqual([
+        `input: ${pascal}Input!`,
+        `${pascal}Payload`,
+      ]);
+    }
+  });
+
+  test('has connections as the specification of Relay says', () => {
+    const shapeOf = (name: string) => Object.fromEntries(fieldsOf(name).map((field) => [field.name, `${field.type}`]));
+    expect(shapeOf('PageInfo')).toMatchObject({ hasNextPage: 'Boolean!', endCursor: 'String' });
+    const connections = Object.keys(published.getTypeMap()).filter((name) => name.endsWith('Connection'));
+    expect(connections).not.toEqual([]);
+    for (const connection of connections) {
+      const edge = connection.replace(/Connection$/, 'Edge');
+      expect(shapeOf(connection)).toMatchObject({ pageInfo: 'PageInfo!', edges: expect.stringContaining(edge) });
+      expect(shapeOf(edge)).toMatchObject({ cursor: 'String!', node: expect.any(String) });
+    }
+  });
+
+  test.each(examples)('has nothing deprecated in the example $name', ({ document }) => {
+    expect(validate(schema, parse(document), [NoDeprecatedCustomRule])).toEqual([]);
+  });
+});
+
+describe('the SDL', () => {
+  let development: Awaited<ReturnType<typeof startBoth>>;
+  let production: Awaited<ReturnType<typeof startBoth>>;
+  beforeAll(async () => {
+    development = await startBoth();
+    production = await startBoth({ NODE_ENV: 'production', ...secretSigner().env });
+  });
+  afterAll(async () => {
+    await development.close();
+    await production.close();
+  });
+
+  test('is served in development alone', async () => {
+    const response = await fetch(`${development.gateway.url}/schema.graphql`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(await response.text()).toBe(sdl);
+    expect((await fetch(`${production.gateway.url}/schema.graphql`)).status).toBe(404);
+  });
+
+  test('is a complete schema for any tool, without directives of ours', () => {
+    expect(`${printSchema(published)}\n`).toBe(sdl);
+    expect(sdl).not.toMatch(/^\s*directive|@(?!specifiedBy)\w+[( ]|^extend/m);
+  });
+
+  test('says of each field with a rule which scope it needs', () => {
+    for (const [typeName, ofType] of rules) {
+      for (const { name, description } of fieldsOf(typeName)) {
+        const scope = /Needs `([a-z:]+)`/.exec(description ?? '')?.[1];
+        expect([typeName, name, scope]).toEqual([typeName, name, ofType.get(name)?.scope]);
+      }
+    }
+  });
+
+  test('is what introspection says, scalars with their description and specification too', async () => {
+    const { data } = await development.gateway.query(getIntrospectionQuery({ specifiedByUrl: true }));
+    const introspected = buildClientSchema(data);
+    for (const name of ['Date', 'DateTime', 'URL', 'LanguageCode', 'CustomAttributes', 'EventMetadata']) {
+      const { description, specifiedByURL = null } = Object(published.getType(name));
+      expect(introspected.getType(name)?.toConfig()).toMatchObject({ description, specifiedByURL });
+      expect(description).toMatch(/\w{3}/);
+    }
+    expect(Object(introspected.getType('URL')).specifiedByURL).toMatch(/^https:/);
+  });
+});
+
+describe('a breaking change', () => {
+  const { version } = JSON.parse(read('package.json'));
+  const last = readReleased().findLast((release) => release.version !== version);
+  const released = buildSchema(last?.sdl ?? '');
+
+  test('since the last release stands in CHANGELOG.md with its coordinate', async () => {
+    expect(await unannouncedChanges(released, published, read('CHANGELOG.md'))).toEqual([]);
+  });
+
+  test.each([
+    ['UserError.code', /(?<=type UserError \{\n)( {2}""".*"""\n {2}code: .*\n)/, ''],
+    ['Player.playerUniqueId', /(?<=\n {2}playerUniqueId: ID)!(?=\n\n {2}"""\n {2}What is known)/, ''],
+    ['Player.coupons(filter:)', /(?<=\n {2}coupons)\([^)]*\)/, ''],
+    ['CouponType.PERCENTAGE_DISCOUNT', /^ {2}"""A percentage off."""\n {2}PERCENTAGE_DISCOUNT\n/m, ''],
+  ])('is found: %s', async (coordinate, before, after) => {
+    const broken = buildSchema(sdl.replace(before, after));
+    const changes = await unannouncedChanges(released, broken, '');
+    expect(changes.map((change) => change.split(': ', 1)[0])).toEqual([coordinate]);
+    expect(await unannouncedChanges(released, broken, `- \`${coordinate}\` is gone.`)).toEqual([]);
+  });
+});
