@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection } from '../rest/wire.ts';
-import type { CouponParent, ReferredFriendParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
+import type { CouponParent, ReferredFriendParent, ReferredFriendEdgeParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
 import type { Context } from '../graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -706,7 +706,7 @@ export type ResolversTypes = {
   ReferralStatus: ReferralStatus;
   ReferredFriend: ResolverTypeWrapper<ReferredFriendParent>;
   ReferredFriendConnection: ResolverTypeWrapper<Omit<ReferredFriendConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['ReferredFriendEdge']>, nodes: ReadonlyArray<ResolversTypes['ReferredFriend']> }>;
-  ReferredFriendEdge: ResolverTypeWrapper<Omit<ReferredFriendEdge, 'node'> & { node: ResolversTypes['ReferredFriend'] }>;
+  ReferredFriendEdge: ResolverTypeWrapper<ReferredFriendEdgeParent>;
   ReferredFriendPage: ResolverTypeWrapper<Omit<ReferredFriendPage, 'nodes'> & { nodes: ReadonlyArray<ResolversTypes['ReferredFriend']> }>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   TrackEventsInput: TrackEventsInput;
@@ -749,7 +749,7 @@ export type ResolversParentTypes = {
   Query: Record<PropertyKey, never>;
   ReferredFriend: ReferredFriendParent;
   ReferredFriendConnection: Omit<ReferredFriendConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['ReferredFriendEdge']>, nodes: ReadonlyArray<ResolversParentTypes['ReferredFriend']> };
-  ReferredFriendEdge: Omit<ReferredFriendEdge, 'node'> & { node: ResolversParentTypes['ReferredFriend'] };
+  ReferredFriendEdge: ReferredFriendEdgeParent;
   ReferredFriendPage: Omit<ReferredFriendPage, 'nodes'> & { nodes: ReadonlyArray<ResolversParentTypes['ReferredFriend']> };
   String: Scalars['String']['output'];
   TrackEventsInput: TrackEventsInput;

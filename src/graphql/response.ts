@@ -8,8 +8,8 @@ import { formatError, isIntended } from './errors.ts';
 const MAX_ERRORS = 100;
 /** The largest response, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
-/** What a value takes beside its text: its name, quotes, punctuation, digits. */
-const PER_VALUE = 32;
+/** What a value takes beside its text and its name: quotes, punctuation, digits. */
+const PER_VALUE = 16;
 /** The most bytes that one character takes in JSON: a control character is an escape. */
 const MAX_CHARACTER_BYTES = 6;
 
@@ -37,7 +37,12 @@ function exceeds(data: unknown, max: number, sizeOf: (text: string) => number): 
     left -= typeof value === 'string' ? sizeOf(value) + PER_VALUE : PER_VALUE;
     // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
     if (Array.isArray(value)) for (const item of value) open.push(item);
-    else if (isJson(value)) for (const name in value) open.push(value[name]);
+    else if (isJson(value)) {
+      for (const name in value) {
+        left -= name.length;
+        open.push(value[name]);
+      }
+    }
   }
   return left < 0;
 }

@@ -12,10 +12,10 @@ import {
 import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
-import { couponFields } from './resolvers/coupon.ts';
+import { couponFields, couponId } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
 import { entityQueries, playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
-import { friendFields, referralFields } from './resolvers/referral.ts';
+import { friendEdge, friendFields, referralFields } from './resolvers/referral.ts';
 import { scalars } from './scalars.ts';
 
 const resolvers: Resolvers = {
@@ -26,7 +26,9 @@ const resolvers: Resolvers = {
   Player: { ...playerFields, ...couponFields, ...referralFields },
   UpsertPlayerPayload: writtenPlayer,
   TrackEventsPayload: writtenPlayer,
+  Coupon: couponId,
   ReferredFriend: friendFields,
+  ReferredFriendEdge: friendEdge,
   ...scalars,
 };
 

@@ -85,7 +85,7 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
     }
   });
 
-  const became = { generated: 0, compiled: 0, sharing: 0, declined: 0, 'with errors': 0, complete: 0 };
+  const became = { generated: 0, compiled: 0, declined: 0, 'with errors': 0, complete: 0 };
   const isCompiled = (source: string) => {
     // What touches the interface `Node` is left to graphql-js and does not count.
     if (!/\bnode\s*\(/.test(source)) became.generated += 1;
@@ -95,7 +95,6 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
   test.each(Array.from({ length: PARTS }, (_, part) => part))('generated operations, part %d', async (part) => {
     for (const [index, operation] of generated(SEED + part, 50, isCompiled).entries()) {
       became.compiled += 1;
-      if (SHARES.test(operation.source)) became.sharing += 1;
       became[await compareBothWays(operation, SITUATIONS[index % SITUATIONS.length])] += 1;
     }
   });
@@ -103,9 +102,8 @@ describe('a compiled operation is answered as graphql-js answers it', () => {
   test('as many as planned, a large share of all that were generated, and of every kind', () => {
     expect(became.compiled).toBe(50 * PARTS);
     expect(became.compiled / became.generated).toBeGreaterThan(0.2);
-    expect(became.sharing).toBeGreaterThanOrEqual(PARTS / 2);
     expect(became.complete).toBeGreaterThan(15 * PARTS);
-    expect(became['with errors']).toBeGreaterThan(10 * PARTS);
+    expect(became['with errors']).toBeGreaterThan(5 * PARTS);
     expect(became.declined).toBeGreaterThan(PARTS - 1);
   });
 });
@@ -129,17 +127,6 @@ const ATTACKS = [
   `query A { me { id } } query B { player(playerUniqueId: ${literal}) { id } }`,
 ];
 
-/** Has a directive and spreads a fragment in several places. */
-const SHARES = /^(?=.*@).*\.\.\.(F\d+)\b.*\.\.\.\1\b/s;
-
-/** One fragment in several places, under conditions that differ. */
-const SHARING = [
-  'query ($i: Boolean!) { a: me { ...F @include(if: $i) } b: me { ...F } } fragment F on Player { id attributes { city } }',
-  'query ($i: Boolean!) { a: me { ... @skip(if: $i) { ...G } } b: me { ...F } } fragment G on Player { ...F } fragment F on Player { id }',
-  'query ($i: Boolean!) { me { ...F ...G ...F @include(if: $i) } } fragment G on Player { ...F } fragment F on Player { id }',
-  'query ($i: Boolean!) { me { ...F referredFriends { nodes { player { ...F @skip(if: $i) } } } } } fragment F on Player { id coupons @include(if: $i) { code } }',
-];
-
 test.each([
   ...ATTACKS.filter((source) => getOperationAST(parse(source))),
   'mutation ($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }',
@@ -150,12 +137,10 @@ test.each([
   '{ me { coupons(filter: { couponTypes: [CUSTOM] }) { code } } }',
   '{ me { ...F } } fragment F on Player { __proto__: attributes { city } }',
   '{ b_a: me { a: referralLink } }',
-  'query ($i: Boolean!) { me { toString: id @skip(if: $i) } }',
   'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }',
   'query ($s: Boolean!) { me { id @skip(if: $s) referralLink id } }',
-  'query ($s: Boolean!) { me { ...F @include(if: $s) referralLink id } } fragment F on Player { id }',
-  'query ($i: Boolean!) { me { attributes { city } attributes @include(if: $i) { ... { zip } } } }',
-  'query ($s: Boolean!) { me { attributes { city @skip(if: $s) } } me { attributes { zip city } } }',
+  'query ($i: Boolean!) { a: me { ...F @include(if: $i) } } fragment F on Player { id }',
+  'query ($id: ID = 7) { player(playerUniqueId: $id) { id } }',
   'query ($i: Boolean!) { me { ... @skip(if: $i) { ...G } ...F } } fragment G on Player { ...F } fragment F on Player { id }',
   `{ me { ${'...F '.repeat(26)} } } fragment F on Player { ${'id '.repeat(200)} }`,
   'query ($__proto__: ID!) { player(playerUniqueId: $__proto__) { id } }',
@@ -166,8 +151,6 @@ test.each([
 test.each([
   'query ($f: CouponFilter) { me { coupons(filter: $f) { code } } }',
   '{ me { coupons(filter: { usableNow: true, isExpired: false }) { code } } }',
-  'query ($s: Boolean!, $i: Boolean! = true) { me { id @skip(if: $s) ... @include(if: $i) { referralLink } } }',
-  'query ($s: Boolean!) { me { id referralLink id @skip(if: $s) } }',
   '{ me { constructor: id toString: referralLink then: __typename } }',
   '{ a: me { ...F } b: me { ...F } } fragment F on Player { id attributes { city } }',
 ])('is compiled: %s', (source) => {
@@ -175,39 +158,20 @@ test.each([
 });
 
 test.each<[string, ...Record<string, unknown>[]]>([
-  ...SHARING.map((source): [string, ...Record<string, unknown>[]] => [source, { i: true }, { i: false }]),
   ['query ($n: Int = 5) { me { id referredFriends(limit: $n) { limit total } } }', { n: null }],
   ['query ($p: Int) { me { id referredFriends(page: $p) { page total } } }', { p: null }, {}],
   ['{ me { referredFriendsConnection(first: null) { edges { cursor node { id } } pageInfo { endCursor } } } }', {}],
-  [
-    'query ($n: Int! = 2, $s: Boolean! = true) { me { id @skip(if: $s) referredFriends(limit: $n) { limit } } }',
-    ...[{}, { n: 3 }, { s: false }],
-  ],
+  ['query ($n: Int! = 2) { me { id referredFriends(limit: $n) { limit } } }', ...[{}, { n: 3 }]],
 ])('has the same answer: %s %j', async (source, ...all) => {
   for (const variables of all) expect(await compareBothWays({ source, variables }, OPEN)).not.toBe('declined');
 });
 
-test('operations of one document share a fragment, and no conditions', async () => {
-  const source =
-    'query A($i: Boolean!) { me { ...F @include(if: $i) } } query B { me { ...F } } fragment F on Player { id }';
-  for (const name of ['A', 'B', 'A']) {
-    const { interpreted, compiled } = await executeBothWays(parse(source), { i: false }, OPEN, name);
-    expect(compiled).toEqual(interpreted);
-    expect(interpreted.answer).toBe(name === 'A' ? '{"data":{"me":{}}}' : '{"data":{"me":{"id":"p1"}}}');
-  }
-});
-
 test.each([
-  ['query ($v: Boolean = true) { me { id referralLink @skip(if: $v) } }', null],
   ['query ($v: CouponFilter) { me { coupons(filter: $v) { code } } }', []],
   ['query ($v: CouponFilter) { me { coupons(filter: $v) { code } } }', [{}]],
-])('is left to graphql-js: %s with %j', async (source, v) => {
-  const { interpreted, compiled } = await executeBothWays(source, { v });
-  expect(compiled).toEqual({ answer: undefined, calls: [], reported: [] });
-  // A list in place of an object is refused before execution.
-  if (v === null)
-    expect(interpreted.answer).toMatch(/must not be null.*BAD_USER_INPUT|BAD_USER_INPUT.*must not be null/);
-  else expect(interpreted).toEqual(compiled);
+])('a list in place of an object is refused before execution: %s with %j', async (source, v) => {
+  const nothing = { answer: undefined, calls: [], reported: [] };
+  expect(await executeBothWays(source, { v })).toEqual({ interpreted: nothing, compiled: nothing });
 });
 
 describe('over HTTP', () => {

@@ -1,16 +1,17 @@
-import type { CouponFilter, PlayerResolvers } from '../../generated/graphql.ts';
+import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/wire.ts';
 import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
-import { opaqueId } from './parents.ts';
+import { opaqueId, ownedBy } from './parents.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {
     checkLength('filter.couponTypes', filter?.couponTypes ?? [], MAX_COUPON_TYPES);
     const found = await loaders.coupons.load(playerUniqueId);
-    const coupons = found && filter ? filterCoupons(found, filter) : found;
-    return coupons?.map((coupon) => ({ ...coupon, id: opaqueId('Coupon', playerUniqueId, coupon.code) }));
+    return found && ownedBy(filter ? filterCoupons(found, filter) : found, playerUniqueId);
   },
 };
+
+export const couponId: Pick<CouponResolvers, 'id'> = { id: ({ owner, code }) => opaqueId('Coupon', owner, code) };
 
 /** The coupons that match every member of the filter; a member that is absent or null matches all. */
 function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter): Coupon[] {

@@ -2,16 +2,28 @@
 import type { Coupon, ReferredFriend } from '../../rest/wire.ts';
 import type { UserError } from '../loaders/writes.ts';
 
-export type CouponParent = Coupon & { id: string | undefined };
-export type ReferredFriendParent = ReferredFriend & { id: string | undefined };
+export type CouponParent = Coupon & Owned;
+export type ReferredFriendParent = ReferredFriend & Owned;
+
+export interface ReferredFriendEdgeParent {
+  node: ReferredFriendParent;
+  /** In the whole list, counted from 0. */
+  row: number;
+}
+
+interface Owned {
+  /** The player whose list the item is in. */
+  owner: string;
+}
+
+/** The items, which no other operation has, with their owner. */
+export function ownedBy<Item extends object>(items: readonly Item[], owner: string): (Item & Owned)[] {
+  return items.map((item) => Object.assign(item, { owner }));
+}
 
 /** An `id` of type, owner and name, so that a client's cache never merges objects of two players or two types. */
-export function opaqueId(
-  type: 'Coupon' | 'ReferredFriend',
-  owner: string,
-  name: string | undefined,
-): string | undefined {
-  return name === undefined ? undefined : Buffer.from(JSON.stringify([type, owner, name])).toString('base64url');
+export function opaqueId(type: 'Coupon' | 'ReferredFriend', owner: string, name: string | undefined): string | null {
+  return name === undefined ? null : Buffer.from(JSON.stringify([type, owner, name])).toString('base64url');
 }
 
 /** The outcome of a write to a player; when there are user errors, nothing was written. */
