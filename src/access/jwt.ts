@@ -8,12 +8,10 @@ import { idProblem } from '../rest/request.ts';
 import type { Caller } from './caller.ts';
 import { createKeys, type Keys } from './keys.ts';
 
-/** A caller whose token was verified. */
+/** A caller whose token was verified, until when that holds (milliseconds since 1970), and with which keys. */
 export interface Verified {
   caller: Caller;
-  /** When the verification expires, in milliseconds since 1970. */
   expiresAt: number;
-  /** Of the keys, before the token was verified with them. */
   generation: unknown;
 }
 
@@ -63,7 +61,7 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
   return { keys, verify };
 }
 
-export type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** Whatever a verification throws rejects the token, except that there are no keys. */
 export function rejectionOf(error: unknown): Rejection {
@@ -135,13 +133,8 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   ];
 }
 
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
-}
-
-function isScalar(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value);
-}
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 
 /** A claim for the log, at most 100 characters. Of what can name a person, only the type of the JSON value. */
 function shown(value: unknown, name: string, { sub }: Claims, { JWT_PLAYER_CLAIM: player }: JwtConfig): string {

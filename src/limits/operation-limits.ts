@@ -37,7 +37,7 @@ type Sizes = Partial<Record<LimitName, number>>;
  */
 const FIXED = { aliases: 30, aliasLength: 128, rootFields: 20, repetitions: 10_000 };
 
-/** The complexity of an ordinary operation; each further multiple of it is charged as one more operation. */
+/** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
 /** The longest list that a field returns. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
@@ -76,7 +76,7 @@ class Measure {
   }
 }
 
-/** The rest of the operation that is measured: its fragments, the sizes of those so far, and its variables. */
+/** The operation that is measured: its fragments, the sizes of those so far, and its variables. */
 interface Measuring {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   sizes: Map<object, Measure>;

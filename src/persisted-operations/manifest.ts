@@ -20,7 +20,7 @@ import { isJson } from '../rest/decode/members.ts';
 export const MAX_ID_LENGTH = 256;
 const MAX_REPORTED = 20;
 
-/** The schema and the limit that the operations of a manifest are checked against. */
+/** What the operations of a manifest are checked against. */
 export interface ManifestCheck {
   schema: GraphQLSchema;
   maxTokens: number;

@@ -100,10 +100,8 @@ function nameOf(text: string | undefined, id: string | undefined): string {
 }
 
 /**
- * Reads the id from `extensions.persistedQuery` (Apollo's form, `version` 1 and `sha256Hash`), `documentId` (the persisted
- * documents appendix to GraphQL over HTTP), `id` or `doc_id`, without the prefix `sha256:`. If the request also has a text,
- * an `id` or `doc_id` that is not listed is ignored: other programs use these names for other values. Throws BAD_REQUEST for
- * an id of another form, and for two different ids.
+ * The id without the prefix `sha256:`. Beside a text, an `id` or `doc_id` that is not listed is ignored: other programs use
+ * these names for other values. Throws BAD_REQUEST for an id of another form, and for two different ids.
  */
 function readId({ query, documentIds, extensions }: OperationRequest, byId: ReadonlyMap<string, string>) {
   const apollo = extensions?.['persistedQuery'];
