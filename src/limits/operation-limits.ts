@@ -196,7 +196,7 @@ function lengthOf(list: FieldRule['list'], node: FieldNode, { variables }: Measu
   const ids = given && isListType(getNullableType(list.argument?.type)) ? [value].flat() : [];
   const requested = ids.length || (typeof value === 'number' ? value : list.assumed);
   const items = Math.min(Math.max(requested, 1), MAX_LIST_SIZE);
-  const certain = new Set(ids.map((id) => JSON.stringify(id))).size;
+  const certain = Math.min(new Set(ids.map((id) => JSON.stringify(id))).size, MAX_LIST_SIZE);
   return { items, certain, varies: given?.kind === Kind.VARIABLE };
 }
 
