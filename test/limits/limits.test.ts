@@ -87,6 +87,11 @@ test('a fragment on a type behind an interface is measured as that type', async 
   expect(await costOf(`{ node(id: "p1") { ...F } } fragment F on Player { ${inner} }`)).toEqual(direct);
 });
 
+test('a fragment that spreads itself is measured once, and refused by validation', async () => {
+  const { status, errors } = await ask('{ me { ...F } } fragment F on Player { id ...F }');
+  expect([status, errors[0]?.extensions['code']]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
+});
+
 const BY_VARIABLE = 'query ($n: Int! = 3) { me { referredFriends(limit: $n) { nodes { status } } } }';
 test.each<[query: string, variables: Record<string, unknown>, complexity: number, depth: number]>([
   ['{ me { id } }', {}, 32, 2],
