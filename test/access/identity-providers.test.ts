@@ -170,6 +170,8 @@ describe.each(PROVIDERS)('$name', ({ env, header, claims, idToken, machine }) =>
   test('a token without scopes allows nothing', async () => {
     if (env['JWT_DEFAULT_SCOPES']) return;
     await expectNothing(undefined, claims([]));
+    // With a map, only mapped names count.
+    if (env['JWT_SCOPE_MAP']) await expectNothing(undefined, { ...claims(), scope: OWN.join(' ') });
     const { errors } = await ask(claims([]));
     expect(errors[0]?.message).toMatch(/^This needs the scope "players:read"(?:: the token has no claim `.+`; .+|\.)/);
   });
