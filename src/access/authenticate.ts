@@ -19,7 +19,7 @@ export interface Authentication {
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /** Of the requests of an address without a valid token. Known tokens are not limited: many users can share an address. */
+  /** Of an address, for requests without a valid token. Known tokens are not limited: many users can share an address. */
   limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
@@ -64,10 +64,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   };
 }
 
-/**
- * Finds the client of a token, unless the token has expired. Constant time over all entries. The entries are read at the
- * start: revoking one before its `expiresAt` is a rollout.
- */
+/** Finds the client of a token, unless it has expired. Constant time over all entries. */
 function clientFinder(entries: readonly ClientToken[]): (token: string) => Caller | undefined {
   const clients = entries.map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
@@ -88,8 +85,8 @@ const TOKEN = /^[\w.~+/-]+=*$/;
 
 /** What follows `Bearer` and one space; undefined for another scheme, or a token that is too long. */
 function tokenOf(authorization = ''): string | undefined {
-  const isBearer = authorization.startsWith('Bearer ') && authorization.length <= 'Bearer '.length + MAX_TOKEN_LENGTH;
-  return isBearer ? authorization.slice('Bearer '.length) : undefined;
+  const token = authorization.slice('Bearer '.length);
+  return authorization.startsWith('Bearer ') && token.length <= MAX_TOKEN_LENGTH ? token : undefined;
 }
 
 /** Whether a text is a JWT in its only spelling: unused bits and padding would give one token many. */

@@ -16,7 +16,6 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
@@ -24,12 +23,6 @@ import { type AccessRule, type AccessRules, readAccessRules, rejectionReason } f
 
 type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
-
-/** A field of an input type with a rule, and where the arguments of a field have it. */
-interface ProtectedInput {
-  path: readonly string[];
-  scope: Scope;
-}
 
 /** Types about one person: each field that returns them must have a rule. */
 const PERSONAL: ReadonlySet<string> = new Set(['Player']);
@@ -44,32 +37,29 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);
-      const inputs = field.args.flatMap((argument) => inputsBelow(argument.type, [argument.name], rules));
-      if (!rule) checkOpen(schema, `${type.name}.${field.name}`, field, inputs);
-      const returned = [...(rules.get(getNamedType(field.type).name)?.values() ?? [])];
-      const own = returned.find(({ exceptOwn }) => exceptOwn)?.exceptOwn;
+      const returned = getNamedType(field.type);
+      const possible = isAbstractType(returned) ? schema.getPossibleTypes(returned) : [returned];
+      if (!rule && possible.some((one) => PERSONAL.has(one.name))) {
+        throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
+      }
+      const ofReturned = [...(rules.get(returned.name)?.values() ?? [])];
+      const own = ofReturned.find(({ exceptOwn }) => exceptOwn)?.exceptOwn;
       if (own) field.resolve = rememberOwn(field, own);
-      if (rule) field.resolve = protect(field, rule, inputs);
+      if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
+        field.resolve = protectInput(field, rules);
+      }
+      if (rule) field.resolve = protect(field, rule);
     }
   }
   return rules;
 }
 
-/** Throws for a field without a rule that needs one. */
-function checkOpen(schema: GraphQLSchema, name: string, field: Field, inputs: readonly ProtectedInput[]): void {
-  if (inputs.length > 0) throw new Error(`${name} takes protected input and has no @access rule.`);
-  const type = getNamedType(field.type);
-  const returned = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
-  const isPersonal = returned.some((one) => PERSONAL.has(one.name));
-  if (isPersonal) throw new Error(`${name} leads to a player and has no @access rule.`);
-}
-
-function protect(field: Field, rule: AccessRule, inputs: readonly ProtectedInput[]): Resolve {
-  const resolve = field.resolve ?? defaultFieldResolver;
+function protect(field: Field, rule: AccessRule): Resolve {
+  const { resolve = defaultFieldResolver } = field;
   const argument = itemsArgument(field, rule);
   if (argument !== undefined) return protectItems(resolve, rule, argument);
   return (parent, args, context, info) => {
-    const reason = rejectionReason(rule, context.caller, parent, args) ?? rejectedInput(inputs, context.caller, args);
+    const reason = rejectionReason(rule, context.caller, parent, args);
     if (reason !== undefined) throw new ClientError('FORBIDDEN', reason);
     return resolve(parent, args, context, info);
   };
@@ -108,26 +98,30 @@ function protectItems(resolve: Resolve, rule: AccessRule, argument: string): Res
   };
 }
 
-function inputsBelow(type: GraphQLInputType, path: readonly string[], rules: AccessRules): ProtectedInput[] {
-  const named = getNamedType(type);
-  if (!isInputObjectType(named)) return [];
-  if (path.length > 10) throw new Error(`${named.name} contains itself; access rules cannot be enforced in it.`);
-  return Object.values(named.getFields()).flatMap((field) => {
-    const rule = rules.get(named.name)?.get(field.name);
-    const inner = [...path, field.name];
-    return [...(rule ? [{ path: inner, scope: rule.scope }] : []), ...inputsBelow(field.type, inner, rules)];
+function protectInput({ args: given, resolve = defaultFieldResolver }: Field, rules: AccessRules): Resolve {
+  return (parent, args, context, info) => {
+    const [reason] = given.flatMap(({ type, name }) => rejectedInputs(type, args[name], name, context.caller, rules));
+    if (reason !== undefined) throw new ClientError('FORBIDDEN', reason);
+    return resolve(parent, args, context, info);
+  };
+}
+
+/** Why a caller may not send a value: a reason for each field with a rule that rejects it, even if it is null. */
+function rejectedInputs(
+  given: GraphQLInputType,
+  value: unknown,
+  path: string,
+  caller: Caller,
+  rules: AccessRules,
+): string[] {
+  const type = getNamedType(given);
+  if (!isInputObjectType(type)) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => rejectedInputs(type, item, path, caller, rules));
+  const sent = Object.values(type.getFields()).filter(({ name }) => isJson(value) && Object.hasOwn(value, name));
+  return sent.flatMap((field) => {
+    const rule = rules.get(type.name)?.get(field.name);
+    const inner = `${path}.${field.name}`;
+    if (rule && !caller.scopes.has(rule.scope)) return `The input "${inner}" needs the scope "${rule.scope}".`;
+    return rejectedInputs(field.type, Object(value)[field.name], inner, caller, rules);
   });
-}
-
-/** Why a caller may not send these arguments. */
-function rejectedInput(inputs: readonly ProtectedInput[], { scopes }: Caller, args: unknown): string | undefined {
-  const rejected = inputs.find(({ path, scope }) => !scopes.has(scope) && has(args, path));
-  return rejected && `The input "${rejected.path.join('.')}" needs the scope "${rejected.scope}".`;
-}
-
-/** Whether a path leads to a value, null included. */
-function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
-  if (key === undefined) return true;
-  if (Array.isArray(value)) return value.some((item) => has(item, [key, ...rest]));
-  return isJson(value) && Object.hasOwn(value, key) && has(value[key], rest);
 }

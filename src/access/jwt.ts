@@ -8,20 +8,17 @@ import { idProblem } from '../rest/request.ts';
 import type { Caller } from './caller.ts';
 import { createKeys, type Keys } from './keys.ts';
 
-/** A caller whose token was verified. */
+/** A caller whose token was verified, until when that holds (milliseconds since 1970), and with which keys. */
 export interface Verified {
   caller: Caller;
-  /** When the verification expires, in milliseconds since 1970. */
   expiresAt: number;
-  /** Of the keys, before the token was verified with them. */
   generation: unknown;
 }
 
-/** Claims, or header members, that are not accepted. */
-type ClaimReason = 'issuer' | 'audience' | 'type' | 'expired' | 'lifetime' | 'require' | 'player' | 'scopes';
-
 /** Why a request is not authenticated. `keys` is the gateway's own trouble: there is no key to verify with. */
-export type TokenReason = 'missing' | 'malformed' | 'signature' | 'keys' | ClaimReason;
+export type TokenReason =
+  | ('missing' | 'malformed' | 'signature' | 'keys')
+  | ('issuer' | 'audience' | 'type' | 'expired' | 'lifetime' | 'require' | 'player' | 'scopes');
 
 /** A rejected token, for the log: never the token, a player's id or an e-mail address. */
 export interface Rejection {
@@ -51,10 +48,10 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
       const { header, claims } = await readToken(token, keys);
       const failed = checksOf(claims, header, config).find(({ ok }) => !ok);
       if (failed) return failed.rejection;
-      const { key, ...player }: Identity = identityOf(claims, config) ?? { key: '' };
+      const identity = identityOf(claims, config) ?? { key: '' };
       const hint = development ? missingScopes(claims, config) : undefined;
       const scopes = new Set(scopesOf(claims, config));
-      const caller = { name: nameOf(player.sub ?? key), key, ...player, scopes, ...(hint && { hint }) };
+      const caller = { name: nameOf(identity.sub ?? identity.key), ...identity, scopes, ...(hint && { hint }) };
       const end = (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000;
       return { caller, expiresAt: Math.min(end, keys.trustedUntil), generation };
     } catch (error) {
@@ -64,7 +61,7 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
   return { keys, verify };
 }
 
-export type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** Whatever a verification throws rejects the token, except that there are no keys. */
 export function rejectionOf(error: unknown): Rejection {
@@ -91,10 +88,8 @@ function claimValue(claims: unknown, { path }: Claim): unknown {
 
 /** The largest allowed difference between clocks, in seconds. */
 const LEEWAY_SECONDS = 60;
-
 /** Header members that carry a key or change the verification. Tokens with one of them are rejected. */
 const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
-
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
 
@@ -110,22 +105,21 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   const { JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_MAX_LIFETIME_S: longest, JWT_TYP: type } = config;
   const { iss, exp, nbf, iat } = claims;
   const { typ } = header;
-  const lower = typeof typ === 'string' ? typ.toLowerCase() : typ;
   const types = type === undefined ? TYPES : [...TYPES, type.toLowerCase()];
+  const isKnownType = typ === undefined || (typeof typ === 'string' && types.includes(typ.toLowerCase()));
   const member = REJECTED_MEMBERS.find((name) => name in header);
   const audience = claimValue(claims, config.JWT_AUDIENCE_CLAIM);
-  const isForUs = [audience].flat().some((one) => hasOne(one, audiences));
+  const isForUs = [audience].flat().some((one) => typeof one === 'string' && audiences.includes(one));
   const now = Math.floor(Date.now() / 1_000);
   const begins = (time: unknown) => time === undefined || (isTime(time) && time <= now + LEEWAY_SECONDS);
-  const lifetime = isTime(exp) ? exp - (isTime(iat) ? iat : now) : Number.POSITIVE_INFINITY;
-  const isShort = isTime(exp) && (longest === 0 || lifetime <= longest);
+  const isShort = isTime(exp) && (longest === 0 || exp - (isTime(iat) ? iat : now) <= longest);
   const player = claimValue(claims, config.JWT_PLAYER_CLAIM);
   const scopes = scopeClaim(claims, config) ?? { name: 'scope', path: ['scope'] };
   return [
     check('malformed', member ?? 'crit', member && typeof header[member], member === undefined, 'no such header'),
-    check('issuer', 'iss', iss, hasOne(iss, issuers), issuers.join(', ')),
+    check('issuer', 'iss', iss, typeof iss === 'string' && issuers.includes(iss), issuers.join(', ')),
     check('audience', config.JWT_AUDIENCE_CLAIM.name, audience, isForUs, audiences.join(', ')),
-    check('type', 'typ', typ, typ === undefined || hasOne(lower, types), types.join(', ')),
+    check('type', 'typ', typ, isKnownType, types.join(', ')),
     check('expired', 'exp', exp, !isTime(exp) || exp > now - LEEWAY_SECONDS, `after ${now}`),
     check('lifetime', 'exp', exp, isShort, longest === 0 ? 'a time' : `at most ${longest} seconds after iat`),
     check('lifetime', 'nbf', nbf, begins(nbf), `at most ${now}`),
@@ -139,33 +133,19 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   ];
 }
 
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
-}
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 
-function isScalar(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function hasOne(found: unknown, allowed: readonly string[]): boolean {
-  return allowed.some((one) => one === found);
-}
-
-/** The longest text of a claim in the log, in characters. */
-const MAX_SHOWN = 100;
-
-/** A claim for the log. Of what can name a person, only the type of the JSON value. */
+/** A claim for the log, at most 100 characters. Of what can name a person, only the type of the JSON value. */
 function shown(value: unknown, name: string, { sub }: Claims, { JWT_PLAYER_CLAIM: player }: JwtConfig): string {
   const type = value === undefined ? 'absent' : value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
   const text = isScalar(value) ? String(value) : type === 'list' ? JSON.stringify(value) : type;
   const isPersonal = name === player.name || name === 'sub' || value === sub || /@/.test(text);
-  return isPersonal || (typeof value === 'string' && /^\+?\d{6,}$/.test(value)) ? type : text.slice(0, MAX_SHOWN);
+  return isPersonal || (typeof value === 'string' && /^\+?\d{6,}$/.test(value)) ? type : text.slice(0, 100);
 }
 
-type Identity = Pick<Caller, 'key' | 'sub'>;
-
 /** The player that a token names, or a client that is none; undefined for a claim that cannot be used. */
-function identityOf(claims: Claims, config: JwtConfig): Identity | undefined {
+function identityOf(claims: Claims, config: JwtConfig): Pick<Caller, 'key' | 'sub'> | undefined {
   const player = claimValue(claims, config.JWT_PLAYER_CLAIM);
   if (player !== undefined) {
     const sub = Number.isSafeInteger(player) ? String(player) : player;
@@ -201,13 +181,9 @@ export function mapScope(name: string, { JWT_SCOPE_MAP: map }: JwtConfig): reado
   return isScope(name) ? [name] : [];
 }
 
-/** Claims that providers use for scopes. */
-const USUAL = ['scope', 'scp', 'scopes', 'permissions', 'roles', 'groups', 'realm_access', 'resource_access'];
-
-/** Why a token has no scopes, for developers. */
+/** Why a token has no scopes, for developers: names of claims alone. */
 function missingScopes(claims: Claims, config: JwtConfig): string | undefined {
-  if (scopeNames(claims, config) !== null || config.JWT_DEFAULT_SCOPES.length > 0) return undefined;
-  const others = USUAL.filter((name) => Object.hasOwn(claims, name)).map((name) => `\`${name}\``);
+  if (scopeClaim(claims, config) || config.JWT_DEFAULT_SCOPES.length > 0) return undefined;
   const wanted = config.JWT_SCOPE_CLAIM.map(({ name }) => `\`${name}\``).join(' or ');
-  return `the token has no claim ${wanted}${others.length > 0 ? `; it has ${others.join(' and ')}` : ''}`;
+  return `the token has no claim ${wanted}; it has ${Object.keys(claims).join(', ')}`.slice(0, 300);
 }

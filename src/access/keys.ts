@@ -1,9 +1,15 @@
-import { createPublicKey } from 'node:crypto';
-import { type CompactVerifyResult, compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose';
-import * as z from 'zod';
+import {
+  type CompactVerifyGetKey,
+  type CompactVerifyResult,
+  compactVerify,
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+} from 'jose';
 import type { JwtKey } from '../config/auth.ts';
 import { PUBLIC_ALGORITHMS as algorithms } from '../config/credentials.ts';
-import { type ClientError, reasonOf, requestError } from '../errors.ts';
+import { ClientError, reasonOf, requestError } from '../errors.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
@@ -18,13 +24,13 @@ export interface Keys {
 /** How long the key server may take to respond with a key set, in milliseconds, and the largest response, in bytes. */
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
-/** How long a fetched key set is used before it is fetched again, and how long while the server fails, in milliseconds. */
+/** How long a key set is used before it is fetched again, and how long while the server fails, in milliseconds. */
 const MAX_AGE_MS = 600_000;
 const MAX_STALE_MS = 3_600_000;
 /** The time between attempts after a failed one, and the least time between fetches for unknown key ids. */
 const RETRY_MS = 30_000;
 
-/** The keys that a configuration names. `warn` reports keys that cannot be fetched or imported. */
+/** The keys that a configuration names. `warn` reports key sets that cannot be fetched. */
 export function createKeys(source: JwtKey, warn: (message: string) => void): Keys {
   if (source.kind === 'jwks') return fetchedKeys(source.url, warn);
   return {
@@ -34,77 +40,72 @@ export function createKeys(source: JwtKey, warn: (message: string) => void): Key
   };
 }
 
-/** A key set from a URL. It is fetched again when it is older than ten minutes, or for a key id that it does not have. */
+/** A key set that jose fetches from a URL. While that fails, the last good one is used. */
 function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
-  const from = `${url.origin}${url.pathname}`;
-  /** The keys of the last good set that can be imported, as JSON. */
-  let keys: string | undefined;
-  let fetchedAt = 0;
-  let nextFetchAt = 0;
-  let isFailing = false;
-  const hasKeys = () => keys !== undefined && Date.now() <= fetchedAt + MAX_STALE_MS;
-
-  /** The key set as JSON: fetched now, or the last good one while the server fails. Throws OVERLOADED. */
-  async function load(headers: Headers): Promise<string> {
-    if (!isFailing || Date.now() >= nextFetchAt) {
-      try {
-        const { left, usable } = readKeySet(await fetchText(url, headers));
-        if (left > 0 && usable !== keys) warn(`${left} keys of ${from} cannot be imported and are left out`);
-        keys = usable;
-        fetchedAt = Date.now();
-        nextFetchAt = fetchedAt + MAX_AGE_MS;
-        isFailing = false;
-      } catch (error) {
-        isFailing = true;
-        nextFetchAt = Date.now() + RETRY_MS;
-        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
-        warn(`the keys for tokens cannot be fetched from ${from}: ${reason}`);
-      }
-    }
-    if (keys === undefined || !hasKeys()) throw unavailable(nextFetchAt);
-    return keys;
-  }
+  let last: { text: string; find: CompactVerifyGetKey; fetchedAt: number } | undefined;
+  /** While the server fails: when it is asked again. */
+  let retryAt: number | undefined;
+  const lastGood = () => (last && Date.now() <= last.fetchedAt + MAX_STALE_MS ? last : undefined);
 
   const keySet = createRemoteJWKSet(url, {
-    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cacheMaxAge: MAX_AGE_MS,
     cooldownDuration: RETRY_MS,
-    [customFetch]: async (_url, { headers }) => new Response(await load(headers)),
+    [customFetch]: async (_url, { headers }) => {
+      try {
+        const text = await fetchText(url, headers);
+        last = { text, find: readKeySet(text), fetchedAt: Date.now() };
+        retryAt = undefined;
+        return new Response(text);
+      } catch (error) {
+        retryAt = Date.now() + RETRY_MS;
+        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
+        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+        warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
+        throw unavailable(retryAt);
+      }
+    },
   });
   keySet.reload().catch(() => {});
 
-  async function verify(token: string): Promise<CompactVerifyResult> {
-    if (Date.now() >= nextFetchAt) {
-      const reloaded = keySet.reload();
+  const find: CompactVerifyGetKey = async (header, token) => {
+    if (retryAt !== undefined && Date.now() >= retryAt) {
+      const reloaded = keySet.reload().catch(() => {});
       // With an earlier key set, nobody waits for a server that failed before.
-      if (isFailing && hasKeys()) reloaded.catch(() => {});
-      else await reloaded;
+      if (!lastGood()) await reloaded;
     }
-    if (!hasKeys()) throw unavailable(nextFetchAt);
     try {
-      return await compactVerify(token, keySet, { algorithms });
+      if (retryAt === undefined) return await keySet(header, token);
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) return await verifyWithAny(token, error);
-      // A key that is not known may be a new one, as long as the server does not say otherwise.
-      if (error instanceof errors.JWKSNoMatchingKey && isFailing) throw unavailable(nextFetchAt);
-      throw error;
+      if (!(error instanceof ClientError)) throw error;
     }
-  }
+    const good = lastGood();
+    if (!good) throw unavailable(retryAt);
+    try {
+      return await good.find(header, token);
+    } catch (error) {
+      // A key that is not known may be a new one, as long as the server does not say otherwise.
+      throw error instanceof errors.JWKSNoMatchingKey ? unavailable(retryAt) : error;
+    }
+  };
 
   return {
-    verify,
+    verify: (token) =>
+      compactVerify(token, find, { algorithms }).catch((error: unknown) => {
+        if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(token, error);
+        throw error;
+      }),
     get generation() {
-      return keys;
+      return last?.text;
     },
     get trustedUntil() {
-      return Math.min(nextFetchAt, fetchedAt + MAX_STALE_MS);
+      return last ? last.fetchedAt + (retryAt === undefined ? MAX_AGE_MS : MAX_STALE_MS) : 0;
     },
   };
 }
 
 /** Without keys, no token can be verified; this is not the caller's mistake. */
-function unavailable(nextFetchAt: number): ClientError {
-  const retryAfterMs = Math.max(1_000, nextFetchAt - Date.now());
+function unavailable(retryAt = 0): ClientError {
+  const retryAfterMs = Math.max(1_000, retryAt - Date.now());
   const message = 'Tokens cannot be verified at the moment; try again shortly.';
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
@@ -118,20 +119,11 @@ async function verifyWithAny(token: string, candidates: errors.JWKSMultipleMatch
   throw new errors.JWSSignatureVerificationFailed();
 }
 
-const KEY_SET = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
-
-/** The keys of a set that can be imported, as JSON, and the number of the others. */
+/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. */
 function readKeySet(text: string) {
-  const { data } = KEY_SET.safeParse(JSON.parse(text));
-  if (!data) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
-  const keys = data.keys.filter((key) => {
-    try {
-      return createPublicKey({ key, format: 'jwk' });
-    } catch {
-      return false;
-    }
-  });
-  return { left: data.keys.length - keys.length, usable: JSON.stringify({ keys }) };
+  const set = JSON.parse(text);
+  if (!set?.keys) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
+  return createLocalJWKSet(set);
 }
 
 async function fetchText(url: URL, headers: Headers): Promise<string> {
@@ -142,14 +134,12 @@ async function fetchText(url: URL, headers: Headers): Promise<string> {
     const response = await fetch(url, { headers, redirect: 'manual', signal: controller.signal });
     if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
     const reader = response.body.getReader();
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
+    let bytes = Buffer.alloc(0);
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      bytes += part.value.length;
-      if (bytes > MAX_BYTES) throw new Error('the response is too large');
-      chunks.push(part.value);
+      bytes = Buffer.concat([bytes, part.value]);
+      if (bytes.length > MAX_BYTES) throw new Error('the response is too large');
     }
-    return Buffer.concat(chunks).toString();
+    return bytes.toString();
   } finally {
     clearTimeout(timer);
     // Nothing more is read of a response that is refused.

@@ -9,15 +9,14 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** What the directives `@cost`, `@rest` and `@listSize` say about a field. */
-export type FieldRule = ReturnType<typeof readRule>;
-export type FieldRules = ReadonlyMap<GraphQLField<unknown, unknown>, FieldRule>;
-
-export function readFieldRules(schema: GraphQLSchema): FieldRules {
+/** What the directives `@cost`, `@rest` and `@listSize` say about each field of a schema. */
+export function readFieldRules(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const fields = types.flatMap((type) => Object.values(type.getFields()));
   return new Map(fields.map((field) => [field, readRule(schema, field)]));
 }
+
+export type FieldRule = ReturnType<typeof readRule>;
 
 function readRule(schema: GraphQLSchema, { astNode, args, type }: GraphQLField<unknown, unknown>) {
   const [cost, rest, size] = ['cost', 'rest', 'listSize'].map((name) => {
@@ -25,10 +24,8 @@ function readRule(schema: GraphQLSchema, { astNode, args, type }: GraphQLField<u
     return (directive && astNode && getDirectiveValues(directive, astNode)) || undefined;
   });
   const slicing = Object(size?.['slicingArguments'])[0];
-  const list = size && {
-    assumed: Number(size['assumedSize'] ?? 1),
-    argument: args.find(({ name }) => name === slicing),
-  };
+  const argument = args.find(({ name }) => name === slicing);
+  const list = size && { assumed: Number(size['assumedSize'] ?? 1), argument };
   const each = weightOf(schema, getNamedType(type));
   return { weight: Number(cost?.['weight'] ?? 1), each, operation: rest?.['operation'], list };
 }

@@ -16,20 +16,20 @@ import {
   visit,
 } from 'graphql';
 import { requestError } from '../errors.ts';
-import { type FieldRule, type FieldRules, readFieldRules } from './field-rules.ts';
+import { type FieldRule, readFieldRules } from './field-rules.ts';
 
-/** What each limit counts, for the message. The size of the body and the number of tokens are limited before. */
-const COUNTED = {
-  depth: 'levels of fields',
-  aliases: 'aliases',
-  aliasLength: 'characters in one alias',
-  rootFields: 'root fields',
-  complexity: 'fields, those of lists counted for each item',
-  upstreamCalls: 'calls to the referral and rewards service',
-  repetitions: 'pairs of fields with the same name',
-};
-
-type LimitName = keyof typeof COUNTED;
+/** The limits, in the order of their checks, and what each counts. Body and tokens are limited before. */
+const LIMITS = [
+  ['aliasLength', 'characters in one alias'],
+  ['repetitions', 'pairs of fields with the same name'],
+  ['depth', 'levels of fields'],
+  ['aliases', 'aliases'],
+  ['rootFields', 'root fields'],
+  ['complexity', 'fields, those of lists counted for each item'],
+  ['upstreamCalls', 'calls to the referral and rewards service'],
+] as const;
+type LimitName = (typeof LIMITS)[number][0];
+type Sizes = Partial<Record<LimitName, number>>;
 
 /**
  * Tokens and complexity do not bound these: an alias is in the response once for each item of a list, and validation compares
@@ -37,11 +37,7 @@ type LimitName = keyof typeof COUNTED;
  */
 const FIXED = { aliases: 30, aliasLength: 128, rootFields: 20, repetitions: 10_000 };
 
-/** Limits that do not depend on variables: every operation of a document is checked against them before validation. */
-const BEFORE_VALIDATION = ['depth', 'aliases', 'rootFields'] as const;
-const ALL = [...BEFORE_VALIDATION, 'complexity', 'upstreamCalls'] as const;
-
-/** The complexity of an ordinary operation; each further multiple of it is charged as one more operation. */
+/** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
 /** The longest list that a field returns. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
@@ -58,23 +54,14 @@ class Measure {
   aliases = 0;
   /** The weights of the fields (`@cost`, else 1) and objects; below `@listSize` once for each item, for pages their totals too. */
   complexity = 0;
+  /** The least number of REST calls, as far as it is known before: of the field that needs the most. */
+  upstreamCalls = 0;
+  /** The REST calls that one object certainly needs; undefined stands for the call that returns the object. */
+  readonly calls = new Set<unknown>();
   /** Whether the complexity depends on variables. */
   varies = false;
   /** Whether it selects one of `INTROSPECTION`. */
   introspects = false;
-  /**
-   * The REST calls that are certain, by operation of the REST service. Of two fields with the same one the larger number
-   * counts: both may be about the same players. Nothing counts below lists of the REST service, or under a directive.
-   */
-  readonly calls = new Map<unknown, number>();
-
-  get upstreamCalls(): number {
-    return [...this.calls.values()].reduce((sum, count) => sum + count, 0);
-  }
-
-  needs(operation: unknown, count: number): void {
-    this.calls.set(operation, Math.max(count, this.calls.get(operation) ?? 0));
-  }
 
   add(other: Measure, isConditional: boolean): void {
     this.rootFields += other.rootFields;
@@ -83,11 +70,13 @@ class Measure {
     this.complexity += other.complexity;
     this.varies ||= other.varies;
     this.introspects ||= other.introspects;
-    if (!isConditional) for (const [operation, count] of other.calls) this.needs(operation, count);
+    if (isConditional) return;
+    this.upstreamCalls = Math.max(this.upstreamCalls, other.upstreamCalls);
+    for (const call of other.calls) this.calls.add(call);
   }
 }
 
-/** The rest of the operation that is measured: its fragments, the sizes of those so far, and its variables. */
+/** The operation that is measured: its fragments, the sizes of those so far, and its variables. */
 interface Measuring {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   sizes: Map<object, Measure>;
@@ -97,7 +86,7 @@ interface Measuring {
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
   readonly #schema: GraphQLSchema;
-  readonly #rules: FieldRules;
+  readonly #rules: ReturnType<typeof readFieldRules>;
   readonly #limits: Record<LimitName, number>;
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Measure>();
@@ -108,11 +97,13 @@ export class OperationLimiter {
     this.#limits = { ...limits, ...FIXED };
   }
 
-  /** Throws OPERATION_TOO_COMPLEX for a document with an operation over a limit that does not depend on variables. */
+  /** Throws OPERATION_TOO_COMPLEX for a document over a limit that does not depend on variables, before it is validated. */
   checkDocument(document: DocumentNode): void {
-    this.#check(sizesOf(document), ['aliasLength', 'repetitions']);
+    this.check(sizesOf(document));
     for (const part of document.definitions) {
-      if (part.kind === Kind.OPERATION_DEFINITION) this.#check(this.measure(document, part), BEFORE_VALIDATION);
+      if (part.kind !== Kind.OPERATION_DEFINITION) continue;
+      const { depth, aliases, rootFields } = this.measure(document, part);
+      this.check({ depth, aliases, rootFields });
     }
   }
 
@@ -138,24 +129,20 @@ export class OperationLimiter {
 
   /** What an operation is charged against the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
   costOf(measure: Measure): number {
-    return this.#exceeded(measure, ALL) ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
+    return this.#exceeded(measure) ? 1 : 1 + Math.floor(measure.complexity / COMPLEXITY_PER_COST);
   }
 
-  /** Throws OPERATION_TOO_COMPLEX for an operation that exceeds a limit. */
-  check(measure: Measure): void {
-    this.#check(measure, ALL);
-  }
-
-  #exceeded<Name extends LimitName>(sizes: Record<Name, number>, limits: readonly Name[]): Name | undefined {
-    return limits.find((limit) => sizes[limit] > this.#limits[limit]);
-  }
-
-  #check<Name extends LimitName>(sizes: Record<Name, number>, limits: readonly Name[]): void {
-    const limit = this.#exceeded(sizes, limits);
+  /** Throws OPERATION_TOO_COMPLEX for sizes over a limit. */
+  check(sizes: Sizes): void {
+    const [limit, counted] = this.#exceeded(sizes) ?? [];
     if (!limit) return;
     const max = this.#limits[limit];
-    const message = `The operation has more than ${max} ${COUNTED[limit]}. Ask for less at once.`;
+    const message = `The operation has more than ${max} ${counted}. Ask for less at once.`;
     throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
+  }
+
+  #exceeded(sizes: Sizes) {
+    return LIMITS.find(([limit]) => (sizes[limit] ?? 0) > this.#limits[limit]);
   }
 
   #sizeOf(set: SelectionSetNode | undefined, type: unknown, measuring: Measuring): Measure {
@@ -184,28 +171,19 @@ export class OperationLimiter {
     const name = node.name.value;
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
     const { weight = 1, each = 0, operation, list } = (field && this.#rules.get(field)) ?? {};
-    const type = field && getNamedType(field.type);
     const { items, certain, varies } = lengthOf(list, node, measuring);
-    const size = this.#sizeOf(node.selectionSet, type, measuring);
-    size.introspects ||= INTROSPECTION.has(name);
+    const below = this.#sizeOf(node.selectionSet, field && getNamedType(field.type), measuring);
+    const calls = new Set([...below.calls].map((call) => call ?? operation));
+    const size = new Measure();
     size.rootFields = 1;
-    size.depth = INTROSPECTION.has(name) ? 1 : size.depth + 1;
-    size.aliases += node.alias ? 1 : 0;
-    size.complexity = weight + items * (each + size.complexity);
-    size.varies ||= varies;
-    for (const [inner, count] of size.calls) size.calls.set(inner, count * certain);
-    if (operation && this.#selectsOwn(node, type)) size.needs(operation, Math.max(1, certain));
+    size.depth = INTROSPECTION.has(name) ? 1 : below.depth + 1;
+    size.aliases = below.aliases + (node.alias ? 1 : 0);
+    size.complexity = weight + items * (each + below.complexity);
+    size.upstreamCalls = Math.max(certain * calls.size, below.upstreamCalls);
+    size.varies = varies || below.varies;
+    size.introspects = INTROSPECTION.has(name) || below.introspects;
+    if (field && !IDENTIFIERS.has(name)) size.calls.add(operation);
     return size;
-  }
-
-  /** Whether a field certainly selects something that only its own REST call returns. */
-  #selectsOwn({ selectionSet }: FieldNode, type: unknown): boolean {
-    if (!selectionSet || !isObjectType(type)) return false;
-    return selectionSet.selections.some((selection) => {
-      if (selection.kind !== Kind.FIELD || selection.directives?.length) return false;
-      const own = IDENTIFIERS.has(selection.name.value) ? undefined : type.getFields()[selection.name.value];
-      return own !== undefined && !this.#rules.get(own)?.operation;
-    });
   }
 }
 
@@ -214,19 +192,19 @@ function lengthOf(list: FieldRule['list'], node: FieldNode, { variables }: Measu
   if (!list) return { items: 1, certain: 1, varies: false };
   const given = node.arguments?.find(({ name }) => name.value === list.argument?.name)?.value;
   const value: unknown = given && valueFromASTUntyped(given, variables);
-  // One id in the place of a list is a list of one. An id that is written as a number is the same as a text.
+  // One id in the place of a list is a list of one.
   const ids = given && isListType(getNullableType(list.argument?.type)) ? [value].flat() : [];
-  const different = new Set(ids.map((id) => (typeof id === 'string' ? id : JSON.stringify(id))));
-  const requested = ids.length || (typeof value === 'number' && Number.isFinite(value) ? value : list.assumed);
+  const requested = ids.length || (typeof value === 'number' ? value : list.assumed);
   const items = Math.min(Math.max(requested, 1), MAX_LIST_SIZE);
-  return { items, certain: different.size, varies: given?.kind === Kind.VARIABLE };
+  const certain = Math.min(new Set(ids.map((id) => JSON.stringify(id))).size, MAX_LIST_SIZE);
+  return { items, certain, varies: given?.kind === Kind.VARIABLE };
 }
 
 /**
  * Of a document: its longest alias, and the sum of the squares of how often each response name has selections. That is at
  * least the number of pairs of fields that validation compares, because it compares each pair at most once.
  */
-function sizesOf(document: DocumentNode) {
+function sizesOf(document: DocumentNode): Sizes {
   const counts = new Map<string, number>();
   let aliasLength = 0;
   visit(document, {

@@ -16,6 +16,7 @@ const MESSAGES = {
 };
 
 type Kind = keyof typeof MESSAGES;
+type CallerKind = Exclude<Kind, 'failures'>;
 
 /** Over these limits a field fails, not the whole request with HTTP 429. */
 const OF_FIELDS: ReadonlySet<Kind> = new Set(['couponReads', 'idempotencyKeys']);
@@ -36,7 +37,7 @@ interface Consumer {
 export class RateLimits {
   readonly #failures: Limit;
   readonly #keyOfAddress: (address: string) => string;
-  readonly #limitsOf: (caller: Consumer) => Record<Exclude<Kind, 'failures'>, Limit>;
+  readonly #limitsOf: (caller: Consumer) => Record<CallerKind, Limit>;
 
   /** @param redis Shared by replicas. While it does not answer, each process counts for itself. */
   constructor(rates: Config['rates'], redis: Redis | undefined) {
@@ -54,12 +55,12 @@ export class RateLimits {
   }
 
   /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
-  consume(kind: Exclude<Kind, 'failures'>, caller: Consumer, points = 1): Promise<void> {
+  consume(kind: CallerKind, caller: Consumer, points = 1): Promise<void> {
     return this.#limitsOf(caller)[kind].consume(caller.key, points);
   }
 
   /** Gives one point back. Never rejects. */
-  giveBack(kind: Exclude<Kind, 'failures'>, caller: Consumer): Promise<void> {
+  giveBack(kind: CallerKind, caller: Consumer): Promise<void> {
     return this.#limitsOf(caller)[kind].giveBack(caller.key);
   }
 
@@ -74,9 +75,7 @@ export class RateLimits {
   }
 }
 
-function windowOf({ perSecond, burst }: Rate): number {
-  return Math.ceil(burst / perSecond);
-}
+const windowOf = ({ perSecond, burst }: Rate) => Math.ceil(burst / perSecond);
 
 type Limit = ReturnType<typeof createLimit>;
 
@@ -108,21 +107,15 @@ function refused(kind: Kind, retryAfterMs: number): ClientError {
   return requestError('RATE_LIMITED', 429, message, extensions);
 }
 
-/** Longer than any valid address, in characters: a proxy may send anything. */
-const MAX_ADDRESS_LENGTH = 64;
 /** How many addresses are told apart in one window. */
 const MAX_ADDRESSES = 50_000;
 
 /** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
 export function clientAddress(address: string): string {
-  const text = address.slice(0, MAX_ADDRESS_LENGTH);
+  // A proxy may send anything; no address is longer than 64 characters.
+  const text = address.slice(0, 64);
   const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
-  return parsed instanceof ipaddr.IPv6
-    ? parsed.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')
-    : `${parsed}`;
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : `${parsed}`;
 }
 
 /** Keys for addresses. When one window sees more than 50,000 addresses, the others share one key. */

@@ -1,7 +1,4 @@
-/*
- * The texts of automatic persisted queries, for Apollo Server's `persistedQueries`. Any caller can register texts, so they are
- * bounded: by the size of one, by their number and by the bytes in memory. A client sends a removed text again.
- */
+/* The texts of automatic persisted queries. Any caller can register some, so they are bounded; a client sends a removed one again. */
 import { hash } from 'node:crypto';
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import type { Redis } from 'ioredis';
@@ -12,10 +9,9 @@ export type PersistedQueryStore = NonNullable<PersistedQueries['cache']>;
 
 /** The longest text that is kept, in bytes of UTF-8. A longer one is executed, but clients must always send it whole. */
 const MAX_TEXT_BYTES = 16_384;
-/** How many are kept, in memory and in Redis, and for how long. */
+/** How many are kept, in memory and in Redis, for how long, and how many bytes in memory. */
 const MAX_TEXTS = 10_000;
 const KEPT_SECONDS = 86_400;
-/** How much is kept in memory, in bytes. */
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
 /** KEYS: the text, and the list of all texts in the order of registration. ARGV: text, seconds, maximum number. */

@@ -15,9 +15,8 @@ interface OperationRequest {
   readonly documentIds: readonly (readonly [name: string, id: unknown])[];
 }
 
-/** The operation that a request contains or refers to. */
 interface ResolvedOperation {
-  /** The text of the operation; undefined when it is unknown. Apollo Server then returns the error. */
+  /** Undefined for an operation that is not known. Apollo Server then returns the error. */
   text: string | undefined;
   /** Whether the manifest lists it. */
   trusted: boolean;
@@ -47,8 +46,11 @@ export function createPersistedOperations(
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
       const found = production ? '' : ` ${nameOf(text, id)} is not in it.`;
-      const message = `This gateway runs the operations of its manifest only.${found}`;
-      throw requestError('OPERATION_NOT_ALLOWED', 400, message);
+      throw requestError(
+        'OPERATION_NOT_ALLOWED',
+        400,
+        `This gateway runs the operations of its manifest only.${found}`,
+      );
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
@@ -72,9 +74,10 @@ export function createPersistedOperations(
       }
       refuseUnlisted(caller, text, id);
       // Only in Apollo's form, clients also register queries.
-      const isRegistered = id !== undefined && extensions?.['persistedQuery'] != null;
-      if (!isRegistered && id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
-      if (!isRegistered) return { text, trusted: false };
+      if (id === undefined || extensions?.['persistedQuery'] == null) {
+        if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
+        return { text, trusted: false };
+      }
       if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
@@ -85,7 +88,7 @@ export function createPersistedOperations(
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const APOLLO_FORM =
-  'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}, the SHA-256 of the query: 64 digits in lower-case hexadecimal.';
+  'extensions.persistedQuery must be {"version": 1, "sha256Hash": …}: the SHA-256 of the query in lower-case hexadecimal.';
 const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
@@ -97,32 +100,26 @@ function nameOf(text: string | undefined, id: string | undefined): string {
 }
 
 /**
- * Reads the id from `extensions.persistedQuery` (Apollo's form, `version` 1 and `sha256Hash`), `documentId` (the persisted
- * documents appendix to GraphQL over HTTP), `id` or `doc_id`, without the prefix `sha256:`. If the request also has a text,
- * an `id` or `doc_id` that is not listed is ignored: other programs use these names for other values. Throws BAD_REQUEST for
- * an id of another form, and for two different ids.
+ * The id without the prefix `sha256:`. Beside a text, an `id` or `doc_id` that is not listed is ignored: other programs use
+ * these names for other values. Throws BAD_REQUEST for an id of another form, and for two different ids.
  */
 function readId({ query, documentIds, extensions }: OperationRequest, byId: ReadonlyMap<string, string>) {
-  const ids = new Set<string>();
-  for (const [name, value] of documentIds) {
-    const id = idOf(value);
-    if (query !== undefined && name !== 'documentId' && !byId.has(id ?? '')) continue;
-    if (id === undefined) throw badRequest(`${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
-    ids.add(id);
-  }
   const apollo = extensions?.['persistedQuery'];
-  if (apollo != null) {
-    const id = isJson(apollo) && apollo['version'] === 1 ? idOf(apollo['sha256Hash']) : undefined;
-    if (id === undefined) throw badRequest(APOLLO_FORM);
-    ids.add(id);
-  }
+  if (apollo != null && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
+  const named = documentIds.filter(
+    ([name, id]) => query === undefined || name === 'documentId' || byId.has(withoutPrefix(String(id))),
+  );
+  const ids = new Set(
+    named.map(([name, id]) => idOf(id, `${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`)),
+  );
+  if (isJson(apollo)) ids.add(idOf(apollo['sha256Hash'], APOLLO_FORM));
   if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
   return [...ids][0];
 }
 
-function idOf(value: unknown): string | undefined {
-  const isId = typeof value === 'string' && value.length > 0 && value.length <= MAX_ID_LENGTH;
-  return isId ? withoutPrefix(value) : undefined;
+function idOf(value: unknown, problem: string): string {
+  if (typeof value !== 'string' || value === '' || value.length > MAX_ID_LENGTH) throw badRequest(problem);
+  return withoutPrefix(value);
 }
 
 function badRequest(message: string): ClientError {

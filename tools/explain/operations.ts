@@ -11,7 +11,7 @@ import { readOperations } from '../../src/persisted-operations/manifest.ts';
 
 /** One operation of a file, with the fragments that it uses. */
 export interface FileOperation {
-  /** The file, and in a manifest the place in it. */
+  /** The file, and in a manifest the id. */
   from: string;
   document: DocumentNode;
   operation: OperationDefinitionNode;
@@ -22,9 +22,7 @@ export interface FileOperation {
 /** The operations of a document (`*.graphql`) or of a manifest (`*.json`) of any toolchain. Throws for what it cannot read. */
 export function readFileOperations(file: string): FileOperation[] {
   if (!file.endsWith('.json')) return operationsIn(file, readFileSync(file, 'utf8'), readVariables(file));
-  const { operations, problems } = readOperations(file);
-  if (problems.length > 0) throw new Error(problems.map((problem) => `${file}: ${problem}`).join('\n'));
-  return operations.flatMap(({ place, text }) => operationsIn(`${file}: ${place}`, text, undefined));
+  return readOperations(file).flatMap(({ id, text }) => operationsIn(`${file}: "${id}"`, text, undefined));
 }
 
 function operationsIn(from: string, text: string, variables: FileOperation['variables']): FileOperation[] {
