@@ -97,6 +97,11 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     calls: () => requests.map(({ method, path, search }) => `${method} ${path}${search}`),
     /** Forgets the requests so far. */
     forget: () => void requests.splice(0),
+    /** Forgets the requests and the scripts. */
+    reset() {
+      requests.splice(0);
+      scripts.clear();
+    },
     /** What an endpoint answers from now on: each script once, the last one for good. */
     on: (endpoint: EndpointName, ...list: [Script, ...Script[]]) => void scripts.set(endpoint, list),
     /** Holds the next request of an endpoint back; the ones after it are answered as before. */
