@@ -10,8 +10,7 @@
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -49,15 +48,11 @@ const workloads = Object.entries(WORKLOADS).filter(([name]) => name.startsWith(v
 const rounds = new Map();
 const maxRss = new Map();
 
-const temporary = await mkdtemp(join(tmpdir(), 'bench-'));
-// A worker of nginx is another user when it is started as root.
-await chmod(temporary, 0o755);
-const upstream = await startUpstream(join(temporary, 'upstream'));
+const upstream = await startUpstream();
 try {
   for (let run = 1; run <= RUNS; run += 1) await measure();
 } finally {
   await upstream.stop();
-  await rm(temporary, { recursive: true });
 }
 for (const [name] of workloads) show(name);
 console.log(
@@ -73,7 +68,7 @@ async function measure() {
   ];
   try {
     for (const [name, query] of workloads) {
-      const script = await writeScript(temporary, name, query, headers);
+      const script = await writeScript(upstream.folder, name, query, headers);
       for (const server of servers) {
         await check(server, name, query);
         await load(server, script, WARM_UP_SECONDS);

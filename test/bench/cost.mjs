@@ -9,9 +9,6 @@
  * Needs nginx for the REST service, as `npm run bench` does. Only the limits of operations are raised, so that the requests of
  * one shape do not meet them; sizes have their defaults.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { startOurs, tokenOf } from './processes.mjs';
@@ -38,10 +35,7 @@ const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } 
 const shapes = Object.entries(SHAPES).filter(([name]) => name.includes(only));
 if (shapes.length === 0) throw new Error(`no shape has "${only}" in its name`);
 
-const temporary = await mkdtemp(join(tmpdir(), 'cost-'));
-// A worker of nginx is another user when it is started as root.
-await chmod(temporary, 0o755);
-const upstream = await startUpstream(join(temporary, 'upstream'));
+const upstream = await startUpstream();
 const gateway = await startOurs(upstream.url, 'alone', [], UNLIMITED);
 /** Tells the units of an operation. */
 const development = await startOurs(upstream.url, 'others', [], { ...UNLIMITED, NODE_ENV: 'development' });
@@ -61,8 +55,8 @@ try {
     rows.push({
       shape: name,
       units,
-      'ms per unit': rounded(requestMs / units),
-      'ms, no token': rounded(await cpuMs(shape)),
+      'ms per unit': Number((requestMs / units).toFixed(2)),
+      'ms, no token': Number((await cpuMs(shape)).toFixed(2)),
     });
   }
   rows.sort((a, b) => b['ms per unit'] - a['ms per unit']);
@@ -75,7 +69,6 @@ try {
   await dispatcher.close();
   await Promise.all([gateway.stop(), development.stop()]);
   await upstream.stop();
-  await rm(temporary, { recursive: true });
 }
 process.exitCode = dear > 0 ? 1 : 0;
 
@@ -122,8 +115,4 @@ async function send({ url }, { query, variables = { id: 'p1' }, body }, token) {
     body: body ?? JSON.stringify({ query, variables }),
   });
   return { status: response.statusCode, text: await response.body.text() };
-}
-
-function rounded(ms) {
-  return Math.round(ms * 100) / 100;
 }

@@ -2,11 +2,12 @@
  * Prints how many files and functions of src/ one warm `{ player { id attributes coupons } }` of a real client runs through:
  * what an engineer has to open to follow one query. Fails for more than 30 files.
  */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { startOurs, tokenOf } from './processes.mjs';
-import { startSoakUpstream } from './soak-upstream.mjs';
 import { bodyOf, headersOf } from './workloads.mjs';
 
 const MAX_FILES = 30;
@@ -15,8 +16,13 @@ const WARM_REQUESTS = 200;
 const QUERY = 'query ($id: ID!) { player(playerUniqueId: $id) { id attributes { firstName } coupons { code } } }';
 const COVERAGE = new URL('./report-coverage.mjs', import.meta.url).href;
 
-const upstream = await startSoakUpstream();
-const gateway = await startOurs(upstream.url, 'anywhere', ['--import', COVERAGE]);
+/** Answers what is asked for and no more, so that nothing else is decoded. */
+const upstream = createServer(({ url }, response) => {
+  const answer = url.endsWith('/coupon') ? { coupons: [{ code: 'A' }] } : { playerAttributes: { firstName: 'Ada' } };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+});
+await once(upstream.listen(0, '127.0.0.1'), 'listening');
+const gateway = await startOurs(`http://127.0.0.1:${upstream.address().port}`, 'anywhere', ['--import', COVERAGE]);
 const headers = headersOf(await tokenOf());
 try {
   for (let request = 0; request < WARM_REQUESTS; request += 1) await query();
@@ -33,7 +39,8 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  await Promise.all([gateway.stop(), upstream.close()]);
+  await gateway.stop();
+  upstream.close();
 }
 
 async function query() {

@@ -2,26 +2,32 @@
 import { execFileSync, fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
-import { FLAGS, MAIN } from './production.mjs';
+
+/** How the gateway is started in production: `npm start` without the build. */
+const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const FLAGS = / node (.*?)dist\/main\.js$/.exec(scripts.start)[1].split(' ').filter(Boolean);
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 const REPORTER = new URL('./report-usage.mjs', import.meta.url).href;
 const START_WITHIN_MS = 30_000;
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const tokens = {
+/** The settings for its tokens. */
+export const tokens = {
   JWT_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }),
   JWT_ISSUER: 'https://login.example',
   JWT_AUDIENCE: 'referral-gateway',
 };
 
-/** A token that the gateway and its equal peer verify; by default one for every player. */
-export const tokenOf = (sub = 'bench', scope = 'any-player') =>
-  new SignJWT({ scope: `players:read coupons:read referrals:read contacts:read ${scope}` })
+/** A token with these scopes, which the gateway and its equal peer verify. */
+export const signed = (sub, scope) =>
+  new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256' })
     .setIssuer(tokens.JWT_ISSUER)
     .setAudience(tokens.JWT_AUDIENCE)
@@ -29,6 +35,10 @@ export const tokenOf = (sub = 'bench', scope = 'any-player') =>
     .setIssuedAt()
     .setExpirationTime('2h')
     .sign(privateKey);
+
+/** A token to read, and more; by default for every player. */
+export const tokenOf = (sub = 'bench', scope = 'any-player') =>
+  signed(sub, `players:read coupons:read referrals:read contacts:read ${scope}`);
 
 /** The numbers of the cores; none where `taskset` is missing. */
 const cores = (() => {

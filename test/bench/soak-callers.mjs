@@ -7,18 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { startOurs, tokenOf } from './processes.mjs';
-import { startSoakUpstream } from './soak-upstream.mjs';
+import { startRestService } from './rest-service.mjs';
 import { bodyOf, headersOf, WORKLOADS } from './workloads.mjs';
 
 const RATE = 150;
 const TICK_MS = 20;
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, callers: { type: 'string', default: '25000' } },
-});
-const minutes = Number(values.minutes);
-const callers = Number(values.callers);
+const options = { minutes: { type: 'string', default: '10' }, callers: { type: 'string', default: '25000' } };
+const { minutes, callers } = parseArgs({ options }).values;
 
-const upstream = await startSoakUpstream();
+const upstream = await startRestService();
 const gateway = await startOurs(upstream.url, 'anywhere');
 /** By player. */
 const tokens = new Map();
@@ -46,8 +43,8 @@ try {
   }
   await Promise.all(open);
   times.sort((a, b) => a - b);
-  console.log('outcomes:', Object.fromEntries(outcomes));
-  console.log(`p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms`);
+  const [p50, p99] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)]?.toFixed(1));
+  console.log('outcomes:', Object.fromEntries(outcomes), `p50 ${p50} ms, p99 ${p99} ms`);
 } finally {
   await Promise.all([gateway.stop(), upstream.close(), pool.destroy()]);
 }
@@ -69,8 +66,4 @@ async function send(caller) {
   }
   times.push(performance.now() - started);
   outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-}
-
-function quantile(share) {
-  return times[Math.floor(times.length * share)]?.toFixed(1);
 }

@@ -1,58 +1,39 @@
 /* What the soak prints. */
 
-const COLUMNS = [
-  'phase',
-  'operations',
-  'data',
-  'error',
-  'unanswered',
-  'p50 ms',
-  'p99 ms',
-  'calls/req.',
-  'retries',
-  'back ms',
-];
-
-/** The table: a line for each phase, in the order in which they came. */
-export function table(phases) {
-  const rows = phases.map(({ name, records, upstreamCalls, retries, backMs }) => {
+/** The rows of the table, one for each phase, in the order in which they came. */
+export function rows(phases) {
+  return phases.map(({ name, records, upstreamCalls, retries, backMs }) => {
     const count = (...outcomes) => records.filter(({ outcome }) => outcomes.includes(outcome)).length;
     const ms = records.map((record) => record.ms).sort((a, b) => a - b);
-    return [
-      name,
-      records.length,
-      count('data'),
-      count('error'),
-      count('unanswered', 'unclean'),
-      quantile(ms, 0.5),
-      quantile(ms, 0.99),
-      callsPerRequest({ records, upstreamCalls }).toFixed(2),
+    return {
+      phase: name,
+      operations: records.length,
+      data: count('data'),
+      error: count('error'),
+      unanswered: count('unanswered', 'unclean'),
+      'p50 ms': quantile(ms, 0.5),
+      'p99 ms': quantile(ms, 0.99),
+      'calls/req.': rounded(callsPerRequest({ records, upstreamCalls }), 2),
       retries,
-      backMs === undefined ? '' : backMs.toFixed(0),
-    ].map(String);
+      'back ms': backMs && rounded(backMs),
+    };
   });
-  const widths = COLUMNS.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at].length)));
-  const line = (cells) =>
-    cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ');
-  return [line(COLUMNS), ...rows.map(line)].join('\n');
+}
+
+/** How often each text occurs. */
+export function countOf(texts) {
+  const counts = {};
+  for (const text of texts) counts[text] = (counts[text] ?? 0) + 1;
+  return counts;
 }
 
 /** The codes that clients were told, for each phase in which there were errors. */
 export function codes(phases) {
   return phases
-    .map(({ name, records }) => ({ name, counts: Object.entries(countBy(records, ({ code }) => code)) }))
-    .filter(({ counts }) => counts.length > 0)
-    .map(({ name, counts }) => `  ${name}: ${counts.map(([code, count]) => `${code} ${count}`).join(', ')}`)
+    .map(({ name, records }) => [name, Object.entries(countOf(records.flatMap(({ code }) => code ?? [])))])
+    .filter(([, counts]) => counts.length > 0)
+    .map(([name, counts]) => `  ${name}: ${counts.map(([code, count]) => `${code} ${count}`).join(', ')}`)
     .join('\n');
-}
-
-function countBy(records, keyOf) {
-  const counts = {};
-  for (const record of records) {
-    const key = keyOf(record);
-    if (key !== undefined) counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** How many requests reached the upstream for each REST call that the operations of a phase needed. */
@@ -60,9 +41,8 @@ export function callsPerRequest({ records, upstreamCalls }) {
   return upstreamCalls / records.reduce((sum, { calls }) => sum + calls, 0);
 }
 
-function quantile(sorted, share) {
-  return (sorted[Math.ceil(sorted.length * share) - 1] ?? 0).toFixed(sorted.at(-1) < 10 ? 1 : 0);
-}
+const rounded = (value, digits = 0) => Number(value.toFixed(digits));
+const quantile = (sorted, share) => rounded(sorted[Math.ceil(sorted.length * share) - 1] ?? 0, 1);
 
 /**
  * Compares acknowledged writes with the upstream's ledger. A deletion may be sent again, which changes nothing; events and
@@ -77,7 +57,5 @@ export function audit(records, ledger) {
   };
 }
 
-/** A figure that was asked for, and whether it was met. */
-export function verdict(name, value, isMet) {
-  return `  ${isMet ? 'met    ' : 'NOT met'}  ${name}: ${value}`;
-}
+/** Prints a figure that was asked for, and whether it was met. */
+export const verdict = (name, value, isMet) => console.log(`  ${isMet ? 'met    ' : 'NOT met'}  ${name}: ${value}`);

@@ -5,10 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startSoakGateway } from './soak-gateway.mjs';
+import { startOurs, tokenOf } from './processes.mjs';
+import { startRestService } from './rest-service.mjs';
 import { createLoad } from './soak-load.mjs';
-import { audit, callsPerRequest, codes, table, verdict } from './soak-report.mjs';
-import { startSoakUpstream } from './soak-upstream.mjs';
+import { audit, callsPerRequest, codes, countOf, rows, verdict } from './soak-report.mjs';
 
 const RATE = 300;
 const BREAKER_INTERVAL_MS = 1_000;
@@ -16,7 +16,7 @@ const BREAKER_INTERVAL_MS = 1_000;
 /** The phases, in equal parts of the time. `fault`: the share of a phase with the fault; then the service is healthy. */
 const PHASES = [
   { name: 'healthy', mode: 'healthy' },
-  { name: '50 ms slow', mode: 'slow' },
+  { name: '50 ms slow', mode: 'healthy', delayMs: 50 },
   { name: '5 % 500s', mode: 'errors', faulty: true },
   { name: 'hang', mode: 'hang', faulty: true, fault: 2 / 3 },
   { name: 'reset', mode: 'reset', faulty: true, fault: 2 / 3 },
@@ -31,9 +31,47 @@ const BETWEEN = 'healthy, between';
 /** How long the round before is, which warms up every path and is not counted. */
 const WARM_UP_MS = 10_000;
 
+/** Lets the memory be measured without what waits for the garbage collector. */
+const COLLECT_ON_SIGNAL = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGUSR2",()=>gc())'];
+
+/** The built program in a process of its own, set up as in production, in front of the REST service at `restUrl`. */
+async function startGateway(restUrl) {
+  const gateway = await startOurs(restUrl, 'anywhere', COLLECT_ON_SIGNAL);
+
+  /** The sum of a metric over its labels. */
+  async function metrics() {
+    const page = await (await fetch(`${gateway.management}/metrics`)).text();
+    return (name) =>
+      page
+        .split('\n')
+        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  return {
+    url: gateway.url,
+    token: await tokenOf('soak', 'players:write players:delete events:write any-player'),
+    metrics,
+    /** What is in use after everything that can be collected has been, in megabytes. */
+    async memory() {
+      for (let round = 0; round < 3; round += 1) {
+        gateway.child.kill('SIGUSR2');
+        await sleep(200);
+      }
+      const value = await metrics();
+      const megabytes = (...names) => names.reduce((sum, name) => sum + value(name), 0) / 1024 / 1024;
+      return {
+        used: megabytes('nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes'),
+        resident: megabytes('process_resident_memory_bytes'),
+      };
+    },
+    close: () => gateway.stop(),
+  };
+}
+
 async function soak(seconds) {
-  const upstream = await startSoakUpstream();
-  const gateway = await startSoakGateway(upstream.url);
+  const upstream = await startRestService();
+  const gateway = await startGateway(upstream.url);
   const records = [];
   let wellSince;
   let backMs;
@@ -45,9 +83,9 @@ async function soak(seconds) {
   });
 
   /** One way of behaving for so long, under load. */
-  async function pass(name, mode, ms) {
+  async function pass(name, mode, ms, delayMs) {
     const before = { value: await gateway.metrics(), requests: upstream.requests() };
-    await upstream.become(mode);
+    await upstream.become(mode, delayMs);
     await load.run(name, ms, RATE);
     const value = await gateway.metrics();
     const grown = (metric) => value(metric) - before.value(metric);
@@ -63,8 +101,8 @@ async function soak(seconds) {
   async function round(ms) {
     const [passed, between] = [[], { name: BETWEEN, upstreamCalls: 0, retries: 0 }];
     for (const phase of PHASES) {
-      const { name, mode, fault = 1 } = phase;
-      const figures = await pass(name, mode, ms * fault);
+      const { name, mode, fault = 1, delayMs } = phase;
+      const figures = await pass(name, mode, ms * fault, delayMs);
       if (fault < 1) {
         // A service that asked for a pause is back when the pause that it asked for is over.
         [wellSince, backMs] = [Math.max(performance.now(), upstream.pauseUntil()), undefined];
@@ -113,43 +151,20 @@ function report(phases, records, writes, { before, after, minutes }) {
   const slowest = Math.max(...phases.map(({ backMs }) => backMs ?? 0));
   const dearest = Math.max(...phases.filter(({ faulty }) => faulty).map(callsPerRequest));
   const growth = (after.used - before.used) / minutes;
-  console.log(`\n${table(phases)}\n`);
+  console.table(rows(phases));
   console.log(`Errors by code\n${codes(phases)}\n`);
-  for (const line of [
-    verdict(
-      'every operation answered, with data or a clean error',
-      `${unanswered.length} not`,
-      unanswered.length === 0,
-    ),
-    verdict(
-      'acknowledged writes missing or doubled at the upstream',
-      `${writes.missing} and ${writes.doubled} of ${writes.acknowledged}`,
-      writes.missing + writes.doubled === 0,
-    ),
-    verdict(
-      'first success after recovery, 1 s or one breaker interval',
-      `${slowest.toFixed(0)} ms at most`,
-      slowest <= BREAKER_INTERVAL_MS,
-    ),
-    verdict('upstream calls per request in the faulty phases, 1.2', `${dearest.toFixed(2)} at most`, dearest <= 1.2),
-    verdict(
-      'memory growth after warm-up, 1 MB a minute',
-      `${growth.toFixed(2)} MB (${before.used.toFixed(1)} to ${after.used.toFixed(1)} MB in use, resident ${before.resident.toFixed(0)} to ${after.resident.toFixed(0)} MB)`,
-      growth <= 1,
-    ),
-  ]) {
-    console.log(line);
-  }
-  for (const [reason, count] of reasons(unanswered)) console.log(`           ${count} × ${reason}`);
-}
-
-function reasons(unanswered) {
-  const counts = new Map();
-  for (const { phase, outcome, reason = '' } of unanswered) {
-    const text = `${phase}: ${outcome} ${reason}`;
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  return counts;
+  const lost = `${unanswered.length} not`;
+  verdict('every operation answered, with data or a clean error', lost, unanswered.length === 0);
+  const wrong = `${writes.missing} and ${writes.doubled} of ${writes.acknowledged}`;
+  verdict('acknowledged writes missing or doubled at the upstream', wrong, writes.missing + writes.doubled === 0);
+  const back = `${slowest.toFixed(0)} ms at most`;
+  verdict('first success after recovery, 1 s or one breaker interval', back, slowest <= BREAKER_INTERVAL_MS);
+  verdict('upstream calls per request in the faulty phases, 1.2', `${dearest.toFixed(2)} at most`, dearest <= 1.2);
+  const [used, resident] = ['used', 'resident'].map((of) => `${before[of].toFixed(1)} to ${after[of].toFixed(1)} MB`);
+  const grown = `${growth.toFixed(2)} MB (${used} in use, resident ${resident})`;
+  verdict('memory growth after warm-up, 1 MB a minute', grown, growth <= 1);
+  const reasons = countOf(unanswered.map(({ phase, outcome, reason = '' }) => `${phase}: ${outcome} ${reason}`));
+  for (const [reason, count] of Object.entries(reasons)) console.log(`           ${count} × ${reason}`);
 }
 
 const { seconds } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } }).values;

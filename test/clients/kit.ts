@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type GatewayProcess, startProcess } from '../kit/process.ts';
+import { startProcess } from '../kit/process.ts';
 import { claims, header, now, secretSigner, signed, UNLIMITED } from '../kit/tokens.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
@@ -13,19 +13,10 @@ import { startUpstream } from '../kit/upstream.ts';
 
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const { scripts }: { scripts: Record<string, string> } = JSON.parse(
-  readFileSync(new URL('package.json', import.meta.url), 'utf8'),
-);
-const TOKEN_COMMAND = fileURLToPath(new URL('../../dist/token.js', import.meta.url));
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${HERE}package.json`, 'utf8'));
 
-/** A request that a client sent, and the status of the response. */
-export interface Sent {
-  method: string;
-  /** The text of the operation; undefined when the request names it by `hash`. */
-  query: string | undefined;
-  hash: string | undefined;
-  status: number;
-}
+/** The friends that a list of the scripted REST service begins with. */
+export const friends = (count: number) => Array.from({ length: count }, (_, index) => `Friend ${index + 1}`);
 
 /** Runs a script of test/clients/package.json in one of its folders. Throws what it printed when it fails. */
 export async function runScript(folder: string, name: string): Promise<void> {
@@ -49,9 +40,10 @@ export async function startGateway(env: Record<string, string> = {}) {
     upstream,
     url: gateway.url,
     uri: `${gateway.url}/graphql`,
-    /** What `npm run token` prints with the settings of this gateway. */
+    /** What `npm run token` prints with the settings of this gateway; without arguments, a token of p1 as a phone app's. */
     async token(...args: string[]): Promise<string> {
-      const { stdout } = await run(process.execPath, [TOKEN_COMMAND, ...args], { env: settings });
+      const given = args.length > 0 ? args : ['--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app'];
+      const { stdout } = await run(process.execPath, [`${HERE}../../dist/token.js`, ...given], { env: settings });
       return stdout.trim();
     },
     /** A token that was valid an hour ago. */
@@ -66,15 +58,18 @@ export async function startGateway(env: Record<string, string> = {}) {
 }
 
 /** What `npm start` starts, on free ports: the built gateway and the reference service with its demo player. Open: no tokens. */
-export async function startDemo(): Promise<GatewayProcess & { stop(): Promise<void> }> {
+export async function startDemo() {
   const data = await mkdtemp(join(tmpdir(), 'demo-'));
-  const env = { NODE_ENV: 'development', REFERENCE_PORT: '0', DATA_DIR: data };
-  const gateway = await startProcess(env);
+  const { url, child, ended } = await startProcess({
+    NODE_ENV: 'development',
+    REFERENCE_PORT: '0',
+    DATA_DIR: data,
+  });
   return {
-    ...gateway,
+    uri: `${url}/graphql`,
     async stop() {
-      gateway.child.kill('SIGTERM');
-      await gateway.ended;
+      child.kill('SIGTERM');
+      await ended;
       await rm(data, { recursive: true });
     },
   };
@@ -83,18 +78,14 @@ export async function startDemo(): Promise<GatewayProcess & { stop(): Promise<vo
 /** Records the requests of this suite's `fetch`. */
 export function recordRequests() {
   const original = globalThis.fetch;
-  const sent: Sent[] = [];
+  const sent: (ReturnType<typeof operationOf> & { method: string | undefined; status: number })[] = [];
   let lost = 0;
   let underWay = 0;
   globalThis.fetch = async (url, options) => {
     underWay += 1;
     try {
       const response = await original(url, options);
-      sent.push({
-        method: options?.method ?? 'GET',
-        ...operationOf(String(url), options?.body),
-        status: response.status,
-      });
+      sent.push({ method: options?.method, ...operationOf(options?.body), status: response.status });
       if (lost === 0) return response;
       lost -= 1;
       await response.text();
@@ -117,14 +108,8 @@ export function recordRequests() {
   };
 }
 
-/** How a request names its operation: in the body of a POST, or in the URL of a GET. */
-function operationOf(url: string, body: unknown): Pick<Sent, 'query' | 'hash'> {
-  const parameters = Object.fromEntries(new URL(url).searchParams);
-  const {
-    query,
-    documentId,
-    extensions = parameters['extensions'],
-  } = typeof body === 'string' ? JSON.parse(body) : parameters;
-  const { persistedQuery } = typeof extensions === 'string' ? JSON.parse(extensions) : (extensions ?? {});
-  return { query, hash: documentId ?? persistedQuery?.sha256Hash };
+/** The text of the operation of a request; undefined when the request names it by `hash`. */
+function operationOf(body: unknown): { query?: string; hash?: string } {
+  const { query, documentId, extensions } = JSON.parse(String(body));
+  return { query, hash: documentId ?? extensions?.persistedQuery?.sha256Hash };
 }

@@ -20,41 +20,32 @@ export interface TestCaller {
 /** Signs the tokens of the players of this file. */
 export const signer = secretSigner();
 
+const caller = (name: string, scopes: readonly Scope[], text: string, sub?: string): TestCaller => ({
+  name: `${name} with ${scopes.join(' ') || 'no scope'}`,
+  scopes: new Set(scopes),
+  authorization: `Bearer ${text}`,
+  ...(sub !== undefined && { sub }),
+});
+
 /** A player's token. */
-export function player(sub: string, ...scopes: Scope[]): TestCaller {
-  return {
-    name: `${sub} with ${scopes.join(' ') || 'no scope'}`,
-    sub,
-    scopes: new Set(scopes),
-    authorization: `Bearer ${token(signer, { sub, scope: scopes.join(' ') })}`,
-  };
-}
+export const player = (sub: string, ...scopes: Scope[]) =>
+  caller(sub, scopes, token(signer, { sub, scope: scopes.join(' ') }), sub);
 
 const clientToken = (scopes: readonly Scope[]) =>
   `client-token-for-tests/${scopes.join('.') || 'none'}`.replaceAll(':', '-');
 
 /** A client that is no player. Its scopes must be among `CLIENT_SCOPES`. */
-export function client(...scopes: Scope[]): TestCaller {
-  return {
-    name: `a client with ${scopes.join(' ') || 'no scope'}`,
-    scopes: new Set(scopes),
-    authorization: `Bearer ${clientToken(scopes)}`,
-  };
-}
+export const client = (...scopes: Scope[]) => caller('a client', scopes, clientToken(scopes));
 
 export const NOBODY: TestCaller = { name: 'nobody', scopes: new Set(), authorization: undefined };
 
 /** Every scope that says what; `any-player` says whom. */
 export const WHAT = SCOPES.filter((scope) => scope !== 'any-player');
 
-const CLIENT_SCOPES: Scope[][] = [
-  [],
-  WHAT,
-  [...WHAT, 'any-player'],
-  ['any-player'],
-  ...WHAT.map((scope): Scope[] => [scope]),
-  ...WHAT.map((scope): Scope[] => [scope, 'any-player']),
-];
+const CLIENT_SCOPES = [[], WHAT, ...WHAT.map((scope) => [scope])].flatMap((scopes): Scope[][] => [
+  scopes,
+  [...scopes, 'any-player'],
+]);
 
 /** How a provider writes the tokens of players, and the settings for it. */
 export interface Identity {
@@ -97,10 +88,8 @@ export async function startWithCallers(
     scopes,
   }));
   writeFileSync(path, JSON.stringify(entries));
-  const both = await startBoth(
-    { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...identity?.env, ...env },
-    options,
-  );
+  const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...identity?.env, ...env };
+  const both = await startBoth(settings, options);
   return {
     ...both,
     /** Sends an operation as a caller. */

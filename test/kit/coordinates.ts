@@ -1,11 +1,11 @@
 import {
-  GraphQLInputObjectType,
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
   parse,
+  type SelectionNode,
   TypeInfo,
   typeFromAST,
   visit,
@@ -34,8 +34,7 @@ export function coordinatesIn(schema: GraphQLSchema, document: string, variables
     Argument: ({ name }) => void used.push(`${types.getParentType()}.${types.getFieldDef()?.name}(${name.value})`),
     ObjectField: ({ name }) => void used.push(`${getNamedType(types.getParentInputType())}.${name.value}`),
     VariableDefinition({ variable, type }) {
-      const value = variables[variable.name.value];
-      used.push(...inputFieldsIn(getNamedType(typeFromAST(schema, type)), value));
+      used.push(...inputFieldsIn(getNamedType(typeFromAST(schema, type)), variables[variable.name.value]));
     },
   });
   visit(parse(document), visitor);
@@ -43,11 +42,11 @@ export function coordinatesIn(schema: GraphQLSchema, document: string, variables
 }
 
 function inputFieldsIn(type: unknown, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((member) => inputFieldsIn(type, member));
-  if (!(type instanceof GraphQLInputObjectType) || typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [
+  if (Array.isArray(value)) return value.flatMap((item) => inputFieldsIn(type, item));
+  if (!isInputObjectType(type) || typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
     `${type.name}.${name}`,
-    ...inputFieldsIn(getNamedType(type.getFields()[name]?.type), member),
+    ...inputFieldsIn(getNamedType(type.getFields()[name]?.type), inner),
   ]);
 }
 
@@ -61,7 +60,7 @@ export function fieldsWithValues(schema: GraphQLSchema, document: string, data: 
     Field: {
       enter({ alias, name }) {
         path.push((alias ?? name).value);
-        if (valuesAt(data, path).length > 0) found.push(`${types.getParentType()}.${name.value}`);
+        if (hasValueAt(data, path)) found.push(`${types.getParentType()}.${name.value}`);
       },
       leave: () => void path.pop(),
     },
@@ -70,34 +69,28 @@ export function fieldsWithValues(schema: GraphQLSchema, document: string, data: 
   return found;
 }
 
-/** Where a document selects something that has an `id`, and not its `id`. */
+function hasValueAt(value: unknown, path: string[]): boolean {
+  const [key, ...rest] = path;
+  if (key === undefined) return value != null;
+  if (Array.isArray(value)) return value.some((item) => hasValueAt(item, path));
+  return typeof value === 'object' && value !== null && hasValueAt(Reflect.get(value, key), rest);
+}
+
+/** The types of which a document selects something, but not the `id` that they have. */
 export function selectionsWithoutId(schema: GraphQLSchema, document: string): string[] {
   const types = new TypeInfo(schema);
   const found: string[] = [];
   const visitor = visitWithTypeInfo(types, {
-    Field({ name, selectionSet }) {
-      const type = getNamedType(types.getType());
-      if (!selectionSet || !(isObjectType(type) || isInterfaceType(type)) || !type.getFields()['id']) return;
-      const names = selectionSet.selections.flatMap((part) => (part.kind === 'Field' ? [part.name.value] : []));
-      const spreads = selectionSet.selections.some((part) => part.kind === 'FragmentSpread');
-      if (!names.includes('id') && !spreads) found.push(`${types.getParentType()}.${name.value}`);
-    },
-    FragmentDefinition({ name, selectionSet }) {
-      const type = types.getType();
-      const hasId = isObjectType(type) && type.getFields()['id'];
-      const names = selectionSet.selections.flatMap((part) => (part.kind === 'Field' ? [part.name.value] : []));
-      if (hasId && !names.includes('id')) found.push(name.value);
+    SelectionSet({ selections }, _key, parent) {
+      const type = types.getParentType();
+      if (parent && 'kind' in parent && parent.kind === 'InlineFragment') return;
+      if (!type || !('getFields' in type) || !type.getFields()['id']) return;
+      // A fragment has the id that it is spread for.
+      const isId = (part: SelectionNode) =>
+        part.kind === 'FragmentSpread' || ('name' in part && part.name.value === 'id');
+      if (!selections.some(isId)) found.push(type.name);
     },
   });
   visit(parse(document), visitor);
   return found;
-}
-
-function valuesAt(value: unknown, [key, ...rest]: string[]): unknown[] {
-  if (value === null || value === undefined) return [];
-  if (key === undefined) return [value];
-  const members: unknown[] = Array.isArray(value) ? value : [value];
-  return members.flatMap((member) =>
-    typeof member === 'object' && member !== null ? valuesAt(Reflect.get(member, key), rest) : [],
-  );
 }

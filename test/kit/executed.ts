@@ -1,6 +1,5 @@
 /* One operation executed on data that is always the same, by graphql-js and by the compiler. */
-
-import { type DocumentNode, type ExecutionResult, execute, getOperationAST, Kind, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, execute, getOperationAST, parse } from 'graphql';
 import { type Caller, createCaller } from '../../src/access/caller.ts';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { ClientError } from '../../src/errors.ts';
@@ -14,7 +13,7 @@ import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
 
-export { rules, schema };
+export { schema };
 
 await loadCompiler();
 const compileFor = createCompile(schema);
@@ -28,21 +27,10 @@ export interface Situation {
 }
 
 /** The player p1, with these scopes. */
-export function callerWith(...scopes: Scope[]): Caller {
-  return createCaller('p1', scopes, true);
-}
+export const callerWith = (...scopes: Scope[]) => createCaller('p1', scopes, true);
 
 /** Everything is allowed. */
 export const OPEN: Situation = { caller: callerWith(...SCOPES), maxUpstreamCalls: 1_000, couponReads: 0 };
-
-export interface Outcome {
-  /** The answer as text, its errors in the order of their paths; undefined when the variables did not fit. */
-  answer: string | undefined;
-  /** What was asked of the REST service. */
-  calls: string[];
-  /** What the log was told. */
-  reported: string[];
-}
 
 /**
  * Executes an operation both ways. `compiled` is undefined when the compiler is not given the operation, however often it
@@ -50,57 +38,45 @@ export interface Outcome {
  */
 export async function executeBothWays(
   source: string | DocumentNode,
-  variables: Record<string, unknown>,
+  variableValues: Record<string, unknown>,
   situation = OPEN,
-  name?: string,
+  operationName?: string,
 ) {
   const document = typeof source === 'string' ? parse(source) : source;
-  const operation = getOperationAST(document, name);
-  if (!operation) throw new Error('The document has no such operation, or more than one.');
-  const compiled = compile(document, name);
+  const compiled = compile(document, operationName);
   return {
-    interpreted: await run(situation, (context) => interpret(document, name, variables, context)),
-    compiled: compiled && (await run(situation, (context) => compiled({}, context, variables))),
+    interpreted: await run(situation, (contextValue) =>
+      execute({ schema, document, operationName, variableValues, contextValue }),
+    ),
+    compiled: compiled && (await run(situation, (context) => compiled(context, variableValues))),
   };
 }
 
 /**
- * The operation of that name, the first one without a name, compiled; undefined for one that must not be. Variables that do not
- * fit leave no data, as on the road.
+ * An operation, compiled; undefined for one that must not be. Variables that do not fit leave no data, as when the gateway
+ * executes it.
  */
 export function compile(source: string | DocumentNode, name?: string) {
   const document = typeof source === 'string' ? parse(source) : source;
-  const operation = document.definitions
-    .filter((part) => part.kind === Kind.OPERATION_DEFINITION)
-    .find((part) => name === undefined || part.name?.value === name);
-  if (!operation) throw new Error('The document has no such operation.');
-  const execute = compileFor(document, operation);
-  if (!execute) return undefined;
-  return (root: object, context: Context, variables: Record<string, unknown>) => {
-    let coerced: Readonly<Record<string, unknown>>;
+  const operation = getOperationAST(document, name);
+  if (!operation) throw new Error('The document has no such operation, or more than one.');
+  const executeCompiled = compileFor(document, operation);
+  if (!executeCompiled) return undefined;
+  return (context: Context, variables: Record<string, unknown>): ReturnType<typeof executeCompiled> => {
+    let coerced: ReturnType<typeof coerceVariables>;
     try {
       coerced = coerceVariables(schema, operation, variables);
     } catch {
       return {};
     }
-    return execute(root, context, coerced);
+    return executeCompiled({}, context, coerced);
   };
-}
-
-/** By graphql-js; variables that do not fit leave no data, as on the road. */
-async function interpret(
-  document: DocumentNode,
-  operationName: string | undefined,
-  variableValues: Record<string, unknown>,
-  contextValue: Context,
-): Promise<ExecutionResult> {
-  return await execute({ schema, document, operationName, variableValues, contextValue });
 }
 
 async function run(
   { caller, maxUpstreamCalls, couponReads }: Situation,
   executeWith: (context: Context) => ExecutionResult | Promise<ExecutionResult>,
-): Promise<Outcome> {
+) {
   const rest = createFixedRest();
   const rates = {
     consume: async (kind: string) => {
@@ -109,24 +85,28 @@ async function run(
     },
     giveBack: async () => undefined,
   };
-  const operation = {
-    caller,
-    record: createOperationRecord(),
-    requestId: 'r1',
-    signal: new AbortController().signal,
-    deadline: performance.now() + 60_000,
-  };
   const idempotency = new Idempotency(createMemoryKeys(), rates);
-  const options = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined };
-  const context = createContext(options, operation);
+  const context = createContext(
+    { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined },
+    {
+      caller,
+      record: createOperationRecord(),
+      requestId: 'r1',
+      signal: new AbortController().signal,
+      deadline: performance.now() + 60_000,
+    },
+  );
   const reported: string[] = [];
   const result = await executeWith(context);
-  // Then nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
-  const fits = result.data !== undefined;
-  const answer = fits ? formatResult(result, context, ({ message }) => void reported.push(message)) : undefined;
+  // Without data nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
+  const isExecuted = result.data !== undefined;
+  const answer = isExecuted && formatResult(result, context, ({ message }) => void reported.push(message));
   return {
-    answer: answer && JSON.stringify(inOrder(answer)),
+    /** The answer as text, its errors in the order of their paths; undefined when the variables did not fit. */
+    answer: answer ? JSON.stringify(inOrder(answer)) : undefined,
+    /** What was asked of the REST service. */
     calls: rest.calls.sort(),
+    /** What the log was told. */
     reported: reported.sort(),
   };
 }

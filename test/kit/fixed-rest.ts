@@ -16,32 +16,32 @@ export const IDS = [
 const FRIENDS = 7;
 const notice = () => undefined;
 
-export interface FixedRest extends RestClient {
-  /** What was asked for so far. */
-  readonly calls: string[];
-}
-
-export function createFixedRest(): FixedRest {
+/** `calls` is what was asked for so far. */
+export function createFixedRest(): RestClient & { readonly calls: string[] } {
   const calls: string[] = [];
 
-  function read<Result>(what: string, id: string, make: () => Result): Promise<Result | null> {
+  /** `fate` is the id that says what becomes of it. */
+  function read<Result>(what: string, fate: string, make: () => Result): Promise<Result | null> {
     calls.push(what);
-    if (id === 'synchronous') throw new RangeError('This id cannot be sent.');
-    return settle(id, make, what.length % 4);
+    if (fate === 'synchronous') throw new RangeError('This id cannot be sent.');
+    return settle(fate, make, what.length % 4);
   }
+  const nothingIsWritten = () => Promise.reject(new Error('Nothing is written here.'));
 
   return {
     calls,
     getPlayer: (id, lang) => read(`player ${id} ${lang}`, id, () => decodePlayer(playerBody(id, lang), id, notice)),
     listCoupons: (id) =>
       read(`coupons ${id}`, id === 'without-coupons' ? 'down' : id, () => decodeCoupons(couponsBody(id), notice)),
-    listReferrals: (id, page, limit) =>
-      read(`referrals ${id} ${page} ${limit}`, id === 'without-friends' ? 'slow' : id, () =>
+    listReferrals(id, page, limit) {
+      const fate = id === 'without-friends' ? 'slow' : id;
+      return read(`referrals ${id} ${page} ${limit}`, fate, () =>
         decodeReferrals(referralsBody(id, page, limit), notice),
-      ),
-    upsertPlayer: () => Promise.reject(new Error('Nothing is written here.')),
-    deletePlayer: () => Promise.reject(new Error('Nothing is written here.')),
-    trackEvents: () => Promise.reject(new Error('Nothing is written here.')),
+      );
+    },
+    upsertPlayer: nothingIsWritten,
+    deletePlayer: nothingIsWritten,
+    trackEvents: nothingIsWritten,
     health: () => ({ breaker: 'closed', active: 0, queued: 0 }),
     close: () => Promise.resolve(),
   };
@@ -67,8 +67,8 @@ async function settle<Result>(id: string, make: () => Result, turns: number): Pr
 function playerBody(id: string, lang: string | undefined): Record<string, unknown> {
   if (id === 'empty') return {};
   const link = `https://refer.example/r/${encodeURIComponent(id)}?lang=${lang}`;
-  const known = { ...attributes(id), ...(id === 'odd' ? ODD_ATTRIBUTES : {}) };
-  return { playerUniqueId: id, playerAttributes: known, referralLink: id === 'odd' ? 'javascript:0' : link };
+  const playerAttributes = { ...attributes(id), ...(id === 'odd' && ODD_ATTRIBUTES) };
+  return { playerUniqueId: id, playerAttributes, referralLink: id === 'odd' ? 'javascript:0' : link };
 }
 
 function couponsBody(id: string): Record<string, unknown> {
@@ -90,25 +90,19 @@ function referralsBody(id: string, page: number, limit: number): Record<string, 
 }
 
 const ODD_ATTRIBUTES = {
-  displayName: 5,
-  firstName: null,
-  lastName: ['x'],
-  email: '\ud800',
-  dateOfBirth: 'yesterday',
-  tags: ['a', null, 3],
-  totalSpent: '1e400',
-  totalOrders: 2 ** 40,
-  lastOrderDate: '2025-02-30',
-  avgOrderAmount: -0,
+  ...{
+    displayName: 5,
+    firstName: null,
+    lastName: ['x'],
+    email: '\ud800',
+    dateOfBirth: 'yesterday',
+    tags: ['a', null, 3],
+  },
+  ...{ totalSpent: '1e400', totalOrders: 2 ** 40, lastOrderDate: '2025-02-30', avgOrderAmount: -0 },
   custom: { __proto__x: 1, ['constructor']: 'c', nested: {} },
 };
-
 const ODD_COUPON = {
-  code: null,
-  isUsed: 'yes',
-  value: '12.50',
-  couponType: 'brand_new',
+  ...{ code: null, isUsed: 'yes', value: '12.50', couponType: 'brand_new', group: null },
   collections: [{ collectionId: 2 ** 60 }, 'x', {}],
-  group: null,
   options: { CombinesWith: {}, Platforms: 'web' },
 };

@@ -4,7 +4,7 @@ import { createLog } from '../../src/process/log.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
-import { API_KEY, SECRET_KEY, startUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
+import { API_KEY, SECRET_KEY, startUpstream, type UpstreamOptions } from './upstream.ts';
 
 /** What a GraphQL answer holds, as loosely as a test needs it. */
 export interface Answer {
@@ -18,25 +18,10 @@ export interface Answer {
   text: string;
 }
 
-export interface TestGateway {
-  url: string;
-  /** Sends an operation as a client would. */
-  query(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  /** Everything the gateway logged, as JSON lines. */
-  logged(): string;
-  /** The page of metrics. */
-  metrics(): Promise<string>;
-  close(): Promise<void>;
-}
+export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** An operation is compiled when it has come so often. */
 export const COMPILED_AFTER = 3;
-
-const DEFAULTS: ServeOptions = {
-  compileAfter: COMPILED_AFTER,
-  // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
-  maxEventLoopDelayMs: 0,
-};
 
 interface TestOptions extends ServeOptions {
   /** How long Redis may take to answer: a busy machine is no outage. Default: as shipped. */
@@ -48,38 +33,38 @@ export async function startGateway(
   restUrl: string,
   env: Record<string, string> = {},
   { redisWithinMs, ...options }: TestOptions = {},
-): Promise<TestGateway> {
-  const config = loadConfig({
-    PORT: '0',
-    REST_BASE_URL: restUrl,
-    REST_API_KEY: API_KEY,
-    REST_SECRET_KEY: SECRET_KEY,
-    ...env,
-  });
+) {
+  const required = { PORT: '0', REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
+  const config = loadConfig({ ...required, ...env });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   await loadCompiler();
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const shared = config.redisUrl && (await connectRedis(config.redisUrl, account, log));
   if (shared && redisWithinMs) shared.redis.options.commandTimeout = redisWithinMs;
-  const serving = await serve(config, restUrl, log, { ...DEFAULTS, ...options, shared });
-  const { url } = serving;
+  // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
+  const defaults: ServeOptions = { compileAfter: COMPILED_AFTER, maxEventLoopDelayMs: 0 };
+  const { url, metrics, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   return {
     url,
-    query: (query, variables, headers) => post(url, { query, variables }, headers),
+    /** Sends an operation as a client would. */
+    query: (query: string, variables?: Record<string, unknown>, headers?: Record<string, string>) =>
+      post(url, { query, variables }, headers),
+    /** Everything the gateway logged, as JSON lines. */
     logged: () => lines.join(''),
-    metrics: () => serving.metrics(),
+    /** The page of metrics. */
+    metrics,
     async close() {
-      await serving.stop(new AbortController().signal);
+      await stop(new AbortController().signal);
       shared?.stop();
-      assertNoLeak(lines.join('') + (await serving.metrics()));
+      assertNoLeak(lines.join('') + (await metrics()));
     },
   };
 }
 
 /** A gateway and a scripted upstream behind it. */
 export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions, serveOptions?: ServeOptions) {
-  const upstream: Upstream = await startUpstream(options);
+  const upstream = await startUpstream(options);
   const gateway = await startGateway(upstream.url, env, serveOptions);
   return {
     upstream,

@@ -4,8 +4,10 @@
  */
 import {
   type GraphQLArgument,
+  GraphQLBoolean,
   type GraphQLCompositeType,
   type GraphQLField,
+  GraphQLID,
   GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLList,
@@ -27,15 +29,10 @@ export interface GeneratedOperation {
   variables: Record<string, unknown>;
 }
 
-/** Values a client may give, by the name of their type; `wrong` ones are refused when variables are read. */
-export interface Vocabulary {
-  values: Record<string, readonly unknown[]>;
-  wrong: Record<string, readonly unknown[]>;
-}
-
-export interface GenerateOptions {
+interface GenerateOptions {
   schema: GraphQLSchema;
-  vocabulary: Vocabulary;
+  /** Values a client may give, by the name of their type; `wrong` ones are refused when variables are read. */
+  vocabulary: Record<'values' | 'wrong', Record<string, readonly unknown[]>>;
   seed: number;
 }
 
@@ -46,41 +43,37 @@ const ALIASES = ['a', 'b', 'id', 'nodes', 'coupons', 'player', 'idx0', 'construc
 
 /** Valid queries without end. */
 export function* generateOperations({ schema, vocabulary, seed }: GenerateOptions): Generator<GeneratedOperation> {
-  const random = createRandom(seed);
+  const next = createRandom(seed);
   for (;;) {
-    const operation = writeOperation(schema, vocabulary, random);
+    const operation = writeOperation(schema, vocabulary, next);
     // Aliases are given without looking at their neighbours, so some of them conflict.
     if (validate(schema, parse(operation.source)).length === 0) yield operation;
   }
 }
 
-interface Random {
-  /** A whole number from 0 up to, but not with, `end`. */
-  below(end: number): number;
-  /** Whether something of this probability happens. */
-  happens(probability: number): boolean;
-  oneOf<Value>(values: readonly Value[]): Value | undefined;
-}
-
-/** A small generator of 32 bits (mulberry32). */
-function createRandom(seed: number): Random {
+/** A small generator of numbers from 0 up to, but not with, 1, by 32 bits of state (mulberry32). */
+function createRandom(seed: number): () => number {
   let state = seed;
-  const next = () => {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const below = (end: number) => Math.floor(next() * end);
-  return { below, happens: (probability) => next() < probability, oneOf: (values) => values[below(values.length)] };
 }
 
 /** Writes one operation, which need not be valid. */
-function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, random: Random): GeneratedOperation {
+function writeOperation(
+  schema: GraphQLSchema,
+  { values, wrong }: GenerateOptions['vocabulary'],
+  next: () => number,
+): GeneratedOperation {
+  const below = (end: number) => Math.floor(next() * end);
+  const happens = (probability: number) => next() < probability;
+  const oneOf = <Value>(choice: readonly Value[]) => choice[below(choice.length)];
   const definitions: string[] = [];
   const fragments: { name: string; type: GraphQLCompositeType; text: string }[] = [];
   const variables: Record<string, unknown> = {};
-  const { below, happens, oneOf } = random;
 
   const query = schema.getQueryType();
   if (!query) throw new Error('The schema has no queries.');
@@ -109,13 +102,13 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
 
   function selection(type: GraphQLCompositeType, field: GraphQLField<unknown, unknown>, depth: number): string {
     const kind = below(24);
-    if (kind === 0) return `${happens(0.3) ? `${oneOf(ALIASES)}: ` : ''}__typename${directives()}`;
-    if (kind === 1 && depth < MAX_DEPTH) return `... on ${type}${directives()} ${selectionSet(type, depth + 1)}`;
-    if (kind === 2 && depth < MAX_DEPTH) return `...${directives()} ${selectionSet(type, depth + 1)}`;
+    const alias = happens(0.2) ? `${oneOf(ALIASES)}: ` : '';
+    if (kind === 0) return `${alias}__typename${directives()}`;
+    if (kind <= 2 && depth < MAX_DEPTH)
+      return `...${kind === 1 ? ` on ${type}` : ''}${directives()} ${selectionSet(type, depth + 1)}`;
     if (kind <= 4 && depth < MAX_DEPTH) return `...${fragmentOn(type, depth)}${directives()}`;
     const named = getNamedType(field.type);
     const inner = isCompositeType(named) ? ` ${selectionSet(named, depth + 1)}` : '';
-    const alias = happens(0.2) ? `${oneOf(ALIASES)}: ` : '';
     return `${alias}${field.name}${argumentsOf(field.args)}${directives()}${inner}`;
   }
 
@@ -131,16 +124,8 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
 
   function directives(): string {
     const names = ['skip', 'include'].filter(() => happens(0.05));
-    return names.map((name) => ` @${name}(if: ${happens(0.3) ? happens(0.5) : condition()})`).join('');
-  }
-
-  function condition(): string {
-    const name = `v${definitions.length}`;
-    const hasDefault = happens(0.4);
-    const mayBeNull = hasDefault && happens(0.5);
-    definitions.push(`$${name}: Boolean${mayBeNull ? '' : '!'}${hasDefault ? ` = ${happens(0.5)}` : ''}`);
-    if (!hasDefault || happens(0.6)) variables[name] = mayBeNull && happens(0.1) ? null : happens(0.5);
-    return `$${name}`;
+    const condition = () => (happens(0.3) ? happens(0.5) : variable(new GraphQLNonNull(GraphQLBoolean)));
+    return names.map((name) => ` @${name}(if: ${condition()})`).join('');
   }
 
   function argumentsOf(args: readonly GraphQLArgument[]): string {
@@ -149,30 +134,22 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
     return `(${given.map((argument) => `${argument.name}: ${argumentValue(argument)}`).join(', ')})`;
   }
 
-  function argumentValue(argument: GraphQLArgument): string {
-    if (happens(0.08)) return literal(argument.type);
-    if (argument.type.toString() === '[ID!]!' && happens(0.3)) return `[${variable('ID!')}, ${variable('ID!')}]`;
-    const optional = argument.type instanceof GraphQLNonNull && argument.defaultValue !== undefined;
-    return variable(String(optional && happens(0.5) ? getNamedType(argument.type) : argument.type));
+  function argumentValue({ type, defaultValue }: GraphQLArgument): string {
+    if (happens(0.08)) return literal(type);
+    const id = new GraphQLNonNull(GraphQLID);
+    if (String(type) === '[ID!]!' && happens(0.3)) return `[${variable(id)}, ${variable(id)}]`;
+    const mayBeNull = type instanceof GraphQLNonNull && defaultValue !== undefined && happens(0.5);
+    return variable(mayBeNull ? type.ofType : type);
   }
 
   /** A new variable of a type; sometimes with a default, left out, null or with a value that does not fit. */
-  function variable(type: string): string {
-    const inputType = typeNamed(type);
+  function variable(type: GraphQLInputType): string {
     const name = `v${definitions.length}`;
     const hasDefault = happens(0.2);
-    definitions.push(`$${name}: ${type}${hasDefault ? ` = ${literal(inputType)}` : ''}`);
-    const needed = inputType instanceof GraphQLNonNull && !hasDefault;
-    if (happens(needed ? 0.99 : 0.6)) variables[name] = jsonValue(inputType);
+    definitions.push(`$${name}: ${type}${hasDefault ? ` = ${literal(type)}` : ''}`);
+    const isNeeded = type instanceof GraphQLNonNull && !hasDefault;
+    if (happens(isNeeded ? 0.99 : 0.6)) variables[name] = jsonValue(type);
     return `$${name}`;
-  }
-
-  function typeNamed(text: string): GraphQLInputType {
-    if (text.endsWith('!')) return new GraphQLNonNull(typeNamed(text.slice(0, -1)));
-    if (text.startsWith('[')) return new GraphQLList(typeNamed(text.slice(1, -1)));
-    const type = schema.getType(text);
-    if (!type || isCompositeType(type)) throw new Error(`${text} is no type of an input.`);
-    return type as GraphQLNamedType & GraphQLInputType;
   }
 
   /** A value as it stands in the JSON of variables. */
@@ -185,21 +162,19 @@ function writeOperation(schema: GraphQLSchema, { values, wrong }: Vocabulary, ra
       const members = fields.map((field): [string, unknown] => [field.name, jsonValue(field.type)]);
       return Object.fromEntries(happens(0.02) ? [...members, ['unknownMember', 1]] : members);
     }
-    const named = getNamedType(type);
-    return oneOf((happens(0.015) ? wrong[named.name] : undefined) ?? wordsFor(named));
+    return oneOf((happens(0.015) ? wrong[type.name] : undefined) ?? wordsFor(type));
   }
 
   /** A value as it stands in a document. */
   function literal(type: GraphQLInputType): string {
     if (type instanceof GraphQLNonNull) return literal(type.ofType);
-    if (type instanceof GraphQLList) {
+    if (type instanceof GraphQLList)
       return `[${Array.from({ length: below(3) }, () => literal(type.ofType)).join(', ')}]`;
-    }
     if (type instanceof GraphQLInputObjectType) {
       const fields = Object.values(type.getFields()).filter(() => happens(0.3));
       return `{ ${fields.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')} }`;
     }
-    const value = oneOf(wordsFor(getNamedType(type)));
+    const value = oneOf(wordsFor(type));
     return isEnumType(type) ? String(value) : JSON.stringify(value);
   }
 

@@ -8,34 +8,23 @@ import { connect } from 'node:net';
 import { delimiter } from 'node:path';
 
 const runs = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-const installed = (command) =>
+const isInstalled = (command) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(`${folder}/${command}`));
-const CHROMIUM = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  process.env.CHROMIUM ?? '',
-];
+const hasChromium = () =>
+  existsSync(process.env.CHROMIUM ?? '') ||
+  ['chromium', 'chromium-browser', 'google-chrome'].some((name) => existsSync(`/usr/bin/${name}`));
 
-/** `tests` matches the file and the title of each test of the group. */
-const GROUPS = [
-  { name: 'Redis', tests: /Redis|redis/, has: () => installed('redis-server') },
-  { name: 'PostgreSQL', tests: /PostgreSQL/, has: () => listens(process.env.TEST_DATABASE_URL, 5432) },
-  {
-    name: 'browser',
-    tests: /test\/web\/|browser\.long|Chromium/,
-    has: () => CHROMIUM.some((path) => existsSync(path)),
-  },
-  { name: 'nginx', tests: /nginx/, has: () => installed('nginx') },
-  { name: 'promtool', tests: /promtool/, has: () => installed('promtool') },
-  {
-    name: 'image',
-    tests: /the image of the \w+ is built/,
-    has: () => runs('buildah', 'version') || runs('docker', 'info'),
-  },
-  { name: 'client libraries', tests: /test\/clients\//, has: () => existsSync('test/clients/node_modules') },
-  { name: 'federation gateway', tests: /supergraph\.long/, has: () => existsSync('test/federation/node_modules') },
-];
+/** By name, what matches the file and the title of each test of the group, and whether this machine has what it needs. */
+const GROUPS = {
+  Redis: [/Redis|redis/, () => isInstalled('redis-server')],
+  PostgreSQL: [/PostgreSQL/, () => listens(process.env.TEST_DATABASE_URL, 5432)],
+  browser: [/test\/web\/|browser\.long|Chromium/, hasChromium],
+  nginx: [/nginx/, () => isInstalled('nginx')],
+  promtool: [/promtool/, () => isInstalled('promtool')],
+  image: [/the image of the \w+ is built/, () => runs('buildah', 'version') || runs('docker', 'info')],
+  'client libraries': [/test\/clients\//, () => existsSync('test/clients/node_modules')],
+  'federation gateway': [/supergraph\.long/, () => existsSync('test/federation/node_modules')],
+};
 
 const tests = process.argv
   .slice(2)
@@ -45,25 +34,24 @@ const tests = process.argv
     ),
   );
 const isSkipped = ({ status }) => status === 'pending' || status === 'skipped' || status === 'todo';
-let failed = false;
 const say = (isWrong, line) => {
-  failed ||= isWrong;
+  if (isWrong) process.exitCode = 1;
   console.log(`ci: ${line}${isWrong ? ': FAILED' : ''}`);
 };
 
-for (const { name, tests: pattern, has } of GROUPS) {
+for (const [name, [pattern, isPossible]] of Object.entries(GROUPS)) {
   const own = tests.filter(({ title }) => pattern.test(title));
-  const ran = own.filter((test) => !isSkipped(test)).length;
-  const skipped = own.length - ran;
+  const skipped = own.filter(isSkipped).length;
+  const ran = own.length - skipped;
   if (ran > 0 && skipped === 0) say(false, `${name}: ran (${ran} tests)`);
-  else if (await has())
-    say(true, `${name}: ${skipped} tests skipped, ${ran} ran, though this machine has what they need`);
-  else say(false, `${name}: skipped; this machine does not have it`);
+  else if (!(await isPossible())) say(false, `${name}: skipped; this machine does not have it`);
+  else say(true, `${name}: ${skipped} tests skipped, ${ran} ran, though this machine has what they need`);
 }
-const others = tests.filter((test) => isSkipped(test) && !GROUPS.some((group) => group.tests.test(test.title)));
+const others = tests.filter(
+  (test) => isSkipped(test) && !Object.values(GROUPS).some(([pattern]) => pattern.test(test.title)),
+);
 for (const { title } of others) say(true, `skipped without a group: ${title}`);
 console.log(`ci: Node ${process.version}; .github/workflows/ci.yml has the other versions`);
-process.exitCode = failed ? 1 : 0;
 
 /** Whether something listens where a URL says, on this machine without one. */
 function listens(url, defaultPort) {

@@ -7,16 +7,13 @@ const { existsSync, statSync } = require('node:fs');
 const { join, sep } = require('node:path');
 
 const ROOT = join(__dirname, '../..');
-const FOLDERS = [
-  { tests: 'test/clients', packages: 'test/clients' },
-  { tests: 'test/federation', packages: 'test/federation' },
-  { tests: 'test/web', packages: 'examples/web' },
-].map(({ tests, packages }) => ({ tests: join(ROOT, tests) + sep, packages: join(ROOT, packages) }));
+/** The folder of packages, by the folder of tests. */
+const FOLDERS = { 'test/clients': 'test/clients', 'test/federation': 'test/federation', 'test/web': 'examples/web' };
 
 module.exports = async (paths) => {
-  const skipped = FOLDERS.filter(
-    ({ tests, packages }) => paths.some((path) => path.startsWith(tests)) && !has(packages),
-  );
+  const skipped = Object.keys(FOLDERS)
+    .map((tests) => ({ tests: join(ROOT, tests) + sep, packages: join(ROOT, FOLDERS[tests]) }))
+    .filter(({ tests, packages }) => paths.some((path) => path.startsWith(tests)) && !has(packages));
   return { filtered: paths.filter((path) => !skipped.some(({ tests }) => path.startsWith(tests))) };
 };
 
@@ -24,15 +21,9 @@ module.exports = async (paths) => {
 function has(folder) {
   const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) => join(folder, name));
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return true;
-  const { status, stderr } = spawnSync(
-    'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder],
-    {
-      encoding: 'utf8',
-      shell: process.platform === 'win32',
-    },
-  );
-  if (status === 0) return true;
-  process.stderr.write(`Skipped: the tests that need the packages of ${folder}. npm ci failed:\n${stderr}\n`);
-  return false;
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder];
+  const { status, stderr } = spawnSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' });
+  if (status !== 0)
+    process.stderr.write(`Skipped: the tests that need the packages of ${folder}. npm ci failed:\n${stderr}\n`);
+  return status === 0;
 }

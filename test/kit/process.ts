@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { assertNoLeak } from './leaks.ts';
 import { API_KEY, SECRET_KEY } from './upstream.ts';
@@ -10,48 +10,36 @@ export interface Page {
   text: string;
 }
 
-/** The gateway as a deployment runs it: the compiled program in a process of its own, on ports of its own. */
-export interface GatewayProcess {
-  child: ChildProcess;
-  url: string;
-  management: string;
-  /** Everything written to stdout and stderr so far. */
-  output(): string;
-  /** The log so far. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
-  log(): any[];
-  /** Resolves to the first line of the log that fits, once it is there. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
-  logged(fits: (line: any) => boolean): Promise<any>;
-  page(path: string): Promise<Page>;
-  /** Asks for a page until what it answers fits. */
-  pageWhen(path: string, fits: (page: Page) => boolean): Promise<Page>;
-  /** Resolves to how the process ended, once everything it wrote has arrived. */
-  ended: Promise<{ code: number | null; signal: string | null }>;
-  /** Ends it for good, if it has not ended by itself. */
-  kill(): Promise<void>;
-}
+export type GatewayProcess = Awaited<ReturnType<typeof startProcess>>;
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** Starts the compiled program; resolves when it is ready. Its log must have the level info. */
+/**
+ * The gateway as a deployment runs it: the compiled program in a process of its own, on ports of its own. Resolves when it
+ * is ready. Its log must have the level info.
+ */
 export async function startProcess(
   env: Record<string, string>,
   nodeOptions: readonly string[] = [],
   program = PROGRAM,
-): Promise<GatewayProcess> {
-  const started = spawnProcess(env, nodeOptions, program);
-  const { child, ended, output } = started;
+) {
+  const { child, ended, output, written } = spawnProcess(env, nodeOptions, program);
+  /** The log so far. */
   const log = () =>
     output()
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line));
-  const ready = () => log().find(({ msg }) => msg === 'ready');
-  await Promise.race([started.written(() => ready() !== undefined), ended]);
-  const { url, management } = ready() ?? {};
-  if (!url || !management) throw new Error(`The gateway did not start:\n${output()}`);
-  const page = async (path: string) => {
+  /** Resolves to the first line of the log that fits, once it is there. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
+  const logged = async (fits: (line: any) => boolean) => {
+    await Promise.race([written(() => log().some(fits)), ended]);
+    const line = log().find(fits);
+    if (!line) throw new Error(`No such line was logged:\n${output()}`);
+    return line;
+  };
+  const { url, management }: Record<'url' | 'management', string> = await logged(({ msg }) => msg === 'ready');
+  const page = async (path: string): Promise<Page> => {
     const response = await fetch(management + path);
     return { status: response.status, text: await response.text() };
   };
@@ -62,21 +50,17 @@ export async function startProcess(
     output,
     ended,
     log,
-    async logged(fits) {
-      await Promise.race([started.written(() => log().some(fits)), ended]);
-      const line = log().find(fits);
-      if (!line) throw new Error(`No such line was logged:\n${output()}`);
-      return line;
-    },
+    logged,
     page,
-    async pageWhen(path, fits) {
-      const until = performance.now() + 30_000;
-      for (;;) {
+    /** Asks for a page until what it answers fits. */
+    async pageWhen(path: string, fits: (page: Page) => boolean) {
+      for (const end = performance.now() + 30_000; ; ) {
         const answer = await page(path);
         if (fits(answer)) return answer;
-        if (performance.now() > until) throw new Error(`${path} never fitted:\n${answer.text}`);
+        if (performance.now() > end) throw new Error(`${path} never fitted:\n${answer.text}`);
       }
     },
+    /** Ends it for good, if it has not ended by itself. */
     async kill() {
       child.kill('SIGKILL');
       await ended;
@@ -91,30 +75,25 @@ export function spawnProcess(env: Record<string, string>, nodeOptions: readonly 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  const waiting = new Set<() => void>();
+  const chunks = new EventEmitter();
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
-      for (const check of waiting) check();
+      chunks.emit('chunk');
     });
   }
   return {
     child,
+    /** Everything written to stdout and stderr so far. */
     output: () => text,
-    ended: once(child, 'close').then(([code, signal]) => {
+    /** Resolves to how the process ended, once everything it wrote has arrived. */
+    ended: once(child, 'close').then(([code, signal]): { code: number | null; signal: string | null } => {
       assertNoLeak(text);
       return { code, signal };
     }),
     /** Resolves when what was written fits. */
-    written: (fits: () => boolean) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!fits()) return;
-          waiting.delete(check);
-          resolve();
-        };
-        waiting.add(check);
-        check();
-      }),
+    async written(fits: () => boolean) {
+      while (!fits()) await once(chunks, 'chunk');
+    },
   };
 }

@@ -2,53 +2,35 @@
 import { connect } from 'node:net';
 import { assertNoSecret } from './leaks.ts';
 
-export interface RawAnswer {
-  /** Of the first answer; 0 when the connection was closed without one. */
-  status: number;
-  /** Header lines of the first answer, in lower case. */
-  head: string;
-  /** What follows the first head. */
-  body: string;
-  /** The status of every answer on the connection. */
-  statuses: number[];
-  /** Everything that came. */
-  text: string;
-}
+export type RawAnswer = Awaited<ReturnType<typeof raw>>;
 
 /** How long a silent connection is waited for: a server that says nothing is told from one that is slow. */
 const PATIENCE_MS = 8_000;
 
 /** Sends bytes and reads until the server closes. */
-export function raw(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
+export async function raw(url: string, ...parts: (string | Buffer)[]) {
   const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket = connect(Number(port), hostname, () => {
-      for (const part of parts) socket.write(part);
-    });
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => {
-      const text = Buffer.concat(chunks).toString();
-      try {
-        assertNoSecret(text);
-        resolve(read(text));
-      } catch (error) {
-        reject(error);
-      }
-    });
+  const socket = connect(Number(port), hostname, () => {
+    for (const part of parts) socket.write(part);
   });
-}
-
-function read(text: string): RawAnswer {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => socket.destroy());
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+  await new Promise((resolve) => socket.on('close', resolve));
+  const text = Buffer.concat(chunks).toString();
+  assertNoSecret(text);
   const end = text.indexOf('\r\n\r\n');
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
   return {
+    /** Of the first answer; 0 when the connection was closed without one. */
     status: statuses[0] ?? 0,
+    /** Header lines of the first answer, in lower case. */
     head: text.slice(0, Math.max(end, 0)).toLowerCase(),
+    /** What follows the first head. */
     body: end < 0 ? '' : text.slice(end + 4),
+    /** The status of every answer on the connection. */
     statuses,
+    /** Everything that came. */
     text,
   };
 }
@@ -67,19 +49,15 @@ export function requestBytes({
   method = 'POST',
   target = '/graphql',
   version = '1.1',
-  headers = [],
-  body,
+  ...request
 }: RawRequest): Buffer {
+  const { headers = [], body } = request;
   const given = (name: string) => headers.some((line) => line.toLowerCase().startsWith(name));
   const content = Buffer.from(body ?? '');
-  const lines = [
-    `${method} ${target} HTTP/${version}`,
-    ...(given('host') ? [] : ['Host: gateway.test']),
-    ...(given('connection') ? [] : ['Connection: close']),
-    ...(body === undefined || given('content-length') || given('transfer-encoding')
-      ? []
-      : [`Content-Length: ${content.length}`]),
-    ...headers,
-  ];
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), content]);
+  const lines = [`${method} ${target} HTTP/${version}`];
+  if (!given('host')) lines.push('Host: gateway.test');
+  if (!given('connection')) lines.push('Connection: close');
+  if (body !== undefined && !given('content-length') && !given('transfer-encoding'))
+    lines.push(`Content-Length: ${content.length}`);
+  return Buffer.concat([Buffer.from(`${[...lines, ...headers].join('\r\n')}\r\n\r\n`, 'latin1'), content]);
 }

@@ -1,30 +1,29 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { text } from 'node:stream/consumers';
 
 export const redisIsInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
-/** A Redis of a test's own, which keeps nothing on disk. */
-export interface TestRedis {
-  url: string;
-  port: number;
-  /** It stays connected and answers nothing, until `resume`. */
-  hang(): void;
-  resume(): void;
-  kill(): Promise<void>;
-}
+export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 
-/** Starts a Redis on a port, or on a free one. */
-export async function startRedis(port?: number): Promise<TestRedis> {
-  const own = port ?? (await freePort());
-  const child = spawn('redis-server', ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--dir', tmpdir()]);
-  await isReady(child);
+/** Starts a Redis of a test's own, which keeps nothing on disk, on a port or on a free one. */
+export async function startRedis(wanted?: number) {
+  const port = wanted ?? (await freePort());
+  const child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', tmpdir()]);
   const ended = once(child, 'exit');
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  while (!output.includes('eady to accept connections')) {
+    const next = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)]);
+    if (!next) throw new Error(`redis-server ended: ${output}`);
+  }
   return {
-    url: `redis://127.0.0.1:${own}/0`,
-    port: own,
+    url: `redis://127.0.0.1:${port}/0`,
+    port,
+    /** It stays connected and answers nothing, until `resume`. */
     hang: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     async kill() {
@@ -32,15 +31,6 @@ export async function startRedis(port?: number): Promise<TestRedis> {
       await ended;
     },
   };
-}
-
-async function isReady({ stdout, stderr }: ChildProcess): Promise<void> {
-  if (!stdout || !stderr) throw new Error('redis-server has no output.');
-  const errors = text(stderr);
-  for await (const lines of stdout) {
-    if (/ready to accept connections/i.test(String(lines))) return void stdout.resume();
-  }
-  throw new Error(`redis-server ended: ${await errors}`);
 }
 
 export async function freePort(): Promise<number> {

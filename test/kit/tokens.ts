@@ -1,13 +1,5 @@
 /* Tokens made by hand, so that everything about them can be wrong. */
-import {
-  createHmac,
-  generateKeyPairSync,
-  type JsonWebKey,
-  type KeyObject,
-  randomBytes,
-  type SignKeyObjectInput,
-  sign,
-} from 'node:crypto';
+import { createHmac, generateKeyPairSync, type JsonWebKey, randomBytes, sign } from 'node:crypto';
 import { SCOPES } from '../../src/config/scopes.ts';
 
 export const ISSUER = 'https://login.example';
@@ -37,31 +29,24 @@ export function secretSigner(secret = randomBytes(24).toString('base64')): Signe
   };
 }
 
-type KeyKind = 'RS256' | 'ES256' | 'EdDSA';
+const GENERATE = {
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+};
 
-function generate(alg: KeyKind): { publicKey: KeyObject; privateKey: KeyObject } {
-  switch (alg) {
-    case 'RS256':
-      return generateKeyPairSync('rsa', { modulusLength: 2048 });
-    case 'ES256':
-      return generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    case 'EdDSA':
-      return generateKeyPairSync('ed25519');
-  }
-}
-
-export function keySigner(alg: KeyKind, kid?: string): Signer {
-  const { publicKey, privateKey } = generate(alg);
+export function keySigner(alg: keyof typeof GENERATE, kid?: string): Signer {
+  const { publicKey, privateKey } = GENERATE[alg]();
+  const named = { alg, ...(kid !== undefined && { kid }) };
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  const key: SignKeyObjectInput = { key: privateKey, dsaEncoding: 'ieee-p1363' };
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     name: `a public key for ${alg}`,
-    alg,
-    ...(kid === undefined ? {} : { kid }),
+    ...named,
     sign: (input) => sign(alg === 'EdDSA' ? null : 'sha256', Buffer.from(input), key),
     env: { ...common, JWT_PUBLIC_KEY: pem },
     verifying: pem,
-    jwk: { ...publicKey.export({ format: 'jwk' }), alg, use: 'sig', ...(kid === undefined ? {} : { kid }) },
+    jwk: { ...publicKey.export({ format: 'jwk' }), use: 'sig', ...named },
   };
 }
 
@@ -75,7 +60,7 @@ export function claims(more: Json = {}): Json {
 }
 
 export function header({ alg, kid }: Signer, more: Json = {}): Json {
-  return { alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }), ...more };
+  return { alg, typ: 'JWT', ...(kid !== undefined && { kid }), ...more };
 }
 
 /** A value as a part of a token; text goes in as it is. */

@@ -7,50 +7,42 @@ interface ServiceOptions {
   secretKey: string;
 }
 
-const UNKNOWN: Answer = { status: 404, json: { code: 101, message: 'Unknown player' } };
 const KNOWN_ID = /^(?:p|f)\d+$/;
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const referralLink = (id: string, lang?: unknown) =>
+  `https://refer.example/r/${id}${lang === undefined ? '' : `?lang=${lang}`}`;
 
 /** A small service with a memory: what is written can be read, what is deleted is unknown. */
 export function createService({ friends, apiKey, secretKey }: ServiceOptions) {
   const written = new Map<string, Record<string, unknown> | null>();
 
-  function exists(id: string | undefined): id is string {
-    if (id === undefined) return false;
+  /** Undefined for an unknown player. */
+  function read(id = ''): Record<string, unknown> | undefined {
     const known = written.get(id);
-    return known === undefined ? KNOWN_ID.test(id) : known !== null;
-  }
-
-  function refused({ endpoint, headers }: Received): boolean {
-    const needsSecret = endpoint === 'DELETE /player' || endpoint === 'GET /coupon';
-    return headers['apikey'] !== apiKey || (needsSecret && headers['secretkey'] !== secretKey);
+    return known === undefined && KNOWN_ID.test(id) ? attributes(id) : (known ?? undefined);
   }
 
   function write(body: unknown): Answer {
     if (!isObject(body) || typeof body['playerUniqueId'] !== 'string')
       return { status: 400, json: { code: 4, message: 'Bad' } };
     const { playerUniqueId: id, playerAttributes = {} } = body;
-    const before = exists(id) ? (written.get(id) ?? attributes(id)) : {};
-    written.set(id, { ...before, ...(isObject(playerAttributes) ? playerAttributes : {}) });
+    written.set(id, { ...read(id), ...(isObject(playerAttributes) ? playerAttributes : {}) });
     return { json: { playerUniqueId: id, serviceId: `service-${id}`, referralLink: referralLink(id) } };
   }
 
   return {
-    answer(request: Received): Answer {
-      const { endpoint, playerUniqueId: id, query, headers, body } = request;
+    answer({ endpoint, playerUniqueId: id = '', query, headers, body }: Received): Answer {
       if (endpoint === undefined) return { status: 404, json: { code: 1, message: 'No such path' } };
-      if (refused(request)) return { status: 401, json: { code: 2, message: 'Wrong key' } };
+      const needsSecret = endpoint === 'DELETE /player' || endpoint === 'GET /coupon';
+      if (headers['apikey'] !== apiKey || (needsSecret && headers['secretkey'] !== secretKey))
+        return { status: 401, json: { code: 2, message: 'Wrong key' } };
       if (endpoint === 'POST /player') return write(body);
       if (endpoint === 'POST /event') return { raw: '' };
-      if (!exists(id)) return UNKNOWN;
+      const playerAttributes = read(id);
+      if (!playerAttributes) return { status: 404, json: { code: 101, message: 'Unknown player' } };
       switch (endpoint) {
         case 'GET /player':
-          return {
-            json: {
-              playerUniqueId: id,
-              playerAttributes: written.get(id) ?? attributes(id),
-              referralLink: referralLink(id, headers['lang']),
-            },
-          };
+          return { json: { playerUniqueId: id, playerAttributes, referralLink: referralLink(id, headers['lang']) } };
         case 'DELETE /player':
           written.set(id, null);
           return { raw: '' };
@@ -61,14 +53,6 @@ export function createService({ friends, apiKey, secretKey }: ServiceOptions) {
       }
     },
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function referralLink(id: string, lang?: unknown): string {
-  return `https://refer.example/r/${id}${lang === undefined ? '' : `?lang=${lang}`}`;
 }
 
 /** The attributes of a player nobody has written to. */
@@ -94,19 +78,42 @@ export function attributes(id: string) {
   };
 }
 
-const COUPON_TYPES = [
-  'free_shipping',
-  'percentage_discount',
-  'fixed_discount',
-  'free_product',
-  'fixed_rate_discount',
-  'custom',
-];
+const COUPON_TYPES = 'free_shipping percentage_discount fixed_discount free_product fixed_rate_discount custom'.split(
+  ' ',
+);
+const GROUP = {
+  handle: 'welcome',
+  title: 'Welcome',
+  url: 'https://shop.example/groups/welcome',
+  iconPath: '/icons/welcome.svg',
+  description: 'For new friends',
+  maxPerPlayer: 3,
+  startDate: '2025-01-01T00:00:00.000Z',
+  expiryDate: '2099-01-01T00:00:00.000Z',
+  isAvailable: true,
+  isValid: true,
+  isActive: true,
+};
+const OPTIONS = {
+  ExpiryAfter: 30,
+  UsageLimit: 1,
+  Capping: 50,
+  MinOrderValue: 20.5,
+  CombinesWith: { ShippingDiscounts: true, ProductDiscounts: false, OrderDiscounts: false },
+  ProductId: '5000000001',
+  ProductName: 'mug',
+  VariantId: '7',
+  VariantName: 'blue',
+  ProductDisplayName: 'Mug',
+  HasCollections: true,
+  Platforms: ['web', 'ios'],
+};
 
 /** Ten coupons, each type at least once; every second one is used, the last one has expired. */
 export function coupons(id: string) {
   return Array.from({ length: 10 }, (_, index) => {
     const couponType = COUPON_TYPES[index % COUPON_TYPES.length];
+    const names = { productName: 'mug', productDisplayName: ['Mug', 'Tasse'], variantName: 'blue' };
     return {
       code: `${id.toUpperCase()}-${index + 1}`,
       isUsed: index % 2 === 1,
@@ -114,48 +121,13 @@ export function coupons(id: string) {
       currency: 'USD',
       creationDate: '2025-01-01T00:00:00.000Z',
       couponType,
-      ...(couponType === 'free_product'
-        ? {
-            product: {
-              productId: 5_000_000_001,
-              productName: 'mug',
-              productDisplayName: ['Mug', 'Tasse'],
-              variantId: 7,
-              variantName: 'blue',
-            },
-          }
-        : {}),
+      ...(couponType === 'free_product' && { product: { productId: 5_000_000_001, variantId: 7, ...names } }),
       startAt: '2025-01-01T00:00:00.000Z',
       endAt: index === 9 ? '2025-02-01T00:00:00.000Z' : '2099-01-01T00:00:00.000Z',
       isExpired: index === 9,
       collections: [{ collectionId: 6_000_000_001, collectionName: 'summer' }],
-      group: {
-        handle: 'welcome',
-        title: 'Welcome',
-        url: 'https://shop.example/groups/welcome',
-        iconPath: '/icons/welcome.svg',
-        description: 'For new friends',
-        maxPerPlayer: 3,
-        startDate: '2025-01-01T00:00:00.000Z',
-        expiryDate: '2099-01-01T00:00:00.000Z',
-        isAvailable: true,
-        isValid: true,
-        isActive: true,
-      },
-      options: {
-        ExpiryAfter: 30,
-        UsageLimit: 1,
-        Capping: 50,
-        MinOrderValue: 20.5,
-        CombinesWith: { ShippingDiscounts: true, ProductDiscounts: false, OrderDiscounts: false },
-        ProductId: '5000000001',
-        ProductName: 'mug',
-        VariantId: '7',
-        VariantName: 'blue',
-        ProductDisplayName: 'Mug',
-        HasCollections: true,
-        Platforms: ['web', 'ios'],
-      },
+      group: GROUP,
+      options: OPTIONS,
     };
   });
 }

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { own, startGateway, startNginx, token, tokens } from './programs.mjs';
+import { bearer, own, startGateway, startNginx, tokens } from './programs.mjs';
 import { startVictim } from './victim.mjs';
 import { client } from './wire.mjs';
 
@@ -25,7 +25,7 @@ const NOISE = 0.25;
 export async function startAttack(name, url) {
   const child = own(fork(fileURLToPath(new URL('attacker.mjs', import.meta.url))));
   const port = Number(new URL(url).port);
-  child.send({ name, target: { url, port, authorization: `Bearer ${token('attacker')}`, tokens } });
+  child.send({ name, target: { url, port, authorization: await bearer('attacker'), tokens } });
   await once(child, 'message');
   return {
     async stop() {

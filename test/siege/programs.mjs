@@ -1,14 +1,12 @@
 /* Starts the built gateway in production form, its REST service and the shipped nginx, each in a process of its own. */
 import { fork, spawn, spawnSync } from 'node:child_process';
-import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { answersAt, freePort, tokens as KEY, MAIN, signed, stopped } from '../bench/processes.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const NGINX_CONF = new URL('../../deploy/nginx.conf', import.meta.url);
 
 /** The memory that the gateway is given for its heap, in megabytes. */
@@ -28,52 +26,30 @@ export function own(child) {
   return child;
 }
 
-const secret = randomBytes(32).toString('hex');
-const ISSUER = 'https://login.example';
-const AUDIENCE = 'referral-gateway';
-
 const WHAT = 'players:read players:write coupons:read referrals:read contacts:read events:write';
-const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-/** A token of a player; with `any-player` for a server. */
-export function token(sub, scope = WHAT) {
-  const now = Math.floor(Date.now() / 1_000);
-  const claims = { iss: ISSUER, aud: AUDIENCE, sub, scope, iat: now, exp: now + 3_600 };
-  const input = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
-}
-
-const bearer = (sub, scope) => `Bearer ${token(sub, scope)}`;
+/** The header of a player; with `any-player` of a server. */
+export const bearer = async (sub, scope = WHAT) => `Bearer ${await signed(sub, scope)}`;
+const bearers = (length, nameOf, scope) => Promise.all(Array.from({ length }, (_, n) => bearer(nameOf(n), scope)));
 
 /** Authorization headers. `server` is for every player; the others belong to one. */
 export const tokens = {
-  server: bearer('a shop', `${WHAT} any-player`),
-  servers: Array.from({ length: 32 }, (_, index) => bearer(`shop-${index}`, `${WHAT} any-player`)),
-  other: bearer('another attacker'),
-  players: Array.from({ length: 4 }, (_, index) => bearer(`player-${index}`)),
-  withoutCoupons: bearer('attacker', 'players:read'),
-  oneEvent: bearer('attacker', 'events:write:event-0'),
-  longTexts: bearer('long-texts'),
+  server: await bearer('a shop', `${WHAT} any-player`),
+  servers: await bearers(32, (n) => `shop-${n}`, `${WHAT} any-player`),
+  other: await bearer('another attacker'),
+  players: await bearers(4, (n) => `player-${n}`),
+  withoutCoupons: await bearer('attacker', 'players:read'),
+  oneEvent: await bearer('attacker', 'events:write:event-0'),
+  longTexts: await bearer('long-texts'),
 };
 
-/** What the gateway verifies tokens with when a row says nothing else. */
-const KEY = { JWT_SECRET: secret, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
-
 export async function startUpstream() {
-  const child = own(
-    fork(fileURLToPath(new URL('upstream.mjs', import.meta.url)), {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    }),
-  );
-  const [{ port }] = await once(child, 'message');
-  return {
-    url: `http://127.0.0.1:${port}`,
-    become: (changes) => child.send(changes),
-    stop: () => end(child),
-  };
+  const file = fileURLToPath(new URL('upstream.mjs', import.meta.url));
+  const child = own(fork(file, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  const [{ url }] = await once(child, 'message');
+  return { url, become: (changes) => child.send(changes), stop: () => stopped(child, 'SIGKILL') };
 }
 
-/** The gateway in production form, with a small heap. `env` is added to the settings; undefined takes one away. */
+/** The gateway in production form, with a small heap. `env` is added to the settings. */
 export async function startGateway(upstream, env = {}) {
   const ports = await Promise.all([freePort(), freePort()]);
   const child = own(
@@ -87,7 +63,7 @@ export async function startGateway(upstream, env = {}) {
         REST_API_KEY: 'siege-api-key',
         REST_SECRET_KEY: 'siege-secret-key',
         LOG_LEVEL: 'warn',
-        ...(env.JWT_JWKS_URL ? { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE } : KEY),
+        ...KEY,
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -96,7 +72,7 @@ export async function startGateway(upstream, env = {}) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const [url, management] = ports.map((port) => `http://127.0.0.1:${port}`);
-  await ready(child, () => output, `${url}/nope`, `${management}/healthz`);
+  await answersAt(`${management}/readyz`, child);
   return {
     ...{ url, management, port: ports[0] },
     output: () => output,
@@ -104,7 +80,7 @@ export async function startGateway(upstream, env = {}) {
     rssMb: () => residentMb(child.pid),
     cpuMs: () => cpuMs(child.pid),
     metrics: async () => await (await fetch(`${management}/metrics`)).text(),
-    stop: () => end(child),
+    stop: () => stopped(child, 'SIGKILL'),
   };
 }
 
@@ -133,12 +109,10 @@ export async function startNginx(gatewayPort) {
   const file = join(directory, 'nginx.conf');
   writeFileSync(file, configuration);
   const child = own(
-    spawn(nginx, ['-e', 'stderr', '-g', 'daemon off;', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] }),
+    spawn(nginx, ['-e', 'stderr', '-g', 'daemon off;', '-c', file], { stdio: ['ignore', 'ignore', 'ignore'] }),
   );
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
   const url = `http://127.0.0.1:${port}`;
-  await ready(child, () => output, `${url}/nope`);
+  await answersAt(`${url}/nope`, child);
   return {
     url,
     async stop() {
@@ -150,55 +124,20 @@ export async function startNginx(gatewayPort) {
   };
 }
 
-/** Resolves when all of these addresses answer. */
-async function ready(child, output, ...urls) {
-  const until = performance.now() + 30_000;
-  while (!(await answers(...urls))) {
-    if (child.exitCode !== null || performance.now() > until) throw new Error(`It did not start:\n${output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** Whether all of these addresses answer something. */
-async function answers(...urls) {
+/** A file of a process in /proc: a process whose event loop is blocked has it too. Empty where there is none. */
+function ofProcess(pid, name) {
   try {
-    for (const url of urls) await (await fetch(url)).arrayBuffer();
-    return true;
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** Resident memory. NaN where there is no /proc. */
+const residentMb = (pid) => Number(/VmRSS:\s+(\d+)/.exec(ofProcess(pid, 'status'))?.[1]) / 1_024;
 
-async function end(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
-
-/** Resident memory, from outside: a process whose event loop is blocked has it too. NaN where there is no /proc. */
-function residentMb(pid) {
-  try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-  } catch {
-    return Number.NaN;
-  }
-}
-
-/** CPU time so far, in milliseconds; the kernel counts in ticks of 10 ms. */
+/** CPU time so far, in milliseconds; the kernel counts in ticks of 10 ms. NaN where there is no /proc. */
 function cpuMs(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  } catch {
-    return Number.NaN;
-  }
+  const fields = ofProcess(pid, 'stat').split(') ')[1]?.split(' ');
+  return (Number(fields?.[11]) + Number(fields?.[12])) * 10;
 }

@@ -2,9 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import { describe } from '@jest/globals';
+import { chromium, type Page } from 'playwright-core';
+import { executablePath } from '../kit/chromium.ts';
+import { until } from '../kit/until.ts';
 
 /* The web example as `npm run example` runs it, and what a page of it is asked about. */
 
@@ -21,34 +23,29 @@ export function buildExample(): void {
   if (status !== 0) throw new Error(`The example could not be built:\n${stdout}${stderr}`);
 }
 
-export interface Example {
-  url: string;
-  stop(): Promise<void>;
-}
+export type Example = Awaited<ReturnType<typeof startExample>>;
 
 /** Starts the example on free ports; `--built` serves what was built before. */
-export async function startExample(env: Record<string, string>, ...args: string[]): Promise<Example> {
+export async function startExample(env: Record<string, string>, ...args: string[]) {
   const ports = { EXAMPLE_PORT: '0', PORT: '0', MANAGEMENT_PORT: '0', REFERENCE_PORT: '0' };
   const child = spawn(process.execPath, ['examples/web/serve.mjs', ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_ENV: 'development', ...ports, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
   let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).on('line', (line) => {
-      output += `${line}\n`;
-      const [address] = /(?<=Example {2,})http\S+(?=,)/.exec(line) ?? [];
-      if (address) resolve(address);
-    });
-    void ended.then(() => reject(new Error(`The example did not start:\n${output}`)));
+  let url: string | undefined;
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`The example did not start:\n${output}`);
+    [url] = /(?<=Example {2,})http\S+(?=,)/.exec(output) ?? [];
+    return url !== undefined;
   });
   return {
-    url,
+    url: String(url),
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -56,16 +53,20 @@ export async function startExample(env: Record<string, string>, ...args: string[
   };
 }
 
+/** A browser, for tests that are skipped where there is none. */
+export const launch = () => chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
+export const describeInBrowser = executablePath === undefined ? describe.skip : describe;
+
 /** What axe-core finds wrong with a page, one line for each rule. */
 export async function violations(page: Page): Promise<string[]> {
   await page.addScriptTag({ path: AXE });
   return await page.evaluate(async () => {
-    interface Found {
-      id: string;
-      nodes: { html: string }[];
-    }
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Found[] }> } };
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<Record<'violations', Found[]>> } };
     const found = await axe.run();
     return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   });
+}
+interface Found {
+  id: string;
+  nodes: { html: string }[];
 }

@@ -1,19 +1,18 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { executablePath } from '../kit/chromium.ts';
+import type { Browser, Page } from 'playwright-core';
 import { until } from '../kit/until.ts';
-import { buildExample, SHOTS, violations } from './example.ts';
+import { buildExample, describeInBrowser, launch, SHOTS, violations } from './example.ts';
 
 /* What examples/web shows in each state, with the package's responses in the place of a gateway. */
 
 const DIST = fileURLToPath(new URL('../../examples/web/dist/', import.meta.url));
 const MANIFEST = new URL('../../examples/web/src/generated/persisted-query-manifest.json', import.meta.url);
 const URL_OF_PAGE = 'http://localhost/';
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 jest.setTimeout(90_000);
 
 /** What must be seen in a state. */
@@ -34,7 +33,7 @@ const SEEN: Record<State, (string | RegExp)[]> = {
 };
 const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-event-then-down', 'demo-player']);
 
-(executablePath === undefined ? describe.skip : describe)('the web example in each state', () => {
+describeInBrowser('the web example in each state', () => {
   let browser: Browser;
   let page: Page;
   let texts: Map<string, string>;
@@ -42,7 +41,7 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     buildExample();
     const { operations } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
     texts = new Map(operations.map(({ id, body }: { id: string; body: string }) => [id, body]));
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
+    browser = await launch();
   });
   afterAll(() => browser?.close());
   beforeEach(async () => {
@@ -57,18 +56,15 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     await page.clock.install();
     await page.route('**/*', async (route) => {
       const { pathname } = new URL(route.request().url());
-      if (pathname === '/session') {
-        return route.fulfill({ json: { token: 'token', graphql: `${URL_OF_PAGE}graphql` } });
-      }
+      if (pathname === '/session') return route.fulfill({ json: { token: 'token', graphql: `${URL_OF_PAGE}graphql` } });
       if (pathname === '/graphql') {
         await first;
         const { documentId, variables } = route.request().postDataJSON();
         const { status, headers, body } = respond(state, texts.get(documentId) ?? '', variables);
         return route.fulfill({ status, headers, body: JSON.stringify(body) });
       }
-      const file = join(DIST, pathname === '/' ? 'index.html' : pathname);
-      if (!existsSync(file)) return route.fulfill({ status: 404 });
-      return route.fulfill({ body: readFileSync(file), contentType: TYPES[extname(file)] ?? 'text/plain' });
+      const path = join(DIST, pathname === '/' ? 'index.html' : pathname);
+      return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
     });
     await page.goto(URL_OF_PAGE);
   }
@@ -85,12 +81,13 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
 
   /** How many pixels of the page are beyond its right edge. */
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const checkIn = () => page.getByRole('button', { name: 'Check in today' }).click();
 
   test.each(STATES)('%s', async (state) => {
     await open(state);
     if (WITH_CHECK_IN.has(state)) {
       await see('Check in today');
-      await page.getByRole('button', { name: 'Check in today' }).click();
+      await checkIn();
     }
     for (const text of SEEN[state]) await see(text);
     expect(await page.locator('button.primary').count()).toBe(1);
@@ -106,35 +103,27 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
   });
 
   test('the skeleton can be seen, before the program has arrived and until there is a response', async () => {
-    let release = () => {};
-    const first = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await open('demo-player', first);
+    const begin = new EventEmitter();
+    await open('demo-player', once(begin, 'first'));
     await page.getByText('Your rewards are loading.').waitFor({ state: 'attached' });
     for (const box of await page.locator('.placeholder').all()) {
       expect((await box.boundingBox())?.height).toBeGreaterThan(40);
     }
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(SHOTS, 'loading-390-light.png') });
-    await page.setViewportSize({ width: 1280, height: 844 });
-    await page.screenshot({ path: join(SHOTS, 'loading-1280-light.png') });
     expect(readFileSync(join(DIST, 'index.html'), 'utf8')).toContain('class="placeholder tall"');
-    release();
+    begin.emit('first');
     await see('Demo Player');
   });
 
   test('the focus stays on the button while friends are loaded, up to the last page', async () => {
     await open('demo-player');
     await see('Friend 1');
+    const friends = page.locator('.friends li');
     const more = page.locator('.friends + div button');
     await more.focus();
     for (const count of [40, 60]) {
       await page.keyboard.press('Enter');
-      await page
-        .locator('.friends li')
-        .nth(count - 1)
-        .waitFor();
+      await friends.nth(count - 1).waitFor();
       expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
     }
     expect(await more.textContent()).toBe('These are all');
@@ -151,11 +140,11 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
       const trackEvents = { __typename: 'TrackEventsPayload', eventNames: [], userErrors };
       return route.fulfill({ json: { data: { trackEvents } } });
     });
-    await page.getByRole('button', { name: 'Check in today' }).click();
+    await checkIn();
     await see(/^The check-in was not accepted, and nothing was counted/);
     expect(count).toBe(1);
     await page.unroute('**/graphql');
-    await page.getByRole('button', { name: 'Check in today' }).click();
+    await checkIn();
     await see('✓ Checked in today');
     await page.reload();
     await see('✓ Checked in today');

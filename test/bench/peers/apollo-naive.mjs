@@ -2,7 +2,7 @@
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { PREFIX } from '../rest-paths.mjs';
+import { PREFIX } from '../rest-data.mjs';
 import { keys, port, renamed, typeDefs } from './schema.mjs';
 
 class RewardsAPI extends RESTDataSource {

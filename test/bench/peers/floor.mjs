@@ -1,6 +1,6 @@
 /* The floor: Node's own HTTP server makes the same REST calls and joins the bodies. No GraphQL, no JSON but the request's. */
 import { createServer } from 'node:http';
-import { paths } from '../rest-paths.mjs';
+import { paths } from '../rest-data.mjs';
 import { getText, port } from './schema.mjs';
 
 const { player, coupons, referrals } = paths;

@@ -1,7 +1,7 @@
 /* What the peers serve: the part of the schema that the workloads use, and how they read the REST service. */
 import DataLoader from 'dataloader';
 import { Pool } from 'undici';
-import { paths } from '../rest-paths.mjs';
+import { paths } from '../rest-data.mjs';
 
 export const typeDefs = `
   type Query { player(playerUniqueId: ID!): Player }

@@ -29,9 +29,7 @@ export const FriendsScrolling = graphql(`
     player(playerUniqueId: $playerUniqueId) {
       id
       referredFriendsConnection(first: 20, after: $after) {
-        totalCount
-        pageInfo { hasNextPage endCursor }
-        edges { node { id displayName status } }
+        totalCount pageInfo { hasNextPage endCursor } edges { node { id displayName status } }
       }
     }
   }
@@ -44,9 +42,7 @@ export const ScreenWithFriends = graphql(`
       id
       coupons { id code }
       referredFriendsConnection(first: 20) {
-        totalCount
-        pageInfo { hasNextPage endCursor }
-        nodes { id displayName status }
+        totalCount pageInfo { hasNextPage endCursor } nodes { id displayName status }
       }
     }
   }
@@ -57,11 +53,7 @@ export const FriendsPage = graphql(`
   query FriendsPage($playerUniqueId: ID!, $page: Int!) {
     player(playerUniqueId: $playerUniqueId) {
       id
-      referredFriends(page: $page, limit: 20) {
-        total
-        hasNextPage
-        nodes { id displayName status }
-      }
+      referredFriends(page: $page, limit: 20) { total hasNextPage nodes { id displayName status } }
     }
   }
 `);
@@ -69,24 +61,14 @@ export const FriendsPage = graphql(`
 /** The link in two languages. A cache that stores a player by its id keeps both, because they are two fields. */
 export const Links = graphql(`
   query Links($playerUniqueId: ID!, $lang: LanguageCode!) {
-    player(playerUniqueId: $playerUniqueId) {
-      id
-      referralLink(lang: $lang)
-    }
+    player(playerUniqueId: $playerUniqueId) { id referralLink(lang: $lang) }
   }
 `);
 
 export const Rename = graphql(`
-  mutation Rename($input: UpsertPlayerInput!) {
-    upsertPlayer(input: $input) { userErrors { code } }
-  }
+  mutation Rename($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code } } }
 `);
 
 export const Coupons = graphql(`
-  query Coupons($playerUniqueId: ID!) {
-    player(playerUniqueId: $playerUniqueId) {
-      id
-      coupons { id code }
-    }
-  }
+  query Coupons($playerUniqueId: ID!) { player(playerUniqueId: $playerUniqueId) { id coupons { id code } } }
 `);

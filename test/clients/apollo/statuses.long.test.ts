@@ -1,5 +1,5 @@
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { defaultOptions } from '@referral-gateway/client/apollo';
 import { Client, fetchExchange } from '@urql/core';
 import { post } from '../../kit/gateway.ts';
@@ -36,12 +36,15 @@ const askUrql: Ask = async (query, { headers, fetch }) => {
   return error ? error.graphQLErrors[0]?.extensions['code'] : data;
 };
 
-describe.each([
+test.each([
   ['apollo', askApollo],
   ['urql', askUrql],
-])('%s reads the code of the error, in the media type it prefers,', (name, ask) => {
-  const tokenOf = (sub: string) => gateway.token('--sub', `${name}-${sub}`, '--recipe', 'phone-app');
-  const asks = async (query: string, token: string | undefined) => {
+])('%s reads the code of the error at each status, in the media type it prefers', async (name, ask) => {
+  const callerOf = async (sub: string) => ({
+    authorization: `Bearer ${await gateway.token('--sub', `${name}-${sub}`, '--recipe', 'phone-app')}`,
+  });
+  /** The type that is asked for, the status, the type that comes, and what the client makes of it. */
+  const asks = async (query: string, headers: Record<string, string>) => {
     const seen: unknown[] = [];
     const recorded: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -49,32 +52,21 @@ describe.each([
       seen.push(accept?.split(/[,;]/)[0], response.status, response.headers.get('content-type')?.split(';')[0]);
       return response;
     };
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const result = await ask(query, { headers, fetch: recorded });
     return [...seen, result];
   };
+  const [usual, often, busy] = [await callerOf('usual'), await callerOf('often'), await callerOf('busy')];
+  expect(await asks('{ __typename }', usual)).toEqual([TYPE, 200, TYPE, { __typename: 'Query' }]);
+  expect(await asks('{ unknown }', usual)).toEqual([TYPE, 400, TYPE, 'GRAPHQL_VALIDATION_FAILED']);
+  expect(await asks(ME, {})).toEqual([TYPE, 401, TYPE, 'UNAUTHENTICATED']);
 
-  test('of 200, 400 and 401', async () => {
-    const token = await tokenOf('usual');
-    expect(await asks('{ __typename }', token)).toEqual([TYPE, 200, TYPE, { __typename: 'Query' }]);
-    expect(await asks('{ unknown }', token)).toEqual([TYPE, 400, TYPE, 'GRAPHQL_VALIDATION_FAILED']);
-    expect(await asks(ME, undefined)).toEqual([TYPE, 401, TYPE, 'UNAUTHENTICATED']);
-  });
+  for (let sent = 0; sent < BURST; sent += 1) await post(gateway.url, { query: ME }, often);
+  expect(await asks(ME, often)).toEqual([TYPE, 429, TYPE, 'RATE_LIMITED']);
 
-  test('of 429', async () => {
-    const token = await tokenOf('often');
-    const authorization = `Bearer ${token}`;
-    for (let sent = 0; sent < BURST; sent += 1) await post(gateway.url, { query: ME }, { authorization });
-    expect(await asks(ME, token)).toEqual([TYPE, 429, TYPE, 'RATE_LIMITED']);
-  });
-
-  test('of 503', async () => {
-    const token = await tokenOf('busy');
-    const held = gateway.upstream.hold('GET /coupon');
-    const first = post(gateway.url, { query: '{ me { coupons { code } } }' }, { authorization: `Bearer ${token}` });
-    await held.arrived;
-    expect(await asks(ME, token)).toEqual([TYPE, 503, TYPE, 'OVERLOADED']);
-    held.release();
-    await first;
-  });
+  const held = gateway.upstream.hold('GET /coupon');
+  const first = post(gateway.url, { query: '{ me { coupons { code } } }' }, busy);
+  await held.arrived;
+  expect(await asks(ME, busy)).toEqual([TYPE, 503, TYPE, 'OVERLOADED']);
+  held.release();
+  await first;
 });

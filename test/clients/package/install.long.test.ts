@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -21,32 +21,29 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = `${ROOT}packages/client`;
 jest.setTimeout(300_000);
 
+const STRICT =
+  'strict erasableSyntaxOnly exactOptionalPropertyTypes isolatedModules noFallthroughCasesInSwitch noImplicitOverride ' +
+  'noImplicitReturns noPropertyAccessFromIndexSignature noUncheckedIndexedAccess noUncheckedSideEffectImports ' +
+  'noUnusedLocals noUnusedParameters verbatimModuleSyntax';
 const STRICTEST = {
-  target: 'es2022',
-  module: 'esnext',
-  moduleResolution: 'bundler',
-  lib: ['es2023', 'dom', 'dom.iterable'],
-  jsx: 'react-jsx',
-  types: ['vite/client'],
-  noEmit: true,
-  strict: true,
-  allowUnreachableCode: false,
-  allowUnusedLabels: false,
-  erasableSyntaxOnly: true,
-  exactOptionalPropertyTypes: true,
-  isolatedModules: true,
-  noFallthroughCasesInSwitch: true,
-  noImplicitOverride: true,
-  noImplicitReturns: true,
-  noPropertyAccessFromIndexSignature: true,
-  noUncheckedIndexedAccess: true,
-  noUncheckedSideEffectImports: true,
-  noUnusedLocals: true,
-  noUnusedParameters: true,
-  verbatimModuleSyntax: true,
+  ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['vite/client'] },
+  ...{ lib: ['es2023', 'dom', 'dom.iterable'], noEmit: true, allowUnreachableCode: false, allowUnusedLabels: false },
+  ...Object.fromEntries(STRICT.split(' ').map((name) => [name, true])),
   // Types of other packages are their own business; the package's are checked as a file of the project below.
   skipLibCheck: true,
 };
+const DEPENDENCIES = [
+  ...['@referral-gateway/client', '@apollo/client', 'graphql', 'rxjs', 'react', 'react-dom', '@types/react'],
+  ...[
+    '@types/react-dom',
+    '@urql/core',
+    '@urql/exchange-graphcache',
+    'urql',
+    '@vitejs/plugin-react',
+    'typescript',
+    'vite',
+  ],
+];
 
 const MAIN = `
 import { createRoot } from 'react-dom/client';
@@ -87,84 +84,66 @@ const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 let project: string;
 let files: string[];
+/** Runs a program of the project; rejects with what it printed. */
+const runThere = (name: string, ...args: string[]) =>
+  run(join(project, 'node_modules/.bin', name), args, { cwd: project }).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'client-'));
   // The package is built already: another build would take it away from the tests beside this one.
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', project], {
-    cwd: PACKAGE,
-  });
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', project];
+  const { stdout } = await run('npm', pack, { cwd: PACKAGE });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   files = packed.files.map(({ path }: { path: string }) => path);
-  await write(project, `file:${packed.filename}`);
+  await writeProject(`file:${packed.filename}`);
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: project });
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 /** Writes an empty project with the code of the README. */
-async function write(folder: string, packed: string): Promise<void> {
-  const { dependencies, devDependencies } = readJson(`${ROOT}examples/web/package.json`);
-  const clients = readJson(`${ROOT}test/clients/package.json`).dependencies;
-  const pick = (from: Record<string, string>, names: string[]) =>
-    Object.fromEntries(names.map((name) => [name, from[name] ?? 'missing']));
-  const manifest = {
-    private: true,
-    type: 'module',
-    dependencies: {
-      '@referral-gateway/client': packed,
-      ...pick(dependencies, ['@apollo/client', 'graphql', 'react', 'react-dom', 'rxjs']),
-      ...pick(clients, ['@urql/core', '@urql/exchange-graphcache', 'urql']),
-    },
-    devDependencies: pick(devDependencies, [
-      '@types/react',
-      '@types/react-dom',
-      '@vitejs/plugin-react',
-      'typescript',
-      'vite',
-    ]),
+async function writeProject(packed: string): Promise<void> {
+  const ofExample = readJson(`${ROOT}examples/web/package.json`);
+  const versions = {
+    ...readJson(`${ROOT}test/clients/package.json`).dependencies,
+    ...ofExample.devDependencies,
+    ...ofExample.dependencies,
+    '@referral-gateway/client': packed,
   };
+  const dependencies = Object.fromEntries(DEPENDENCIES.map((name) => [name, versions[name] ?? 'missing']));
   const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8');
   const blocks = [...readme.matchAll(/^```tsx?\n\/\/ (?<file>\S+)\n(?<code>.*?)^```$/gms)];
-  const project: Record<string, string> = {
+  expect(blocks.length).toBeGreaterThanOrEqual(4);
+  const texts: Record<string, string> = {
     ...Object.fromEntries(blocks.map(({ groups }) => [groups?.['file'] ?? '', groups?.['code'] ?? ''])),
-    'package.json': JSON.stringify(manifest),
+    'package.json': JSON.stringify({ private: true, type: 'module', dependencies }),
     'tsconfig.json': JSON.stringify({ compilerOptions: STRICTEST, include: ['src'] }),
     'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
     'vite.config.js': "import react from '@vitejs/plugin-react';\nexport default { plugins: [react()] };\n",
     'src/main.tsx': MAIN,
     'src/types.ts': TYPE_TESTS,
   };
-  expect(blocks.length).toBeGreaterThanOrEqual(4);
-  for (const [file, text] of Object.entries(project)) {
-    await mkdir(dirname(join(folder, file)), { recursive: true });
-    await writeFile(join(folder, file), text);
-  }
+  await mkdir(join(project, 'src'));
+  for (const [file, text] of Object.entries(texts)) await writeFile(join(project, file), text);
 }
 
 test('nothing of the gateway is in the package', () => {
-  expect(
-    files.filter(
-      (file) => !/^(dist\/(generated\/)?[\w-]+\.(js|d\.ts|graphql)|README\.md|LICENSE|package\.json)$/.test(file),
-    ),
-  ).toEqual([]);
+  const own = /^(dist\/(generated\/)?[\w-]+\.(js|d\.ts|graphql)|README\.md|LICENSE|package\.json)$/;
+  expect(files.filter((file) => !own.test(file))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(['dist/schema.graphql', 'dist/index.d.ts', 'dist/testing.js']));
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('dependencies');
 });
 
 describe('in an empty project', () => {
   test('the code of the README compiles with the strictest settings, and so do the types of the package', async () => {
-    const compile = (...args: string[]) =>
-      run(join(project, 'node_modules/.bin/tsc'), args, { cwd: project }).catch(({ stdout }) => {
-        throw new Error(stdout);
-      });
-    await compile('-p', '.');
-    const { stdout } = await run(join(project, 'node_modules/.bin/tsc'), ['-p', '.', '--skipLibCheck', 'false'], {
-      cwd: project,
-    }).catch((error) => error);
-    expect(String(stdout).match(/^.*@referral-gateway.*$/gm)).toBeNull();
+    await runThere('tsc', '-p', '.');
+    const all = await runThere('tsc', '-p', '.', '--skipLibCheck', 'false').catch(String);
+    expect(JSON.stringify(all)).not.toContain('@referral-gateway');
   });
 
   (executablePath ? test : test.skip)('it runs in Chromium', async () => {
-    await run(join(project, 'node_modules/.bin/vite'), ['build'], { cwd: project });
+    await runThere('vite', 'build');
     const demo = await startDemo();
     const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
     const page = await browser.newPage();
@@ -179,32 +158,30 @@ describe('in an empty project', () => {
         const operation = route.request().postDataJSON();
         if (isDown) {
           const { body, ...response } = respond('demo-no-friends', operation.query, operation.variables);
-          return route.fulfill({ status: response.status, headers: response.headers, body: JSON.stringify(body) });
+          return route.fulfill({ ...response, body: JSON.stringify(body) });
         }
-        const body = JSON.stringify(operation);
         const headers = { 'content-type': 'application/json' };
-        const response = await fetch(`${demo.url}/graphql`, { method: 'POST', headers, body });
+        const response = await fetch(demo.uri, { method: 'POST', headers, body: JSON.stringify(operation) });
         return route.fulfill({ status: response.status, json: await response.json() });
       }
-      const file = join(project, 'dist', pathname === '/' ? 'index.html' : pathname);
-      const contentType = { '.html': 'text/html', '.js': 'text/javascript' }[extname(file)] ?? 'text/plain';
-      if (!existsSync(file)) return route.fulfill({ status: 404 });
-      return route.fulfill({ body: readFileSync(file), contentType });
+      const path = join(project, 'dist', pathname === '/' ? 'index.html' : pathname);
+      return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
     });
     await page.goto('http://localhost/');
     for (const text of [/^Demo Player: coupons \d+/, /^Apollo: \d+ coupons/, /^urql: \d+ coupons/]) {
       await page.getByText(text).waitFor();
     }
     for (const name of ['Apollo', 'urql']) {
+      const more = page.getByRole('button', { name: `More of ${name}` });
       await page.getByText(`${name}: 10 friends`).waitFor();
-      await page.getByRole('button', { name: `More of ${name}` }).click();
+      await more.click();
       await page.getByText(`${name}: 20 friends`).waitFor();
       isDown = true;
-      await page.getByRole('button', { name: `More of ${name}` }).click();
+      await more.click();
       await page.getByText('More friends cannot be loaded now.').waitFor();
       expect(await page.getByText(`${name}: 20 friends`).count()).toBe(1);
       isDown = false;
-      if (name === 'Apollo') await page.getByRole('button', { name: `More of ${name}` }).click();
+      if (name === 'Apollo') await more.click();
       await page.getByText(`${name}: 30 friends`).waitFor();
     }
     expect(complaints).toEqual([]);

@@ -31,27 +31,17 @@ export const Friends = graphql(`
 
 export const Track = graphql(`
   mutation Track($input: TrackEventsInput!) {
-    trackEvents(input: $input) {
-      eventNames
-      userErrors { code field message }
-      player { id coupons { id code } }
-    }
+    trackEvents(input: $input) { eventNames userErrors { code field message } player { id coupons { id code } } }
   }
 `);
 
 export const Rename = graphql(`
-  mutation Rename($input: UpsertPlayerInput!) {
-    upsertPlayer(input: $input) { userErrors { code } }
-  }
+  mutation Rename($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code } } }
 `);
 
 export const Coupons = graphql(`
   query Screen($playerUniqueId: ID!) {
-    player(playerUniqueId: $playerUniqueId) {
-      id
-      attributes { displayName }
-      coupons { id code }
-    }
+    player(playerUniqueId: $playerUniqueId) { id attributes { displayName } coupons { id code } }
   }
 `);
 

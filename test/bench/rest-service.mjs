@@ -1,33 +1,27 @@
 /*
- * The REST service of the soak: every read is answered, every write is entered in a ledger, and it fails in the way it is
- * told to. Half of the writes that fail have been carried out all the same, as with a real service.
+ * The REST service of the soak and of the siege: every read is answered from memory, every write is entered in a ledger, and
+ * it fails in the way it is told to. Half of the writes that fail have been carried out all the same, as with a real service.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { attributes, coupons, PREFIX, referrals } from './rest-data.mjs';
 
-const PLAYER = {
-  playerAttributes: { displayName: 'Ada', email: 'ada@example.com', tags: 'vip', totalSpent: 12.5 },
-  referralLink: 'https://refer.example/r/1',
-};
-const COUPONS = Array.from({ length: 5 }, (_, index) => ({
-  code: `C-${index}`,
-  isUsed: false,
-  value: 10,
-  currency: 'USD',
-  couponType: 'fixed_discount',
-}));
-const FRIENDS = Array.from({ length: 10 }, (_, index) => ({
-  playerUniqueId: `f${index}`,
-  displayName: `Friend ${index}`,
-  joinDate: '2025-03-04T05:06:07.008Z',
-  status: 'pending',
-}));
-const REFERRALS = { referredFriends: FRIENDS, count: 10, total: 40, totalPending: 40, totalActive: 0 };
+/** Of the player `long-texts`: longer than the gateway accepts, as an older store may hold them. */
+const LONG = Object.fromEntries(
+  ['displayName', 'firstName', 'lastName', 'email', 'mobile', 'city', 'country'].map((name) => [
+    name,
+    'x'.repeat(2_000),
+  ]),
+);
+/** Of the players of the siege: one cannot be read as it should be. */
+const [first, ...COUPONS] = coupons(6);
+const ODD_COUPONS = [{ ...first, code: null, couponType: 'unheard_of', endAt: 'no date' }, ...COUPONS];
+const FRIENDS = 4_000;
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** What it does to a request; `apply` answers as a healthy service would. */
 const MODES = {
   healthy: (_request, apply) => apply(),
-  slow: (_request, apply) => setTimeout(apply, 50),
   errors: (request, apply) => (Math.random() < 0.05 ? fail(request, 500) : apply()),
   hang: (request) => request.maybeCarryOut(),
   reset(request) {
@@ -40,7 +34,7 @@ const MODES = {
   },
   dripping(request) {
     request.maybeCarryOut();
-    request.response.writeHead(200, { 'content-type': 'application/json' });
+    request.response.writeHead(200, JSON_TYPE);
     const drip = setInterval(() => request.response.write(' '), 20);
     request.response.on('close', () => clearInterval(drip));
   },
@@ -48,13 +42,14 @@ const MODES = {
 
 function fail(request, status) {
   request.maybeCarryOut();
-  request.response.writeHead(status, { 'content-type': 'application/json' }).end('{"code":1,"message":"No"}');
+  request.response.writeHead(status, JSON_TYPE).end('{"code":1,"message":"No"}');
 }
 
 /** Starts it on a free port. `ledger` tells how often each write was carried out, by the name the write was given. */
-export async function startSoakUpstream() {
+export async function startRestService() {
   const ledger = new Map();
   let mode = 'healthy';
+  let delay = 0;
   let requests = 0;
   let pauseUntil = 0;
   const askFor = (seconds) => {
@@ -62,7 +57,7 @@ export async function startSoakUpstream() {
     return String(seconds);
   };
 
-  const server = createServer({ keepAliveTimeout: 60_000 }, async (incoming, response) => {
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, response) => {
     requests += 1;
     const chunks = [];
     try {
@@ -73,10 +68,11 @@ export async function startSoakUpstream() {
     const { answer, written } = understand(incoming, Buffer.concat(chunks));
     const carryOut = () => written && ledger.set(written, (ledger.get(written) ?? 0) + 1);
     const request = { response, askFor, maybeCarryOut: () => Math.random() < 0.5 && carryOut() };
-    MODES[mode](request, () => {
+    const apply = () => {
       carryOut();
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
+      response.writeHead(200, JSON_TYPE).end(JSON.stringify(answer));
+    };
+    MODES[mode](request, delay > 0 ? () => setTimeout(apply, delay) : apply);
   });
   const listen = async (port) => void (await once(server.listen(port, '127.0.0.1'), 'listening'));
   await listen(0);
@@ -95,10 +91,14 @@ export async function startSoakUpstream() {
     requests: () => requests,
     /** Until when it asked to be left alone, on the clock of `performance.now()`. */
     pauseUntil: () => pauseUntil,
-    /** From now on it behaves like this; `refused` closes the port, `restart` does so for the moment of a restart. */
-    async become(next) {
+    /**
+     * From now on it behaves like this, and takes `delayMs` for a healthy answer; `refused` closes the port, `restart` does so
+     * for the moment of a restart.
+     */
+    async become(next, delayMs = 0) {
       const isDown = !server.listening;
       mode = next in MODES ? next : 'healthy';
+      delay = delayMs;
       if (next === 'refused' || next === 'restart') await stop();
       else if (isDown) await listen(port);
     },
@@ -108,19 +108,22 @@ export async function startSoakUpstream() {
 
 /** What a healthy service answers, and the name of what it has carried out then. */
 function understand({ method, url = '' }, bytes) {
-  const path = url.replace('/api/v3.0/integrations/', '').replace(/\?.*/, '');
-  const [noun, id] = path.split('/');
+  const { pathname, searchParams } = new URL(url, 'http://service');
+  const [noun, id] = pathname.slice(PREFIX.length + 1).split('/');
+  const playerUniqueId = decodeURIComponent(id ?? '');
+  const referralLink = `https://refer.example/r/${id}`;
   if (method === 'DELETE') return { answer: {}, written: `delete ${id}` };
   if (method === 'POST') {
     const body = JSON.parse(bytes.toString());
     if (noun === 'event') return { answer: {}, written: `event ${Object.keys(body.events)[0]}` };
-    const { playerUniqueId } = body;
-    return {
-      answer: { playerUniqueId, serviceId: `s-${playerUniqueId}`, referralLink: PLAYER.referralLink },
-      written: `upsert ${playerUniqueId}`,
-    };
+    const answer = { playerUniqueId: body.playerUniqueId, serviceId: `s-${body.playerUniqueId}`, referralLink };
+    return { answer, written: `upsert ${body.playerUniqueId}` };
   }
-  if (noun === 'transactions') return { answer: { coupons: COUPONS } };
-  if (noun === 'players') return { answer: REFERRALS };
-  return { answer: { playerUniqueId: decodeURIComponent(id), ...PLAYER } };
+  if (noun === 'transactions') return { answer: { coupons: /^player-/.test(id) ? ODD_COUPONS : COUPONS } };
+  if (noun === 'players') {
+    const [page, limit] = ['page', 'limit'].map((name) => Number(searchParams.get(name)));
+    return { answer: referrals(Math.max(0, Math.min(limit, FRIENDS - (page - 1) * limit)), FRIENDS) };
+  }
+  const playerAttributes = playerUniqueId === 'long-texts' ? { ...attributes, ...LONG } : attributes;
+  return { answer: { playerUniqueId, playerAttributes, referralLink } };
 }
