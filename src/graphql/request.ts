@@ -60,12 +60,10 @@ function fromSearch(search: string): Json {
 /** Leaves everything else as it was sent, so that Apollo Server refuses what it refuses beside a text. */
 function replaceId(http: HTTPGraphQLRequest, query: string): void {
   if (http.method === 'POST') {
-    const { extensions, ...body } = fromBody(http.body);
-    http.body = {
-      ...body,
-      query,
-      extensions: isJson(extensions) ? { ...extensions, persistedQuery: undefined } : extensions,
-    };
+    const body = fromBody(http.body);
+    const { extensions } = body;
+    const others = isJson(extensions) && { extensions: { ...extensions, persistedQuery: undefined } };
+    http.body = { ...body, query, ...others };
     return;
   }
   const parameters = new URLSearchParams(http.search);
