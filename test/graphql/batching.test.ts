@@ -63,6 +63,16 @@ test.each(
   expect([errors, upstream.calls().sort()]).toEqual([[], paths.sort()]);
 });
 
+test('totals alone count as calls of the operation', async () => {
+  const few = await startBoth({ MAX_UPSTREAM_CALLS: '2' });
+  const { errors } = await few.gateway.query(
+    '{ player(playerUniqueId: "p1") { referredFriends(limit: 2) { nodes { player { referredFriends { total } } } } } }',
+  );
+  expect(errors.map(({ extensions }) => extensions['code'])).toEqual(Array(2).fill('OPERATION_TOO_COMPLEX'));
+  expect(few.upstream.calls()).toHaveLength(1);
+  await few.close();
+});
+
 test('the player, its coupons and its friends are asked for before any of them has answered', async () => {
   const held = [upstream.hold('GET /player'), upstream.hold('GET /coupon'), upstream.hold('GET /referrals')];
   const answer = player('id referralLink coupons { code } referredFriends { nodes { status } }');

@@ -106,9 +106,12 @@ describe('a cursor', () => {
   }
   const without = (gone: string[], count = 60) => named(1, count).filter((id) => !gone.includes(id));
 
-  test('reads one page of less than twice as many rows', async () => {
-    expect(await walk(cursor(24, 'f25'), 20)).toEqual(named(26, 45));
-    expect(both.upstream.calls()).toEqual(['GET /integrations/players/p1/referrals?page=2&limit=23']);
+  test.each([
+    ['one page of less than twice as many rows', 25, 20, ['page=2&limit=23']],
+    ['two adjacent pages', 12, 1, ['page=6&limit=2', 'page=7&limit=2']],
+  ])('reads %s', async (_what, friend, first, pages) => {
+    expect(await walk(cursor(friend - 1, `f${friend}`), first)).toEqual(named(friend + 1, friend + first));
+    expect(both.upstream.calls()).toEqual(pages.map((page) => `GET /integrations/players/p1/referrals?${page}`));
   });
 
   test.each([1, 7, 50, 100])('of a page of %d is one call for the next page', async (first) => {
