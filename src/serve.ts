@@ -33,13 +33,17 @@ export interface ServeOptions extends AppOptions {
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
-  const { production, slowOperationMs, host, port } = config;
+  const { production, limits, slowOperationMs, host, port } = config;
+  const redis = options.shared?.redis;
   const slots = createSlots(config.maxConcurrentOperations);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing(baseUrl);
   const nameOf = createPseudonyms(config.rest.apiKey);
-  const { schema, apollo, rates, ...engine } = await createEngine(config, log, rest, metrics, options);
+  const engine = await createEngine(config, log, metrics, options);
+  const { schema, rules, rates, apollo } = engine;
+  const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
+  const context = { rest, rules, rates, idempotency, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch };
   const authentication = createAuthentication(config.auth, {
     limit: rates,
     warn: (message) => log.warn(message),
@@ -50,7 +54,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, { metrics, log, tracing, nameOf, slowOperationMs }, options);
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { ...engine, apollo, config, authentication, slots, rates, sendPage });
+  routeGraphQL(app, { ...engine, config, authentication, slots, context, sendPage });
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
   loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
@@ -78,33 +82,22 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 }
 
 /** What finds, measures and executes operations. */
-async function createEngine(
-  config: Config,
-  log: FastifyBaseLogger,
-  rest: RestClient,
-  metrics: Metrics,
-  { shared, compileAfter = 50 }: ServeOptions,
-) {
+async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Metrics, options: ServeOptions) {
   const { production, limits, federation } = config;
-  const { tokens: maxTokens, upstreamCalls: maxUpstreamCalls } = limits;
-  const redis = shared?.redis;
-  const rates = new RateLimits(config.rates, redis);
+  const { shared, compileAfter = 50 } = options;
+  const maxTokens = limits.tokens;
+  const rates = new RateLimits(config.rates, shared?.redis);
   const { schema, rules } = (federation ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
   const limiter = new OperationLimiter(schema, limits);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(redis);
-  const [manifest, check] = [
-    { ...config.persistedOperations, production },
-    { schema, maxTokens },
-  ];
-  const persisted = createPersistedOperations(manifest, check, persistedQueries, log, metrics);
+  const persistedQueries = createPersistedQueryStore(shared?.redis);
+  const manifest = { ...config.persistedOperations, production };
+  const persisted = createPersistedOperations(manifest, { schema, maxTokens }, persistedQueries, log, metrics);
   const report = reportTo(log);
   const engine = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log };
   const apollo = await startApollo(engine);
   void operations.compileListed(persisted.listed());
-  const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
-  const context = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
-  return { schema, apollo, rates, operations, persisted, context };
+  return { schema, rules, rates, operations, persisted, apollo };
 }

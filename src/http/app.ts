@@ -20,6 +20,9 @@ const MAX_HEADERS = 200;
 /** Smaller responses fit in one or two packets. */
 const COMPRESS_FROM_BYTES = 2_048;
 
+/** A response must not be cached, and browsers must not guess its type. */
+const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
 export interface AppOptions {
   /** Aborts when the process drains; responses then close their connections. */
   draining?: AbortSignal | undefined;
@@ -28,9 +31,8 @@ export interface AppOptions {
 }
 
 /**
- * The application without routes, with the hooks that every request passes: record, request id, headers, CORS.
- * graphql-route.ts has the next ones. Slow senders, connection counts and tiny chunks are the work of the ingress; Node's own
- * timeouts bound what a direct client can hold.
+ * The application without routes, with the hooks that every request passes: record, request id, headers, CORS. Slow senders
+ * and connection counts are the work of the ingress; Node's timeouts bound what a direct client can hold.
  */
 export async function createApp(config: Config, observation: Observation, options: AppOptions) {
   const app = fastify({
@@ -81,12 +83,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   app.addHook('onRequest', (request, reply, done) => {
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
     if (isOperation) request.record = createOperationRecord(request.headers, observation.tracing?.begin);
-    // A response must not be cached, and browsers must not guess its type.
-    void reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
+    void reply.headers(ALWAYS).header('x-request-id', request.id);
     checkHead(request.raw, open);
     done();
   });
@@ -109,8 +106,9 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   });
   app.addHook('preClose', (done) => {
     // Node would wait for connections on which the client has sent nothing. First read what has arrived.
-    const closeUnused = () => [...sockets].filter(({ bytesRead }) => bytesRead === 0).map((socket) => socket.destroy());
-    setImmediate(closeUnused);
+    setImmediate(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    });
     done();
   });
 }

@@ -81,15 +81,15 @@ function releaseAtEnd(slot: Slot, { raw: { socket } }: FastifyRequest, { raw: re
 type Admitted = NonNullable<FastifyRequest['admitted']>;
 
 async function execute(route: GraphQLRoute, { caller, slot, cancellation }: Admitted, reply: FastifyReply) {
-  const { id: requestId, method, headers, url, body, record: begun } = reply.request;
-  const record = begun ?? createOperationRecord();
-  const { signal } = cancellation;
+  const { id: requestId, method, headers: all, url, body } = reply.request;
+  const record = reply.request.record ?? createOperationRecord();
   const deadline = performance.now() + route.config.operationTimeoutMs;
-  const read = new HeaderMap();
-  for (const name of READ) if (typeof headers[name] === 'string') read.set(name, headers[name]);
-  const httpGraphQLRequest = { method, headers: read, search: searchOf(url), body };
+  const headers = new HeaderMap();
+  for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
+  const httpGraphQLRequest = { method, headers, search: searchOf(url), body };
   await prepare(route, httpGraphQLRequest, caller);
-  const context = async () => createContext(route.context, { requestId, caller, record, signal, deadline });
+  const operation = { requestId, caller, record, signal: cancellation.signal, deadline };
+  const context = async () => createContext(route.context, operation);
   const clearTimer = abortAt(cancellation, deadline);
   const sent = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await sent.finally(clearTimer), reply);

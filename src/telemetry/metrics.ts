@@ -44,13 +44,7 @@ export function createMetrics(state: State) {
   const { counter, histogram } = create;
   showState(create, state);
   const operations = counter('gateway_operations_total', 'Operations.', 'operation', 'type', 'outcome');
-  const durations = histogram(
-    'gateway_operation_duration_seconds',
-    'Until the response.',
-    SECONDS,
-    'operation',
-    'type',
-  );
+  const durations = histogram('gateway_operation_duration_seconds', 'Duration.', SECONDS, 'operation', 'type');
   const batches = histogram('gateway_loader_batch_size', 'Keys of one batch.', BATCH_SIZES, 'loader');
   const failures = counter('gateway_authentication_failures_total', 'Requests without an accepted token.', 'reason');
   const persisted = counter('gateway_persisted_queries_total', 'Requests by hash or id.', 'result');
@@ -113,11 +107,10 @@ function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, act
   gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', showBreaker, 'state');
 }
 
-/** How many names that are not listed get their own label, and how many are remembered that do not have one yet. */
+/** How many names that are not listed get their own label, of how many characters; how many are remembered without one. */
 const MAX_LEARNED = 100;
-const MAX_CANDIDATES = 1_000;
-/** Longer names get no label, in characters. */
 const MAX_LENGTH = 64;
+const MAX_CANDIDATES = 1_000;
 /** How many players must have used a name, so that one player cannot use up the labels. */
 const MIN_PLAYERS = 3;
 

@@ -1,7 +1,4 @@
-/*
- * OpenTelemetry, imported only when a collector is named: the packages cost memory and start-up time. The SDK configures the
- * exporter, sampler, resource and limits from the standard `OTEL_*` variables, which the configuration does not read.
- */
+/* Imported only when a collector is named. The SDK itself reads the standard `OTEL_*` variables. */
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as otel from '@opentelemetry/api';
@@ -61,9 +58,8 @@ function headersOf(span: otel.Span): Record<string, string> {
 }
 
 /**
- * A span for each request to the REST service, so for each attempt of a call. undici may create a request when another one
- * frees a connection, in the asynchronous context of that one. So its parent is not the active context, but the span in its
- * own `traceparent`, which is then replaced by the new span.
+ * A span for each attempt of a REST call. undici may create a request when another one frees a connection, in the context of
+ * that one. So its parent is not the active context, but the span in its own `traceparent`, which the new span replaces.
  */
 function traceRestCalls(provider: otel.TracerProvider, restOrigin: string): UndiciInstrumentation {
   let parent = otel.ROOT_CONTEXT;

@@ -198,14 +198,7 @@ describe('what goes upstream', () => {
 
 describe('metrics', () => {
   /** The value of one line of the page. */
-  const valueIn = (page: string, line: string) =>
-    Number(
-      page
-        .split('\n')
-        .find((one) => one.startsWith(`${line} `))
-        ?.split(' ')
-        .pop(),
-    );
+  const valueIn = (page: string, line: string) => Number(page.split(`\n${line} `)[1]?.split('\n')[0]);
   const PLAYERS = 'endpoint="GET /integrations/player/{playerUniqueId}"';
 
   test('operations by name and outcome, their names bounded', async () => {

@@ -9,12 +9,10 @@ import { printSdl } from '../../graphql/schema.ts';
 import { GRAPHQL_PATH } from '../graphql-route.ts';
 import { createScript } from './graphiql.ts';
 
-/** An example operation: a file of `schema/operations/`, and the JSON file of the same name. */
+/** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
-  /** The file's name without its ending. */
   name: string;
   document: string;
-  /** The variables of `document`, as JSON. Undefined when there is no such file: then every variable has a default. */
   variables: string | undefined;
 }
 
@@ -64,7 +62,7 @@ const start = (hint = '') => `<h1>Referral gateway</h1>
 `;
 
 const NOTICE =
-  'This gateway needs a token to show the schema and data. Write it after "Bearer" in the Headers pane of any tab; all tabs then use it. Then press "Re-fetch GraphQL schema" at the bottom left.';
+  'This gateway needs a token. Write it after "Bearer" in the Headers pane of any tab, then press "Re-fetch GraphQL schema".';
 /** The editor runs its language services in blob workers, and adds inline styles. */
 const GRAPHIQL_POLICY =
   "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -74,9 +72,8 @@ const SANDBOX = 'https://embeddable-sandbox.cdn.apollographql.com';
 const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe-inline'; img-src 'none'; frame-src https://sandbox.embed.apollographql.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /**
- * The Apollo Sandbox with the first example, below a link to GraphiQL. Its script is loaded from the internet; operations and
- * responses are exchanged only between the browser and this gateway. It requests the schema once, not every second as by
- * default: reload the page after a change of the schema.
+ * The Apollo Sandbox with the first example. Its script is loaded from the internet; operations and responses are exchanged
+ * only between the browser and this gateway. It requests the schema once, not every second as by default.
  */
 function sandbox([first]: readonly Example[]): string {
   const initialState = { document: first?.document, includeCookies: false, pollForSchemaUpdates: false };
