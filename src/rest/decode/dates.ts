@@ -1,7 +1,5 @@
 /*
- * Dates by one rule, for responses of the service and for input of clients.
- *
- * A date-time is ISO 8601: a date (`2025-05-01` or `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`;
+ * Dates by one rule, for responses of the service and for input of clients. A date-time is ISO 8601: a date (`2025-05-01` or `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`;
  * `24:00` is the end of the day), optionally seconds and a fraction after `.` or `,`, and an offset (`Z`, `+02`, `+0200`,
  * `+02:00`). Without an offset it is UTC, and a date alone is midnight UTC. Fractions are cut to milliseconds. A Date is the
  * calendar day as it is written, whatever time and offset follow it.
@@ -13,7 +11,6 @@ const CANONICAL =
 
 /** More characters than any form has. */
 const MAX_LENGTH = 70;
-
 const DAY = '(\\d{4})-?(\\d{2})-?(\\d{2})';
 const TIME = '(\\d{2}):?(\\d{2})(?::?(\\d{2})(?:[.,](\\d{1,30}))?)?';
 const OFFSET = '(?: ?(?:[Zz]|([+-]\\d{2})(?::?(\\d{2}))?))?';
