@@ -24,10 +24,9 @@ export function openStdout(): DestinationStream {
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
   let sync = false;
-  const destination = pino.destination({
-    ...{ dest: 1, sync, minLength: 16_000, periodicFlush: 100, retryEAGAIN: () => !sync },
-    maxLength: 16 * 1024 * 1024, // Of a slow reader; further lines are dropped.
-  });
+  // At most 16 MB wait for a slow reader; further lines are dropped.
+  const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024, periodicFlush: 100 };
+  const destination = pino.destination({ dest: 1, sync, retryEAGAIN: () => !sync, ...buffer });
   destination.on('error', () => undefined);
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {

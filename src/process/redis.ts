@@ -59,7 +59,7 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
   const send = redis.sendCommand.bind(redis);
   let pausedUntil = 0;
   redis.sendCommand = (command, stream) => {
-    if (redis.status !== 'ready') return send(command, stream); // ioredis begins a connection.
+    if (redis.status !== 'ready') return send(command, stream); // A command of ioredis itself.
     if (performance.now() < pausedUntil && !ALWAYS_SENT.has(command.name)) {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
@@ -73,8 +73,8 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
       note(silence.message);
     };
     // Not before the caller handled the rejection: it may send a second command that takes the first one back.
-    const failedLater = (error: unknown) => setImmediate(failed, error);
-    command.promise.then(() => note(), failedLater).finally(() => clearTimeout(timer));
+    const failLater = (error: unknown) => setImmediate(failed, error);
+    command.promise.then(() => note(), failLater).finally(() => clearTimeout(timer));
     return send(command, stream);
   };
 }

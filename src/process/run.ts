@@ -60,7 +60,7 @@ function explain(error: unknown): string {
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
   const hint = tokenHint(config.auth);
   const open =
-    'OPEN: no token setting is given, so anybody on this machine may do everything, as player "demo-player".';
+    'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
   return `
   GraphQL          ${urls.gateway}/graphql
   Apollo Sandbox   ${urls.gateway}/graphql (in a browser)

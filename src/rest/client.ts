@@ -45,12 +45,11 @@ export function createRestClient(options: RestClientOptions) {
     decode: CallOptions<Result>['decode'],
   ): Promise<Result> {
     const request = createRequest(endpoint, content, context);
-    const { playerUniqueId } = content;
-    return await new Call({ ...client, endpoint, request, playerUniqueId, context, decode }).send();
+    return await new Call({ ...client, ...content, endpoint, request, context, decode }).send();
   }
 
   return {
-    /** In the preferred language, or a language near it that the account has: `context.takeCall` is called before each further read. */
+    /** `context.takeCall` is called before each further read, in a language near the preferred one. */
     getPlayer(playerUniqueId: string, preferred: string | undefined, context: CallContext) {
       const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn);
       const read = (lang?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
@@ -75,8 +74,7 @@ export function createRestClient(options: RestClientOptions) {
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breaker, and how many requests are in flight and wait for a connection. */
     health: () => ({ breaker: breaker.state, ...transport.load() }),
-    /** Closes every connection; calls in flight fail. */
-    close: () => transport.close(),
+    close: transport.close,
   };
 }
 

@@ -40,10 +40,7 @@ export function createTransport(origin: string, connections: number, connectTime
   }
 
   return {
-    /**
-     * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the
-     * request is not written, and the response is what was thrown.
-     */
+    /** Calls `onStart` when the request leaves the queue, before it is written; if it throws, that is the response. */
     send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
       const exchange = new Exchange(endpoint, onStart);
       atEndOfCallback(() => {

@@ -13,7 +13,6 @@ export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
 
 export type Player = ReturnType<typeof decodePlayer>;
 export type PlayerAttributes = Decoded<typeof playerAttributes>;
-export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
 
 const playerAttributes = d.shape('playerAttributes', {
   displayName: d.playerText,
@@ -120,8 +119,6 @@ export type Collection = Decoded<typeof collection>;
 export type CouponGroup = Decoded<typeof group>;
 export type CouponOptions = Decoded<typeof options>;
 
-type CouponType = NonNullable<components['schemas']['Coupon']['couponType']>;
-
 const product = d.shape('product', {
   productId: d.identifier,
   productName: d.text,
@@ -178,7 +175,7 @@ const coupon = d.shape('coupon', {
   value: d.number,
   currency: d.text,
   creationDate: d.dateTime,
-  couponType: d.oneOf<CouponType>(
+  couponType: d.oneOf<NonNullable<components['schemas']['Coupon']['couponType']>>(
     'free_shipping',
     'percentage_discount',
     'fixed_discount',

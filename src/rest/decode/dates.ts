@@ -26,7 +26,7 @@ export function parseDate(text: string): string | undefined {
   return parse(text)?.day;
 }
 
-/** The day as it is written, and the moment in UTC, which is undefined outside of the years 0000 to 9999. */
+/** The day as it is written, and the moment in UTC, undefined when its offset leads out of the years 0000 to 9999. */
 function parse(text: string): { day: string; utc: string | undefined } | undefined {
   const found = text.length > MAX_LENGTH ? undefined : FORM.exec(text.trim());
   if (!found) return undefined;
@@ -37,7 +37,6 @@ function parse(text: string): { day: string; utc: string | undefined } | undefin
   // JavaScript parses February 30 as March 2.
   if (!isoOf(`${day}T00:00:00.000Z`)?.startsWith(day)) return undefined;
   const utc = isoOf(`${day}T${hour}:${minute}:${second}.${milliseconds}${zone}`);
-  // An offset can lead out of the years 0000 to 9999, which have another form.
   return utc === undefined ? undefined : { day, utc: utc.length === 24 ? utc : undefined };
 }
 

@@ -13,7 +13,6 @@ type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
-/** Decodes the value of the property `member`. */
 export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => Decoded;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
