@@ -114,18 +114,15 @@ export function shape<Properties extends Table>(
   table: Properties,
   wireName: (property: string) => string = (property) => property,
 ): Decoder<Shaped<Properties> | undefined> {
-  const properties = Object.entries(table).map(([property, decode]) => ({
-    property,
-    decode,
-    wire: wireName(property),
-  }));
+  const properties = Object.entries(table).map(([property, decode]) => {
+    const wire = wireName(property);
+    return { property, decode, wire, member: `${name}.${wire}` };
+  });
   return (value, member, warn) => {
     const from = object(value, member, warn);
     if (!from) return undefined;
     const decoded: Record<string, unknown> = {};
-    for (const { property, decode, wire } of properties) {
-      decoded[property] = decode(from[wire], `${name}.${wire}`, warn);
-    }
+    for (const entry of properties) decoded[entry.property] = entry.decode(from[entry.wire], entry.member, warn);
     // The loop has set each property of the table with its own decoder.
     return decoded as Shaped<Properties>;
   };
