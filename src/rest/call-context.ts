@@ -9,7 +9,6 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
-  /** Sent as `x-request-id`. */
   readonly requestId: string;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
@@ -30,20 +29,18 @@ export interface CallRecord {
   ms: number;
   /** How long the call waited for a free connection, in milliseconds; a part of `ms`. */
   queueMs: number;
-  /** How often the call was sent: 0 when it was rejected before. */
+  /** How often the call was sent. */
   attempts: number;
   error: UpstreamErrorCode | undefined;
 }
 
-/** Called by the client, for metrics. Every property is optional. */
+/** Called by the client, for metrics. */
 export interface Observer {
-  /** A call of an operation is over. */
   call?(record: CallRecord): void;
   /** An attempt is over: once for each request sent. */
   attempt?(method: string, template: string, status: number | undefined, ms: number): void;
   retry?(method: string, template: string): void;
   breaker?(state: BreakerState): void;
-  /** A value of a response did not have the form that the interface document describes. */
   decodeWarning?: Warn;
   /** A 404 without the code of an unknown player is read as one. A wrong path in the base URL causes it for every player. */
   notFoundWithoutCode?(endpoint: string): void;
