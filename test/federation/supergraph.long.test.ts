@@ -1,22 +1,22 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type GatewayProcess, startProcess } from '../kit/process.ts';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
-import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
-/* The built program as a subgraph of a federation gateway, @apollo/gateway, beside a second subgraph about orders. */
+/* A subgraph of a federation gateway, @apollo/gateway, beside a second subgraph about orders. */
 
 const signer = secretSigner();
 const bearer = (scope: string) => `Bearer ${token(signer, { scope })}`;
 const APP = bearer('players:read coupons:read');
 const SERVER = bearer('players:read coupons:read any-player');
+const { gateway, upstream, close } = await startBoth({ NODE_ENV: 'production', FEDERATION: 'true', ...signer.env });
 
-/** Starts the federation gateway; its token for composition is `authorization`. */
-async function startSupergraph(url: string, authorization: string) {
+/** Starts the federation gateway; its token for composition has this scope. */
+async function startSupergraph(scope: string) {
   const program = fileURLToPath(new URL('supergraph.mjs', import.meta.url));
-  const child = fork(program, { env: { SUBGRAPH_URL: url, COMPOSITION_TOKEN: authorization }, silent: true });
+  const child = fork(program, { env: { SUBGRAPH_URL: gateway.url, COMPOSITION_TOKEN: bearer(scope) }, silent: true });
   const [message] = await once(child, 'message');
   return {
     message,
@@ -33,25 +33,15 @@ async function startSupergraph(url: string, authorization: string) {
   };
 }
 
-let upstream: Upstream;
-let subgraph: GatewayProcess;
-let supergraph: Awaited<ReturnType<typeof startSupergraph>>;
-beforeAll(async () => {
-  upstream = await startUpstream();
-  const env = { NODE_ENV: 'production', FEDERATION: 'true', REST_BASE_URL: upstream.url };
-  subgraph = await startProcess({ ...signer.env, ...env });
-  supergraph = await startSupergraph(subgraph.url, bearer('schema:read'));
-  expect(supergraph.message).toEqual({ url: expect.any(String) });
-});
+const supergraph = await startSupergraph('schema:read');
 beforeEach(() => upstream.forget());
 afterAll(async () => {
-  await supergraph?.close();
-  await subgraph?.kill();
-  await upstream?.close();
+  await supergraph.close();
+  await close();
 });
 
 test('without schema:read there is no composition in production', async () => {
-  const refused = await startSupergraph(subgraph.url, bearer('players:read'));
+  const refused = await startSupergraph('players:read');
   expect(refused.message).toEqual({ error: expect.stringMatching(/Introspection needs the scope|403/) });
   await refused.close();
 });
