@@ -28,16 +28,24 @@ export async function runScript(folder: string, name: string): Promise<void> {
   });
 }
 
+/** A request: the text of its operation, or the hash that names it, and the status of the response. */
+interface Sent extends Record<'method' | 'query' | 'hash', string | undefined> {
+  variables: Record<string, { idempotencyKey?: string }>;
+  status: number;
+}
+
 /** A gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
 export async function startRecorded(env: Record<string, string> = {}) {
   const both = await startBoth({ ...signer.env, ...UNLIMITED, REST_TIMEOUT_MS: '500', ...env });
   const { gateway, upstream } = both;
   const original = globalThis.fetch;
-  const sent: (ReturnType<typeof operationOf> & { method: string | undefined; status: number })[] = [];
+  const sent: Sent[] = [];
   let lost = 0;
   globalThis.fetch = async (url, options) => {
     const response = await original(url, options);
-    sent.push({ method: options?.method, ...operationOf(options?.body), status: response.status });
+    const { query, variables, documentId, extensions } = JSON.parse(String(options?.body));
+    const hash = documentId ?? extensions?.persistedQuery?.sha256Hash;
+    sent.push({ method: options?.method, query, hash, variables, status: response.status });
     if (lost === 0) return response;
     lost -= 1;
     await response.text();
@@ -61,10 +69,4 @@ export async function startRecorded(env: Record<string, string> = {}) {
     /** How many events the REST service received. */
     events: () => upstream.calls().filter((call) => call === 'POST /integrations/event').length,
   };
-}
-
-/** The text of the operation of a request; undefined when the request names it by `hash`. */
-function operationOf(body: unknown): { query?: string; hash?: string } {
-  const { query, documentId, extensions } = JSON.parse(String(body));
-  return { query, hash: documentId ?? extensions?.persistedQuery?.sha256Hash };
 }
