@@ -94,17 +94,16 @@ test('while the coupons hang, the rest is shown; they are asked for again, once 
   expect(upstream.calls()).toHaveLength(2);
   watch(client);
   await screen.refetch();
-  const before = sent.length;
+  const [requests, results] = [sent.length, shown.length];
   const held = upstream.hold('GET /coupon');
   await held.arrived;
   expect(shown.some(isWhole)).toBe(false);
   upstream.on('GET /coupon', 'usual');
-  const loading = shown.length;
   held.release();
   await shows(isWhole);
-  expect(sent.length - before).toBe(1);
+  expect(sent.length - requests).toBe(1);
   // No spinner came back.
-  expect(shown.slice(loading).filter((result) => result.loading)).toEqual([]);
+  expect(shown.slice(results).filter(({ loading }) => loading)).toEqual([]);
 });
 
 test('a screen that was closed, and one whose part another query has brought, are not asked for again', async () => {
