@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { type PrepareOptions, prepare, searchOf } from '../graphql/request.ts';
-import { abortAt, DISCONNECTED } from '../rest/send.ts';
+import { Cancellation } from '../rest/cancellation.ts';
 import { createOperationRecord } from '../telemetry/observe.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE } from './errors.ts';
@@ -29,8 +29,8 @@ export interface GraphQLRoute extends PrepareOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller, slot, and what aborts when the client disconnects. Null before, and for a browser that opens the page. */
-    admitted: { caller: Caller; slot: Slot; cancellation: AbortController } | null;
+    /** Its caller and slot, and its operation once it is begun. Null before, and for a browser that opens the page. */
+    admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
   }
 }
 
@@ -51,7 +51,8 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
         checkContent(request);
         const slot = app.isUnderPressure() ? undefined : route.slots.take(caller);
         if (!slot) throw OVERLOADED;
-        request.admitted = { caller, slot, cancellation: releaseAtEnd(slot, request, reply) };
+        request.admitted = { caller, slot };
+        releaseAtEnd(request.admitted, request, reply);
       },
       handler: ({ admitted }, reply) => (admitted ? execute(route, admitted, reply) : route.sendPage?.(reply)),
     });
@@ -63,36 +64,35 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
   return method === 'GET' && accept.includes('text/html') && !accept.includes('json');
 }
 
-/** Releases the slot when the response is sent or the client disconnects. Returns what aborts then. */
-function releaseAtEnd(slot: Slot, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply) {
-  const cancellation = new AbortController();
+type Admitted = NonNullable<FastifyRequest['admitted']>;
+
+/** Releases the slot when the response is sent or the client disconnects, which also cancels the REST calls. */
+function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
   // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too.
   const end = () => {
     socket.off('close', end);
     response.off('close', end);
-    slot.release();
-    if (!response.writableFinished) cancellation.abort(DISCONNECTED);
+    admitted.slot.release();
+    if (!response.writableFinished) admitted.cancellation?.cancel('the client disconnected');
   };
   socket.setMaxListeners(0).once('close', end);
   response.once('close', end);
-  return cancellation;
 }
 
-type Admitted = NonNullable<FastifyRequest['admitted']>;
-
-async function execute(route: GraphQLRoute, { caller, slot, cancellation }: Admitted, reply: FastifyReply) {
+async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
+  const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body } = reply.request;
   const record = reply.request.record ?? createOperationRecord();
-  const deadline = performance.now() + route.config.operationTimeoutMs;
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
   const httpGraphQLRequest = { method, headers, search: searchOf(url), body };
   await prepare(route, httpGraphQLRequest, caller);
-  const operation = { requestId, caller, record, signal: cancellation.signal, deadline };
-  const context = async () => createContext(route.context, operation);
-  const clearTimer = abortAt(cancellation, deadline);
+  const cancellation = new Cancellation(performance.now() + route.config.operationTimeoutMs);
+  admitted.cancellation = cancellation;
+  if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
+  const context = async () => createContext(route.context, { requestId, caller, record, cancellation });
   const sent = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
-  const text = applyResponse(await sent.finally(clearTimer), reply);
+  const text = applyResponse(await sent.finally(() => cancellation.end()), reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
   if (slot.hold(Buffer.byteLength(text))) return text;
   if (record.type !== 'mutation') throw OVERLOADED;

@@ -1,14 +1,12 @@
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { Warn } from './decode/members.ts';
 import type { Method } from './endpoints.ts';
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
-  /** Aborts when the client disconnects (reason `DISCONNECTED`) or the operation's deadline passes (any other reason). */
-  readonly signal: AbortSignal;
-  /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
-  readonly deadline: number;
+  readonly cancellation: Cancellation;
   readonly requestId: string;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];

@@ -2,10 +2,9 @@
  * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
  * leaves the queue for connections. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
-import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Breaker, BreakerResult, createRetryBudget } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
@@ -79,7 +78,7 @@ export class Call<Result> {
       const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
       if (delayMs === undefined) throw response;
       observer.retry?.(endpoint.method, endpoint.template);
-      await delay(delayMs, undefined, { signal: context.signal }).catch(() => undefined);
+      await delay(delayMs, context.cancellation);
       this.#assertActive();
     }
   }
@@ -97,10 +96,9 @@ export class Call<Result> {
       this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
     this.#exchange = exchange;
-    const onAbort = () => exchange.abort(this.#ended());
-    context.signal.addEventListener('abort', onAbort, { once: true });
+    const removeListener = context.cancellation.onCancel(() => exchange.abort(this.#ended()));
     const response = await exchange.response;
-    context.signal.removeEventListener('abort', onAbort);
+    removeListener();
     const endedAt = performance.now();
     const inFlightMs = endedAt - (startedAt ?? endedAt);
     permit.end(resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
@@ -117,15 +115,16 @@ export class Call<Result> {
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
     const { endpoint, context } = this.#options;
-    if (context.signal.aborted) throw this.#ended();
-    if (performance.now() >= Math.min(context.deadline, this.#expiresAt)) throw timedOut(endpoint);
+    const { reason, deadline } = context.cancellation;
+    if (reason) throw this.#ended();
+    if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Why the call ends with its operation. Without a free connection, the wait was caused by the gateway's own limit. */
   #ended(): UpstreamError {
     const { transport, endpoint, context } = this.#options;
-    const { signal } = context;
-    if (signal.reason === DISCONNECTED) return new UpstreamError('CANCELLED', `${endpoint.name}: ${DISCONNECTED}`);
+    const { reason } = context.cancellation;
+    if (reason === 'the client disconnected') return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     return this.#exchange?.sent === false && transport.isBusy(endpoint) ? noConnection(endpoint) : timedOut(endpoint);
   }
 
@@ -146,7 +145,7 @@ export class Call<Result> {
     const { attempts } = this.#record;
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
-    const end = Math.min(this.#expiresAt, context.deadline);
+    const end = Math.min(this.#expiresAt, context.cancellation.deadline);
     return performance.now() + delayMs < end && budget.take() ? delayMs : undefined;
   }
 
@@ -171,16 +170,15 @@ function resultOf(response: Response | UpstreamError, wasInFlight: boolean): Bre
   return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !notSent) ? 'failure' : 'none';
 }
 
-/** The reason of a signal whose client disconnected. */
-export const DISCONNECTED = 'the client disconnected';
-
-/**
- * Aborts `controller` at `deadline`, on the clock of `performance.now()`. Returns the function that clears the timer when the
- * operation ends. `AbortSignal.timeout` and `any` are not used: on Node 20 they can be collected before they abort.
- */
-export function abortAt(controller: AbortController, deadline: number): () => void {
-  // Each call of the operation listens while it is in flight.
-  setMaxListeners(0, controller.signal);
-  const timer = setTimeout(() => controller.abort('the deadline passed'), Math.max(0, deadline - performance.now()));
-  return () => clearTimeout(timer);
+/** Waits before a retry; shorter when the operation is cancelled. */
+function delay(ms: number, cancellation: Cancellation): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => end(), ms);
+    const removeListener = cancellation.onCancel(() => end());
+    const end = () => {
+      clearTimeout(timer);
+      removeListener();
+      resolve();
+    };
+  });
 }
