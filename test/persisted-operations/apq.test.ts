@@ -76,14 +76,10 @@ test('a query longer than what is kept runs, and is sent whole again', async () 
 const version = 1;
 test.each<[string, unknown]>([
   ['a number', { version, sha256Hash: 5 }],
-  ['null', { version, sha256Hash: null }],
-  ['too short', { version, sha256Hash: 'abc' }],
   ['too long', { version, sha256Hash: 'a'.repeat(100_000) }],
   ['upper case', { version, sha256Hash: sha256('').toUpperCase() }],
-  ['a name of Object.prototype', { version, sha256Hash: '__proto__' }],
   ['of another version', { version: 2, sha256Hash: sha256('') }],
   ['a text', sha256('')],
-  ['a list of one', [{ version, sha256Hash: sha256('') }]],
 ])('a hash that is %s is refused with 400', async (_name, persistedQuery) => {
   for (const query of [undefined, '{ me { id } }']) {
     const answer = await send({ query, extensions: { persistedQuery } });
