@@ -175,7 +175,7 @@ describe('names and values', () => {
     iss: base.JWT_ISSUER,
     aud: base.JWT_AUDIENCE,
     ...times(),
-    scope: OWN.join(' '),
+    scope: OWN,
     ...more,
   });
   const ask = (gateway: TestGateway, payload: Json) => gateway.query('{ me { id } }', {}, bearer(payload));
