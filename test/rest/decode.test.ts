@@ -156,15 +156,9 @@ describe('coupons', () => {
     expect(warnings).toEqual(places.map((place) => `wrong-type ${place}`));
   });
 
-  test('of a response of 2 MB with 299,000 items are read in 100 ms of CPU time, and cut', () => {
-    const sent = `{"coupons":[${Array(299_000).fill('{"":1}').join()}]}`;
-    const times = Array.from({ length: 5 }, () => {
-      const before = process.cpuUsage();
-      const [list, ...warnings] = withWarnings((warn) => decodeCoupons(JSON.parse(sent), warn));
-      expect([list.length, ...warnings]).toEqual([10_000, 'too-long coupons']);
-      return process.cpuUsage(before).user / 1_000;
-    });
-    expect(Math.min(...times)).toBeLessThan(100);
+  test('of a longer list than 10,000 are cut', () => {
+    const [decoded, ...warnings] = read(Array(10_001).fill({}));
+    expect([decoded.length, ...warnings]).toEqual([10_000, 'too-long coupons']);
   });
 });
 

@@ -7,13 +7,11 @@ const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
 /** The service is back as soon as a call is to be sent again. */
 const back = (upstream: () => Upstream) => ({ random: () => 1, observer: { retry: () => void upstream().restart() } });
 
-const passing: [string, Answer][] = [
+describe.each<[string, Answer]>([
   ['500', { status: 500 }],
   ['a cut connection', { fault: 'reset' }],
   ['a body that is cut', { json: { a: 1 }, fault: 'cut' }],
-];
-
-describe.each(passing)('after %s', (_behaviour, answer) => {
+])('after %s', (_behaviour, answer) => {
   test('reads and deletes are sent again, twice if need be', async () => {
     const { upstream, rest, seen } = await start();
     for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals', 'DELETE /player'] as EndpointName[]) {
