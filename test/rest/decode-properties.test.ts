@@ -38,7 +38,7 @@ test.each<[string, object, (body: Record<string, unknown>) => unknown]>([
   ['coupons', { coupons: coupons('p1').slice(3, 5) }, (body) => decodeCoupons(body, () => {})],
   ['referrals', referrals(3, 1, 3), (body) => decodeReferrals(body, () => {})],
   ['a player', { playerAttributes: attributes('p1'), referralLink: 'x' }, (body) => decodePlayer(body, 'p1', () => {})],
-])('of %s, odd values anywhere are read without a failure and in time, each in its form', (_what, usual, read) => {
+])('of %s, odd values anywhere are read in time, each property in its form', (_what, usual, read) => {
   const replacements = fc.infiniteStream(fc.option(odd, { freq: 2, nil: undefined }));
   const check = (values: Iterator<unknown>) => {
     const body = JSON.parse(JSON.stringify(usual), (name, value) => (name && values.next().value) ?? value);

@@ -65,12 +65,6 @@ describe('a player', () => {
     expect(player({ ...names, playerAttributes: attributes('p1') })).toEqual([decoded]);
   });
 
-  test('of which nothing is known is a player', () => {
-    const bare = { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined };
-    expect(player({ playerUniqueId: null, playerAttributes: null, referralLink: null })).toEqual([bare]);
-    expect(player({ playerAttributes: 'none' })).toEqual([bare, 'wrong-type player.playerAttributes']);
-  });
-
   test('has tags from a text or a list', () => {
     expect(ofAttributes({ tags: 'a, b ,,c,' })).toMatchObject({ tags: ['a', 'b', 'c'], warnings: [] });
     expect(ofAttributes({ tags: ['a', ' b ', 3] })).toMatchObject({ tags: ['a', 'b', '3'], warnings: [] });

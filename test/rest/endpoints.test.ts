@@ -1,3 +1,4 @@
+import { fail } from 'node:assert';
 import { expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
@@ -117,9 +118,7 @@ test('a player that is refused in every language fails with the refusal', async 
 
 test('a language costs no call that the budget does not have', async () => {
   const { rest, asked } = await startWith([]);
-  const takeCall = () => {
-    throw new Error('used up');
-  };
-  await expect(rest.getPlayer('p1', 'de', operation({ takeCall }))).rejects.toThrow('used up');
+  const op = operation({ takeCall: () => fail('used up') });
+  await expect(rest.getPlayer('p1', 'de', op)).rejects.toThrow('used up');
   expect(asked).toEqual(['de']);
 });
