@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import {
   buildSchema,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
@@ -13,25 +14,16 @@ import {
 } from 'graphql';
 import { enforceAccess } from '../../src/access/enforce.ts';
 import type { Scope } from '../../src/config/scopes.ts';
-import {
-  client,
-  type Identity,
-  MAPPED,
-  NOBODY,
-  player,
-  startWithCallers,
-  type TestCaller,
-  WHAT,
-} from '../kit/callers.ts';
+import { client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from '../kit/callers.ts';
 import { rows } from '../kit/rows.ts';
 import { SCHEMA_DIRECTORY } from '../kit/schema.ts';
 
 /*
- * Every field of the schema × every kind of caller. What must be asked of a caller stands here once more, by hand, so that
- * a rule that is lost from the schema is missed.
+ * Each field of the schema and each kind of caller. The rules are repeated here by hand, so that a rule that is lost from the
+ * schema is noticed.
  */
 
-/** Each field with a rule: scope; whose player; the call behind it; how its arguments are written for the player `ID`. */
+/** Each field with a rule: scope, whose player, REST call, arguments for the player `ID`. */
 const NEEDS = new Map(
   rows<[name: string, scope: Scope, of: string, call: string, args: string]>(`
   Query.node | players:read | whom | GET /player | (id: "ID")
@@ -62,287 +54,173 @@ const NEEDS = new Map(
 interface Step {
   type: GraphQLObjectType;
   field: GraphQLField<unknown, unknown>;
-  /** Leaves without a rule that stand beside it: they share its fate, so they are asked for together. */
-  beside: readonly string[];
-  /** The type behind the interface that it returns, for the next step. */
-  on?: GraphQLObjectType;
+  returned: GraphQLNamedType;
+  needs: ReturnType<typeof NEEDS.get>;
+  /** The field as it is written in an operation; with all other leaves of its type that have no rule. */
+  text: string;
 }
 
-/** Fields that tell the schema; test/federation/subgraph.test.ts asks for them. */
-const INTROSPECTION = 'Query._service';
-
-/** A list that must not be null is refused by its entries. */
-const refusedByEntries = (step: Step | undefined) => step !== undefined && nameOf(step) === 'Query._entities';
-
 /** All of the schema, with what federation adds to it. */
-const sdl = readdirSync(SCHEMA_DIRECTORY)
+const sdl = [...readdirSync(SCHEMA_DIRECTORY), 'federation/subgraph.graphql']
   .filter((name) => name.endsWith('.graphql'))
-  .concat('federation/subgraph.graphql')
   .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'))
   .join('\n');
 const schema = buildSchema(sdl);
-const nameOf = ({ type, field }: Step) => `${type.name}.${field.name}`;
-const isList = ({ field: { type } }: Step) => isListType(getNullableType(type));
+const objectTypes = Object.values(schema.getTypeMap()).filter(isObjectType);
 
-/**
- * A shortest way from the top to each field of each type, queries first. Through an interface the types behind it are gone
- * through once more, to every field that has a rule.
- */
-function waysToEveryField(): Step[][] {
-  const ways: Step[][] = [];
-  const seen = new Set<string>();
-  const waiting: [GraphQLObjectType, Step[]][] = [schema.getQueryType(), schema.getMutationType()].map((type) => {
-    if (!type) throw new Error('The schema has lost a root.');
-    return [type, []];
+/** A shortest way to each field of each type; through an interface or a union, once more to each field with a rule. */
+const ways: Step[][] = [];
+const reached = new Set<string>();
+const waiting = objectTypes
+  .filter(({ name }) => /^(?:Query|Mutation)$/.test(name))
+  .map((type) => ({ type, above: [] as Step[] }));
+for (const { type, above } of waiting) {
+  const through = above.find(({ returned }) => isAbstractType(returned))?.field.name ?? '';
+  if (reached.has(`${type}${through}`)) continue;
+  reached.add(`${type}${through}`);
+  const steps = Object.values(type.getFields()).map((field): Step => {
+    const needs = NEEDS.get(`${type}.${field.name}`);
+    return { type, field, returned: getNamedType(field.type), needs, text: `${field.name}${needs?.args ?? ''}` };
   });
-  for (const [type, above] of waiting) {
-    const through = above.find(({ on }) => on)?.field.name;
-    const key = `${type.name} ${through}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const fields = Object.values(type.getFields());
-    const leaves = fields.filter(
-      (field) => isLeafType(getNamedType(field.type)) && !NEEDS.get(`${type.name}.${field.name}`),
-    );
-    const beside = leaves.slice(1).map(({ name }) => name);
-    for (const field of fields) {
-      if (beside.includes(field.name)) continue;
-      const way = [...above, { type, field, beside: field === leaves[0] ? beside : [] }];
-      if (!through || NEEDS.get(`${type.name}.${field.name}`)) ways.push(way);
-      const inner = getNamedType(field.type);
-      if (isObjectType(inner)) waiting.push([inner, way]);
-      else if (isAbstractType(inner)) {
-        for (const on of schema.getPossibleTypes(inner)) {
-          waiting.push([on, [...above, { type, field, beside: [], on }]]);
-        }
-      }
-    }
+  const free = steps.filter(({ needs, returned }) => !needs && isLeafType(returned));
+  if (free[0] && !through) ways.push([...above, { ...free[0], text: free.map(({ text }) => text).join(' ') }]);
+  for (const step of steps.filter((one) => !free.includes(one))) {
+    const way = [...above, step];
+    if (!through || step.needs) ways.push(way);
+    const types = isAbstractType(step.returned) ? schema.getPossibleTypes(step.returned) : [step.returned];
+    waiting.push(...types.filter(isObjectType).map((inner) => ({ type: inner, above: way })));
   }
-  return ways;
 }
 
 function operationOf(way: Step[], id: string): string {
-  const last = way.at(-1);
-  const leaf = last && isLeafType(getNamedType(last.field.type)) ? '' : ' { __typename }';
-  const selection = way.reduceRight(
-    (inner, step) =>
-      ` { ${[...step.beside, ''].join(' ')}${step.field.name}${NEEDS.get(nameOf(step))?.args.replace('ID', id) ?? ''}${step.on ? ` { ... on ${step.on}${inner} }` : inner} }`,
-    leaf,
-  );
-  return `${way[0]?.type.name === 'Mutation' ? 'mutation' : 'query'}${selection}`;
+  const end = isLeafType(way.at(-1)?.returned) ? '' : ' { __typename }';
+  const selection = way.reduceRight((inner, { type, text }, index) => {
+    const fields = `{ ${text}${inner} }`;
+    return isAbstractType(way[index - 1]?.returned) ? ` { ... on ${type} ${fields} }` : ` ${fields}`;
+  }, end);
+  return `${way[0]?.type.name.toLowerCase()}${selection}`.replace('ID', id);
 }
 
-interface Outcome {
-  calls: string[];
-  /** The index of the step that is refused; undefined when the whole way is open. */
-  refused?: number;
-  /** The step that is null without an error: `me` of a caller that is no player. */
-  nobody?: true;
-}
-
-function isAllowed(step: Step, caller: TestCaller, about: string): boolean {
-  const need = NEEDS.get(nameOf(step));
+function isAllowed({ needs }: Step, caller: TestCaller, about: string): boolean {
   const isOwn = caller.sub === about;
-  if (!need || (need.of === 'exceptOwn' && isOwn)) return true;
-  return caller.scopes.has(need.scope) && (need.of !== 'whom' || isOwn || caller.scopes.has('any-player'));
+  if (!needs || (needs.of === 'exceptOwn' && isOwn)) return true;
+  return caller.scopes.has(needs.scope) && (needs.of !== 'whom' || isOwn || caller.scopes.has('any-player'));
 }
 
-/** What must come of it when a caller asks for a field of a player. */
-function expected(way: Step[], caller: TestCaller, asked: string): Outcome {
+/** The calls for a caller that asks for a field of a player; the index of the step that is null, and whether it has an error. */
+function expected(way: Step[], caller: TestCaller, asked: string): { calls: string[]; nullAt?: number; code?: string } {
   const calls: string[] = [];
   let about = asked;
   for (const [index, step] of way.entries()) {
-    const name = nameOf(step);
-    if (name === 'Query.me') about = caller.sub ?? '';
-    if (name === 'ReferredFriend.player') about = 'f1';
-    if (!isAllowed(step, caller, about)) return { calls, refused: index };
-    if (name === 'Query.me' && caller.sub === undefined) return { calls, nobody: true };
-    const call = NEEDS.get(name)?.call;
+    const isMe = step.field.name === 'me';
+    if (isMe) about = caller.sub ?? '';
+    if (step.type.name === 'ReferredFriend' && step.field.name === 'player') about = 'f1';
+    if (!isAllowed(step, caller, about)) return { calls, nullAt: index, code: 'FORBIDDEN' };
+    if (isMe && caller.sub === undefined) return { calls, nullAt: index };
     const next = way[index + 1];
-    const isPlayer = (step.on ?? getNamedType(step.field.type)).name === 'Player';
-    // The player is not read where the next field's own call tells whether it exists.
-    const isLeftOut = isPlayer && next && NEEDS.get(nameOf(next))?.call && isAllowed(next, caller, about);
-    if (call && !isLeftOut) calls.push(`${call} ${about}`);
+    // A player is not read where the next field's own call tells whether it exists.
+    const isLeftOut = next?.type.name === 'Player' && next.needs?.call && isAllowed(next, caller, about);
+    if (step.needs?.call && !isLeftOut) calls.push(`${step.needs.call} ${about}`);
   }
   return { calls };
 }
 
-/** Where the refusal of a step is told: at the innermost list around it, else at the field itself. */
-function pathOf(way: Step[], refused: number): (string | number)[] {
-  return way.slice(0, refused + 1).flatMap((step, index) => {
-    const isEntry = index < refused ? isList(step) : refusedByEntries(step);
-    return isEntry ? [step.field.name, 0] : [step.field.name];
+/** The path of a step, in the first item of each list. `_entities`, whose items must not be null, is rejected item by item. */
+const pathOf = (way: Step[], last: number) =>
+  way.slice(0, last + 1).flatMap(({ field: { name, type } }, index) => {
+    const hasIndex = isListType(getNullableType(type)) && (index < last || name === '_entities');
+    return hasIndex ? [name, 0] : [name];
   });
-}
 
-/** The value at the end of a way; the first entry of lists. */
-function valueAt(data: unknown, way: Step[]): unknown {
-  return way.reduce<unknown>((at, { field }) => {
-    const object = Array.isArray(at) ? at[0] : at;
-    return object == null ? object : Reflect.get(object, field.name);
-  }, data);
-}
-
-type Gateway = Awaited<ReturnType<typeof startWithCallers>>;
-async function start(identity?: Identity): Promise<Gateway> {
-  const started = await startWithCallers({ FEDERATION: 'true' }, undefined, identity);
-  started.upstream.on('POST /player', ({ body }) => ({
-    json: { playerUniqueId: Reflect.get(Object(body), 'playerUniqueId') },
-  }));
-  started.upstream.on('DELETE /player', { raw: '' });
-  // A known document is not limited as a new one, whoever sends it.
-  const server = client(...WHAT, 'any-player');
-  const operations = ways.flatMap((way) => ['p1', 'p2'].map((id) => operationOf(way, id)));
-  while (operations.length > 0) await Promise.all(operations.splice(0, 20).map((one) => started.as(server, one)));
-  return started;
-}
-
-let all: Gateway;
-let mapped: Gateway;
+let all: Awaited<ReturnType<typeof startWithCallers>>;
 beforeAll(async () => {
-  [all, mapped] = await Promise.all([start(), start(MAPPED)]);
-}, 60_000);
-beforeEach(() => all.upstream.forget());
-afterAll(async () => {
-  await all.close();
-  await mapped.close();
+  all = await startWithCallers({ FEDERATION: 'true' });
+  all.upstream.on('POST /player', ({ body }) => ({ json: { playerUniqueId: Object(body).playerUniqueId } }));
+  all.upstream.on('DELETE /player', { raw: '' });
 });
+beforeEach(() => all.upstream.forget());
+afterAll(() => all.close());
 
-const callsSeen = (upstream = all.upstream) =>
-  upstream.requests.map(
-    ({ endpoint, playerUniqueId, body }) =>
-      `${endpoint} ${playerUniqueId ?? Reflect.get(Object(body), 'playerUniqueId')}`,
-  );
+const callsSeen = () =>
+  all.upstream.requests
+    .map(({ endpoint, playerUniqueId, body }) => `${endpoint} ${playerUniqueId ?? Object(body).playerUniqueId}`)
+    .sort();
 const codes = (errors: { path?: unknown; extensions: Record<string, unknown> }[]) =>
   errors.map(({ path, extensions }) => [path, extensions['code']]);
 
-const ways = waysToEveryField();
-const throughAbstract = ways.filter((way) => way.some(({ on }) => on));
-
 const callers: TestCaller[] = [
-  player('p1'),
-  ...WHAT.map((scope) => player('p1', scope)),
-  player('p1', ...WHAT),
-  player('p1', 'any-player'),
-  ...WHAT.map((scope) => player('p1', scope, 'any-player')),
-  player('p1', ...WHAT, 'any-player'),
+  // The first is a server with every scope: it may send the most new documents.
+  ...[WHAT, [], ...WHAT.map((scope) => [scope])].flatMap((scopes) => [
+    client(...scopes, 'any-player'),
+    client(...scopes),
+    player('p1', ...scopes, 'any-player'),
+    player('p1', ...scopes),
+  ]),
   player('p1', 'players:read', 'referrals:read'),
   player('f1', ...WHAT),
-  client(),
-  client('any-player'),
-  client(...WHAT),
-  ...WHAT.map((scope) => client(scope)),
-  ...WHAT.map((scope) => client(scope, 'any-player')),
-  client(...WHAT, 'any-player'),
 ];
 
 describe('every field', () => {
-  test('of the roots and of a player says here who may ask for it', () => {
-    const ruled = ways
-      .map((way) => way.at(-1))
-      .filter((step) => step && /^(?:Query|Mutation|Player)$/.test(step.type.name));
-    expect(ruled.flatMap((step) => (step && !NEEDS.get(nameOf(step)) ? [nameOf(step)] : []))).toEqual([INTROSPECTION]);
-    const asked = ways
-      .filter((way) => !way.some(({ on }) => on))
-      .reduce((sum, way) => sum + 1 + (way.at(-1)?.beside.length ?? 0), 0);
-    const inAll = Object.values(schema.getTypeMap()).filter(
-      (type) => isObjectType(type) && !type.name.startsWith('__'),
-    );
-    expect(asked).toBe(
-      inAll.reduce((sum, type) => sum + (isObjectType(type) ? Object.keys(type.getFields()).length : 0), 0),
-    );
-  });
-
-  test.each(['node', '_entities'])('of a player is reached through %s too', (through) => {
-    const throughIt = throughAbstract.filter((way) => way.some(({ field, on }) => on && field.name === through));
-    const reached = new Set(throughIt.map((way) => way.at(-1)).map((step) => step && nameOf(step)));
-    const ruled = [...NEEDS.keys()].filter((name) => !/^(?:Query|Mutation|\w+Payload)\./.test(name));
-    expect(ruled.filter((name) => !reached.has(name))).toEqual([]);
+  test('is reached here; those of Query, Mutation and Player have a rule', () => {
+    const names = objectTypes.map(({ name }) => name).filter((name) => !name.startsWith('__'));
+    expect([...reached]).toEqual(expect.arrayContaining([...names, 'Playernode', 'Player_entities']));
+    const ruled = ways.map((way) => way.at(-1)).filter((step) => /^(?:Query|Mutation|Player)$/.test(`${step?.type}`));
+    expect(ruled.filter((step) => !step?.needs).map((step) => step?.text)).toEqual(['_service']);
   });
 
   test('returns 401 without a token', async () => {
     for (const way of ways) {
       const { status, data, errors } = await all.as(NOBODY, operationOf(way, 'p1'));
-      expect({ status, data, codes: codes(errors) }).toEqual({
-        status: 401,
-        data: undefined,
-        codes: [[undefined, 'UNAUTHENTICATED']],
-      });
+      expect([status, data, codes(errors)]).toEqual([401, undefined, [[undefined, 'UNAUTHENTICATED']]]);
     }
-    expect(all.upstream.calls()).toEqual([]);
+    expect(callsSeen()).toEqual([]);
   });
 
-  test.each(callers)('returns $name what its scopes allow, else FORBIDDEN', (caller) => expectAccess(all, caller));
-
-  const ofJwt = callers.filter(({ sub }) => sub !== undefined);
-  test.each(ofJwt)('returns $name what its scopes allow, with mapped claims', (caller) => expectAccess(mapped, caller));
-
-  async function expectAccess({ upstream, as }: Gateway, caller: TestCaller): Promise<void> {
-    for (const way of ways) {
-      for (const id of ['p1', 'p2']) {
-        const operation = operationOf(way, id);
-        upstream.forget();
-        const { status, data, errors } = await as(caller, operation);
-        const { calls, refused, nobody } = expected(way, caller, id);
-        const refusedAt = refused === undefined ? [] : [[pathOf(way, refused), 'FORBIDDEN']];
-        expect({ operation, status, errors: codes(errors), calls: callsSeen(upstream).sort() }).toEqual({
-          operation,
-          status: 200,
-          errors: refusedAt,
-          calls: [...calls].sort(),
-        });
-        if (refused !== undefined) {
-          const value = valueAt(data, way.slice(0, refused + 1));
-          expect(value).toEqual(refusedByEntries(way[refused]) ? [null] : null);
-        } else if (nobody) expect(data).toEqual({ me: null });
-      }
-    }
-  }
-
-  test('returns a value where it is allowed', async () => {
-    for (const way of ways.filter((steps) => NEEDS.get(nameOf(steps.at(-1) as Step)))) {
-      const { data } = await all.as(player('p1', ...WHAT, 'any-player'), operationOf(way, 'p1'));
-      expect([operationOf(way, 'p1'), valueAt(data, way) ?? null]).not.toEqual([operationOf(way, 'p1'), null]);
+  test.each(callers)('returns $name what its scopes allow, else FORBIDDEN', async (caller) => {
+    for (const [way, id] of ways.flatMap((one) => [[one, 'p1'] as const, [one, 'p2'] as const])) {
+      const operation = operationOf(way, id);
+      all.upstream.forget();
+      const { status, data, errors } = await all.as(caller, operation);
+      const { calls, nullAt, code } = expected(way, caller, id);
+      const path = pathOf(way, nullAt ?? way.length - 1);
+      const errorsExpected = code ? [[path, code]] : [];
+      const seen = { operation, status, errors: codes(errors), calls: callsSeen() };
+      expect(seen).toEqual({ operation, status: 200, errors: errorsExpected, calls: calls.sort() });
+      const value = path.reduce((at, key) => at?.[key], data);
+      if (nullAt !== undefined) expect([operation, value]).toEqual([operation, null]);
+      else if (way.at(-1)?.needs) expect([operation, value ?? null]).not.toEqual([operation, null]);
     }
   });
 });
 
-/* Ways around a rule that do not lead around it: each is asked by a player who may read players and referrals of everybody. */
+/* Ways around a rule: each by a player who may read players and referrals of everybody, or everything of its own. */
 const noContacts = player('p1', 'players:read', 'referrals:read', 'players:write', 'events:write', 'any-player');
 const noOthers = player('p1', 'players:read', 'referrals:read', 'coupons:read', 'contacts:read');
 
-const FRIENDS = 'player(playerUniqueId: "p1") { referredFriends(limit: 3)';
-const aroundContacts = rows<[name: string, operation: string, path: string]>(`
-  friends under an alias | { ${FRIENDS} { nodes { displayName: email status: mobileNumber } } } } | player.referredFriends.nodes
-  friends in a fragment | { ${FRIENDS} { nodes { ...F } } } } fragment F on ReferredFriend { email } | player.referredFriends.nodes
-  friends in an inline fragment | { ${FRIENDS} { ... { nodes { ... on ReferredFriend { ... { email } } } } } } } | player.referredFriends.nodes
-  friends, included | query ($yes: Boolean = true) { ${FRIENDS} { nodes { email @include(if: $yes) } } } } | player.referredFriends.nodes
-  a connection's nodes | { me { referredFriendsConnection(first: 3) { nodes { email } } } } | me.referredFriendsConnection.nodes
-  a connection's edges | { me { referredFriendsConnection(first: 3) { edges { node { email } } } } } | me.referredFriendsConnection.edges
-  friends as players | { ${FRIENDS} { nodes { player { attributes { email } } } } } } | player.referredFriends.nodes
-  a node | { node(id: "p2") { ... on Node { ... on Player { attributes { displayName: email } } } } } | node.attributes.displayName
-  a node's friends | { node(id: "p1") { ...F } } fragment F on Player { referredFriends(limit: 3) { nodes { email } } } | node.referredFriends.nodes
-  somebody else under an alias | { me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } } | me.attributes.firstName
-  a list with the caller in it | { players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } } | players
-  the payload of an upsert | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } } | upsertPlayer.player.attributes.email
-  the payload of events | mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } } | trackEvents.player.attributes.mobile
-  friends of friends | { me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } } | me.referredFriends.nodes.player.referredFriends.nodes
+const aroundContacts = rows<[name: string, operation: string]>(`
+  friends under an alias | { me { referredFriends(limit: 3) { nodes { displayName: email status: mobileNumber } } } }
+  friends in a fragment, included | query ($yes: Boolean = true) { node(id: "p1") { ...F } } fragment F on Player { referredFriends { nodes { ... { email @include(if: $yes) } } } }
+  a connection's nodes | { me { referredFriendsConnection(first: 3) { nodes { email } } } }
+  a connection's edges | { me { referredFriendsConnection(first: 3) { edges { node { email } } } } }
+  friends as players | { me { referredFriends(limit: 3) { nodes { player { attributes { email } } } } } }
+  a player under an alias | { me: player(playerUniqueId: "p2") { playerUniqueId attributes { firstName: mobile } } }
+  a list with the caller in it | { players(playerUniqueIds: ["p1", "p2"]) { attributes { email } } }
+  the payload of an upsert | mutation { upsertPlayer(input: { playerUniqueId: "p2" }) { player { attributes { email } } } }
+  the payload of events | mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "e" }] }) { player { attributes { mobile } } } }
+  friends of friends | { me { referredFriends(limit: 2) { nodes { player { referredFriends(limit: 2) { nodes { email } } } } } } }
 `);
 
 /** Contacts of anybody, except the player p1's own. */
 const CONTACTS = /(?:[pf](?!1@)\d+@example\.com)|\+1555\d+/;
 
-test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, operation, path) => {
+test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, operation) => {
   // Twice: what comes again is compiled, and the compiled form must refuse the same.
   for (let time = 0; time < 2; time += 1) {
     const { data, text, errors } = await all.as(noContacts, operation);
     expect(text).not.toMatch(CONTACTS);
     expect(errors.length).toBeGreaterThan(0);
-    for (const { path: at, extensions } of errors) {
-      expect(extensions['code']).toBe('FORBIDDEN');
-      const names = (keys: readonly unknown[] = []) => keys.filter((key) => !/^\d+$/.test(String(key)));
-      expect(`${names(at).join('.')}.`).toMatch(new RegExp(`^${path}\\.`));
-      expect(at?.reduce((value, key) => value?.[key], data)).toBeNull();
+    for (const { path, extensions } of errors) {
+      expect([extensions['code'], path?.reduce((value, key) => value?.[key], data)]).toEqual(['FORBIDDEN', null]);
     }
     const { text: open, errors: none } = await all.as(player('p1', ...WHAT, 'any-player'), operation);
     expect(none).toEqual([]);
@@ -353,130 +231,91 @@ test.each(aroundContacts)('contacts of %s need contacts:read', async (_name, ope
 test('each refused field has an error at its own path, at most a hundred, and the rest of each friend arrives', async () => {
   const ask = (limit: number, fields: string) =>
     all.as(noContacts, `{ me { referredFriends(limit: ${limit}) { nodes { playerUniqueId ${fields} } } } }`);
-  const { data, errors } = await ask(50, 'email mobileNumber');
-  const paths = Array.from({ length: 50 }, (_, index) =>
-    ['email', 'mobileNumber'].map((key) => ['me', 'referredFriends', 'nodes', index, key]),
-  ).flat();
-  expect(errors.map(({ path }) => path)).toEqual(paths);
-  expect(data.me.referredFriends.nodes[49]).toEqual({ playerUniqueId: 'f50', email: null, mobileNumber: null });
+  const { data, errors } = await ask(2, 'email mobileNumber');
+  const nodes = ['me', 'referredFriends', 'nodes'];
+  expect(errors.map(({ path }) => path)).toEqual(
+    [0, 1].flatMap((index) => ['email', 'mobileNumber'].map((key) => [...nodes, index, key])),
+  );
+  expect(data.me.referredFriends.nodes[1]).toEqual({ playerUniqueId: 'f2', email: null, mobileNumber: null });
   const more = await ask(60, 'a: email b: email mobileNumber');
   expect(more.errors).toHaveLength(101);
-  expect(more.errors[100]).toEqual({
-    message: '80 more errors of this operation are not listed.',
-    extensions: { code: 'FORBIDDEN' },
-  });
-});
-
-test('a player sees its own contacts without contacts:read, however it asks for itself', async () => {
-  const own = player('p1', 'players:read', 'players:write');
-  const email = '{ attributes { email } }';
-  const operation = `{ me ${email} a: player(playerUniqueId: "p1") ${email} b: players(playerUniqueIds: ["p1"]) ${email} }`;
-  const { data, errors } = await all.as(own, operation);
-  const mine = { attributes: { email: 'p1@example.com' } };
-  expect({ data, errors }).toEqual({ data: { me: mine, a: mine, b: [mine] }, errors: [] });
+  const message = '80 more errors of this operation are not listed.';
+  expect(more.errors[100]).toEqual({ message, extensions: { code: 'FORBIDDEN' } });
 });
 
 const aroundWhom = rows<[name: string, operation: string]>(`
-  an alias | { me: player(playerUniqueId: "p2") { id } }
-  a fragment | { ...Q } fragment Q on Query { player(playerUniqueId: "p2") { id } }
-  a node in a fragment | { ...Q } fragment Q on Query { node(id: "p2") { ... on Player { coupons { code } } } }
+  a node in a fragment | { ...Q } fragment Q on Query { me: node(id: "p2") { ... on Player { coupons { code } } } }
   a list | { players(playerUniqueIds: ["p1", "p2"]) { id } }
   a variable | query ($id: ID! = "p2") { player(playerUniqueId: "p1") { id } other: player(playerUniqueId: $id) { coupons { code } } }
   another case | { player(playerUniqueId: "P1") { id } }
   an escaped path | { player(playerUniqueId: "p1/../p2") { id } }
-  an invisible letter | { player(playerUniqueId: "p1\\u200b") { id } }
   several writes | mutation { a: trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } b: deletePlayer(input: { playerUniqueId: "p2" }) { deletedPlayerUniqueId } }
 `);
 
 test.each(aroundWhom)('%s does not lead to what the token does not allow', async (_name, operation) => {
   for (let time = 0; time < 2; time += 1) {
     const { errors } = await all.as(noOthers, operation);
-    expect(errors.length).toBeGreaterThan(0);
-    expect(errors.every(({ extensions }) => extensions['code'] === 'FORBIDDEN')).toBe(true);
+    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['FORBIDDEN']));
     expect(callsSeen().filter((call) => call !== 'GET /player p1')).toEqual([]);
   }
 });
 
-test('friends as players need any-player, and say so at each friend', async () => {
-  const { data, errors } = await all.as(
-    noOthers,
-    '{ me { referredFriends(limit: 2) { nodes { displayName player { id coupons { code } } } } } }',
-  );
-  const path = (index: number) => ['me', 'referredFriends', 'nodes', index, 'player'];
-  expect(codes(errors)).toEqual([0, 1].map((index) => [path(index), 'FORBIDDEN']));
-  expect(data.me.referredFriends.nodes[1]).toEqual({ displayName: 'Friend 2', player: null });
-  expect(callsSeen()).toEqual(['GET /referrals p1']);
-});
-
-test('a write does not bring what its caller may not read', async () => {
-  const upsert = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } player { id } } }';
-  const { data, errors } = await all.as(player('p1', 'players:write'), upsert);
-  expect(data).toEqual({ upsertPlayer: { userErrors: [], player: null } });
-  expect(codes(errors)).toEqual([[['upsertPlayer', 'player'], 'FORBIDDEN']]);
-  expect(callsSeen()).toEqual(['POST /player p1']);
-});
-
 describe('input that needs a scope of its own', () => {
-  const operation = 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }';
-  const upsert = (scopes: Scope[], attributes: object) =>
-    all.as(player('p1', 'players:write', ...scopes), operation, { input: { playerUniqueId: 'p1', attributes } });
+  const upsert = (attributes: object, ...scopes: Scope[]) =>
+    all.as(
+      player('p1', 'players:write', ...scopes),
+      'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId } }',
+      { input: { playerUniqueId: 'p1', attributes } },
+    );
+  const figures = { totalSpent: 10, totalOrders: 1, avgOrderAmount: 1, tags: [], custom: { tier: 'gold' } };
 
-  test.each([
-    { totalSpent: 10 },
-    { totalOrders: 1 },
-    { avgOrderAmount: 1 },
-    { lastOrderDate: '2025-05-01' },
-    { joinDate: '2025-05-01' },
-    { tags: [] },
-    { custom: { tier: 'gold' } },
-    { city: 'Ulm', totalSpent: null },
-  ])('%j is refused as a whole without figures:write', async (attributes) => {
-    const { data, errors } = await upsert([], attributes);
-    expect([data, codes(errors)]).toEqual([{ upsertPlayer: null }, [[['upsertPlayer'], 'FORBIDDEN']]]);
-    expect(errors[0]?.message).toMatch(/"input\.attributes\.\w+" needs the scope "figures:write"/);
-    expect(callsSeen()).toEqual([]);
-    expect([(await upsert(['figures:write'], attributes)).errors, callsSeen()]).toEqual([[], ['POST /player p1']]);
-  });
+  test.each(Object.entries({ ...figures, lastOrderDate: '2025-05-01', joinDate: '2025-05-01' }))(
+    '%s is refused as a whole without figures:write',
+    async (name, value) => {
+      const { data, errors } = await upsert({ city: 'Ulm', [name]: value });
+      expect([data, codes(errors)]).toEqual([{ upsertPlayer: null }, [[['upsertPlayer'], 'FORBIDDEN']]]);
+      expect(errors[0]?.message).toBe(`The input "input.attributes.${name}" needs the scope "figures:write".`);
+      expect(callsSeen()).toEqual([]);
+      expect([(await upsert({ [name]: value }, 'figures:write')).errors, callsSeen()]).toEqual([
+        [],
+        ['POST /player p1'],
+      ]);
+    },
+  );
 
-  test('is refused in a literal too, and everything else needs players:write alone', async () => {
-    const literal = operation.replace('$input)', '{ playerUniqueId: "p1", attributes: { tags: null } })');
-    const { errors } = await all.as(player('p1', 'players:write'), literal.replace('($input: UpsertPlayerInput!)', ''));
+  test('is refused in a literal too, and as null', async () => {
+    const input = '{ playerUniqueId: "p1", attributes: { tags: null } }';
+    const { errors } = await all.as(
+      player('p1', 'players:write'),
+      `mutation { upsertPlayer(input: ${input}) { serviceId } }`,
+    );
     expect(codes(errors)).toEqual([[['upsertPlayer'], 'FORBIDDEN']]);
-    expect([(await upsert([], { city: 'Ulm' })).errors, callsSeen()]).toEqual([[], ['POST /player p1']]);
   });
 });
 
-describe('a token for single events', () => {
+const track = (...names: string[]) =>
+  `trackEvents(input: { playerUniqueId: "p1", events: [${names.map((name) => `{ name: "${name}" }`)}] }) { eventNames }`;
+
+test.each<[what: string, operation: string, calls: string[]]>([
+  ['the events that it names', track('open_app', 'café +'), ['POST /event p1']],
+  ['none of two when it names one', track('open_app', 'place_order'), []],
+  ['none whose name begins like one that it names', track('open_app2'), []],
+  ['none that is encoded like one that it names', track('caf%C3%A9%20%2B'), []],
+  ['no empty list', track(), []],
+  ['none when another field has one that it does not name', `a: ${track('open_app')} b: ${track('place_order')}`, []],
+  ['none of another player', track('open_app').replace('p1', 'p2'), []],
+])('a token for single events sends %s', async (_what, operation, calls) => {
   const shopper = player('p1', 'events:write:open_app', 'events:write:caf%C3%A9%20%2B');
-  const track = (...names: string[]) =>
-    `trackEvents(input: { playerUniqueId: "p1", events: [${names.map((name) => `{ name: "${name}" }`)}] }) { eventNames }`;
-
-  test.each([[['open_app']], [['open_app', 'café +']]])('sends %j', async (names) => {
-    expect((await all.as(shopper, `mutation { ${track(...names)} }`)).errors).toEqual([]);
-    expect(callsSeen()).toEqual(['POST /event p1']);
-  });
-
-  test.each([
-    ['an event that is not named', `mutation { ${track('place_order')} }`],
-    ['one beside one that is', `mutation { ${track('open_app', 'place_order')} }`],
-    ['one whose name begins like one that is', `mutation { ${track('open_app2')} }`],
-    ['one that is encoded like one that is', `mutation { ${track('caf%C3%A9%20%2B')} }`],
-    ['none', `mutation { ${track()} }`],
-    ['one in another field of the operation', `mutation { a: ${track('open_app')} b: ${track('place_order')} }`],
-    ['one of another player', `mutation { ${track('open_app').replace('p1', 'p2')} }`],
-  ])('does not send %s, and nothing beside it', async (_what, operation) => {
-    const { errors } = await all.as(shopper, operation);
-    expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(['FORBIDDEN']));
-    expect(callsSeen()).toEqual([]);
-  });
+  const { errors } = await all.as(shopper, `mutation { ${operation} }`);
+  expect(new Set(errors.map(({ extensions }) => extensions['code']))).toEqual(new Set(calls[0] ? [] : ['FORBIDDEN']));
+  expect(callsSeen()).toEqual(calls);
 });
 
 describe('twenty reports in one operation', () => {
-  const query = `mutation ($events: [EventInput!]!, $last: [EventInput!]!) { ${Array.from(
-    { length: 20 },
-    (_, i) =>
-      `a${i}: trackEvents(input: { playerUniqueId: "p1", events: ${i === 19 ? '$last' : '$events'} }) { userErrors { code } }`,
-  ).join(' ')} }`;
+  const report = (name: string, index: number) =>
+    `a${index}: trackEvents(input: { playerUniqueId: "p1", events: $${name} }) { userErrors { code } }`;
+  const reports = [...Array<string>(19).fill('events'), 'last'].map(report);
+  const query = `mutation ($events: [EventInput!]!, $last: [EventInput!]!) { ${reports.join(' ')} }`;
   const shopper = player('p1', 'events:write:e0');
   const named = (...names: string[]) => names.map((name) => ({ name }));
 
@@ -495,30 +334,19 @@ describe('twenty reports in one operation', () => {
     expect([errors, Object.values(data)]).toEqual([[], [...Array(19).fill(duplicate), { userErrors: [] }]]);
     expect(callsSeen()).toEqual(['POST /event p1']);
   });
-
-  test('of more than 500 events are refused before they are authorized', async () => {
-    const many = named(...Array.from({ length: 501 }, (_, index) => `e${index}`));
-    const { status, errors } = await all.as(player('p1', 'players:read'), query, { events: many, last: many });
-    expect([status, errors]).toMatchObject([400, [{ extensions: { code: 'BAD_USER_INPUT' } }]]);
-    expect(callsSeen()).toEqual([]);
-  });
 });
 
-describe('a schema', () => {
-  test.each(['Query', 'Mutation', 'Player'])('with a field of %s that has no rule cannot be started', (type) => {
-    const extended = buildSchema(`${sdl}\nextend type ${type} { everything: String }`);
-    expect(() => enforceAccess(extended)).toThrow(`${type}.everything has no @access rule: say who may ask for it.`);
-  });
-
-  test.each(
-    rows<[name: string, extension: string, message: string]>(`
-    an unknown scope | extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
-    a path to no argument | extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
-    a rule on an interface | interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
-    a field without a rule that leads to a player | extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
-    one that leads there through a union | union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.
-    `),
-  )('with %s cannot be started', (_name, extension, message) => {
-    expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
-  });
+test.each(
+  rows<[extension: string, message: string]>(`
+  extend type Query { x: String } | Query.x has no @access rule: say who may ask for it.
+  extend type Mutation { x: String } | Mutation.x has no @access rule: say who may ask for it.
+  extend type Player { x: String } | Player.x has no @access rule: say who may ask for it.
+  extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
+  extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
+  interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
+  extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
+  union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.
+  `),
+)('a schema with %s cannot be started', (extension, message) => {
+  expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
 });

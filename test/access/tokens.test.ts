@@ -37,9 +37,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
 });
 beforeEach(() => upstream.forget());
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
   for (const gateway of open) await gateway.close();
   await upstream.close();
@@ -54,16 +52,9 @@ async function expectRefused(answer: Promise<RawAnswer>): Promise<void> {
   upstream.forget();
   const { status, head, body } = await answer;
   const { data, errors } = JSON.parse(body);
-  expect({ status, data, errors, upstream: upstream.calls() }).toEqual({
-    status: 401,
-    errors: [
-      {
-        message: 'A valid bearer token is needed in the Authorization header.',
-        extensions: expect.objectContaining({ code: 'UNAUTHENTICATED' }),
-      },
-    ],
-    upstream: [],
-  });
+  const message = 'A valid bearer token is needed in the Authorization header.';
+  const error = { message, extensions: expect.objectContaining({ code: 'UNAUTHENTICATED' }) };
+  expect([status, data, errors, upstream.calls()]).toEqual([401, undefined, [error], []]);
   expect(head).toMatch(/\r\nwww-authenticate: bearer/);
 }
 
@@ -78,21 +69,11 @@ const later = (ms: number) => {
   jest.spyOn(Date, 'now').mockReturnValue(then);
 };
 
-interface Keys {
-  url: string;
-  /** How many requests came. */
-  fetched(): number;
-  serve(answer: RequestListener | object[]): void;
-  close(): void;
-}
-
-/** The key server of an identity provider. */
-async function serveKeys(keys: object[] = []): Promise<Keys> {
-  const keySet =
-    (list: object[]): RequestListener =>
-    (_, response) =>
-      response.end(JSON.stringify({ keys: list }));
-  let listener = keySet(keys);
+/** The key server of an identity provider, and how many requests came. */
+async function serveKeys(keys: object[]) {
+  const listenerOf = (answer: RequestListener | object[]): RequestListener =>
+    typeof answer === 'function' ? answer : (_, response) => response.end(JSON.stringify({ keys: answer }));
+  let listener = listenerOf(keys);
   let fetched = 0;
   const server = createServer((request, response) => {
     fetched += 1;
@@ -102,8 +83,8 @@ async function serveKeys(keys: object[] = []): Promise<Keys> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     fetched: () => fetched,
-    serve: (answer) => {
-      listener = typeof answer === 'function' ? answer : keySet(answer);
+    serve: (answer: RequestListener | object[]) => {
+      listener = listenerOf(answer);
     },
     close: () => {
       server.close();
@@ -129,7 +110,6 @@ test.each([secretSigner(), keySigner('RS256'), keySigner('ES256'), keySigner('Ed
     await expectLetIn(bearer(gateway, token(signer)));
     await expectRefused(bearer(gateway, unsigned(signer)));
     await expectRefused(bearer(gateway, make(signer, {}, stranger)));
-    await expectRefused(bearer(gateway, make(signer, { alg: 'RS256' }, stranger)));
     await expectRefused(bearer(gateway, hmac(signer, '')));
     // A public key is no shared secret.
     if (signer.jwk) await expectRefused(bearer(gateway, hmac(signer, signer.verifying)));
@@ -137,7 +117,7 @@ test.each([secretSigner(), keySigner('RS256'), keySigner('ES256'), keySigner('Ed
 );
 
 describe('with a key set', () => {
-  let keys: Keys;
+  let keys: Awaited<ReturnType<typeof serveKeys>>;
   let gateway: TestGateway;
   const honest = token(first);
   const [head = '', payload = '', signature = ''] = honest.split('.');
@@ -149,7 +129,6 @@ describe('with a key set', () => {
   afterAll(() => keys.close());
 
   test.each<[string, string]>([
-    ['the same token again', honest],
     ['a list of audiences with ours', token(first, { aud: ['another', 'referral-gateway'] })],
     ['an expiry within the leeway', token(first, { exp: now() - 40 })],
     ['a beginning within the leeway', token(first, { nbf: now() + 40 })],
@@ -160,39 +139,20 @@ describe('with a key set', () => {
 
   test.each<[string, string]>([
     ['the algorithm none', unsigned(first)],
-    ['the signature of another key', make(first, {}, stranger)],
     ['its own key inside (jwk)', make(first, { jwk: stranger.jwk }, stranger)],
-    ['an HMAC with the public key', hmac(first, JSON.stringify(first.jwk))],
-    ['a key id that is a path', make(first, { kid: '../../../dev/null' })],
-    ['a stripped signature', `${head}.${payload}.`],
     ['another payload under a remembered signature', `${head}.${part(claims({ sub: 'p2' }))}.${signature}`],
     ['another header under a remembered signature', `${part(header(first, { a: 1 }))}.${payload}.${signature}`],
-    ['two parts', `${head}.${payload}`],
-    ['five parts, as an encrypted token has', `${honest}.e30.e30`],
-    ['a header that is not JSON', signed(first, 'alg', claims())],
     ['a payload that is not JSON', signed(first, header(first), 'sub')],
-    ['a payload that is a list', signed(first, header(first), '[]')],
-    [
-      'an expiry without end',
-      signed(first, header(first), JSON.stringify(claims()).replace(/"exp":\d+/, '"exp":1e999')),
-    ],
+    ['a payload that is a list', signed(first, header(first), [claims()])],
+    ['an expiry without end', signed(first, header(first), JSON.stringify(claims()).replace(/\d{9,}/, '1e999'))],
     ['an unknown critical member', make(first, { crit: ['exp2'], exp2: 1 })],
     ['a key set of its own (jku)', make(first, { jku: 'https://evil.example/keys' })],
     ['a certificate inside (x5c)', make(first, { x5c: ['MIIB'] })],
     ['another type', make(first, { typ: 'secevent+jwt' })],
     ['more than 8,192 characters', token(first, { more: 'x'.repeat(9_000) })],
-    ['a blank inside', honest.replace(/.{5}$/, ' $&')],
     ['padding', `${honest}=`],
-    ['quotes around it', `"${honest}"`],
-    ['another token behind it', `${honest}, Bearer ${honest}`],
+    ['unused bits in its last character', honest.replace(/.$/, (last) => String.fromCharCode(last.charCodeAt(0) + 1))],
   ])('refuses %s', async (_name, jwt) => expectRefused(bearer(gateway, jwt)));
-
-  test('refuses unused bits in the last character of a signature', async () => {
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    const spare = honest.replace(/.$/, (last) => alphabet.at(alphabet.indexOf(last) + 1) ?? '');
-    await expectRefused(bearer(gateway, spare));
-    expect(await gateway.metrics()).toContain('{reason="malformed"}');
-  });
 
   test.each<[string, readonly unknown[]]>([
     ['iss', ['https://evil.example', 'https://login.example/', ['https://login.example'], undefined]],
@@ -206,37 +166,20 @@ describe('with a key set', () => {
     for (const value of values) await expectRefused(bearer(gateway, token(first, { [claim]: value })));
   });
 
-  test.each<[string, unknown]>([
-    ['commas', 'players:read,any-player'],
-    ['capitals', 'PLAYERS:READ'],
-    ['none', []],
-  ])('reads no scope from %s', async (_name, scope) => {
+  test.each([['players:read,any-player'], ['PLAYERS:READ'], [[]]])('reads no scope from %j', async (scope) => {
     const { status, body } = await bearer(gateway, token(first, { scope }));
     expect([status, JSON.parse(body).errors[0].extensions.code]).toEqual([200, 'FORBIDDEN']);
   });
 
   test.each<[string, RawRequest]>([
     ['no header', {}],
-    ...[
-      '',
-      'Bearer',
-      'Bearer   ',
-      `Basic ${honest}`,
-      honest,
-      `bearer ${honest}`,
-      `Bearer  ${honest}`,
-      `Bearer\t${honest}`,
-    ].map((value): [string, RawRequest] => [
-      `the header "${value.slice(0, 12)}"`,
-      { headers: [`Authorization: ${value}`] },
-    ]),
+    ...['Bearer', `Basic ${honest}`, honest, `bearer ${honest}`, `Bearer  ${honest}`].map(
+      (value): [string, RawRequest] => [`the header "${value.slice(0, 8)}…"`, { headers: [`Authorization: ${value}`] }],
+    ),
     ['two headers', { headers: [`Authorization: Bearer ${honest}`, 'Authorization: Bearer x'] }],
-    ['two headers with the same token', { headers: Array(2).fill(`Authorization: Bearer ${honest}`) }],
     ['a token in the query', { target: `/graphql?access_token=${honest}&authorization=Bearer%20${honest}` }],
     ['a token in the body', { body: JSON.stringify({ ...JSON.parse(QUERY), access_token: honest }) }],
     ['a token in a cookie', { headers: [`Cookie: authorization=Bearer ${honest}; token=${honest}`] }],
-    ['a token in another header', { headers: [`Proxy-Authorization: Bearer ${honest}`] }],
-    ["the REST service's own keys", { headers: ['APIKey: api-key-for-tests', 'secretKey: secret-key-for-tests'] }],
   ])('refuses %s', async (_name, request) => expectRefused(ask(gateway, request)));
 });
 
@@ -265,24 +208,18 @@ test('a remembered token is refused once it has expired, with the leeway of a mi
 });
 
 describe('a key set', () => {
-  let keys: Keys;
+  let keys: Awaited<ReturnType<typeof serveKeys>>;
   beforeEach(async () => {
     keys = await serveKeys([first.jwk ?? {}]);
   });
   afterEach(() => keys.close());
   const start = () => gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
 
-  test('is fetched once for many tokens, and for made-up key ids', async () => {
-    const gateway = await start();
-    for (const sub of ['p1', 'p2']) expect((await bearer(gateway, token(first, { sub }))).status).toBe(200);
-    for (const kid of ['k1', 'k2']) await expectRefused(bearer(gateway, make(second, { kid })));
-    expect(keys.fetched()).toBe(1);
-  });
-
   test('with a new key is read after the cooldown, and the key that it replaced is refused from then on', async () => {
     const gateway = await start();
     const old = token(first);
     await expectLetIn(bearer(gateway, old));
+    await expectLetIn(bearer(gateway, token(first, { more: 1 })));
     keys.serve([second.jwk ?? {}]);
     await expectRefused(bearer(gateway, token(second)));
     expect(keys.fetched()).toBe(1);
@@ -389,7 +326,8 @@ describe('a key set', () => {
 
 describe('client tokens', () => {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const [app, other, old] = [1, 2, 3].map(() => randomBytes(32).toString('base64url')) as [string, string, string];
+  const app = randomBytes(32).toString('base64url');
+  const other = randomBytes(32).toString('base64url');
   const scopes = ['players:read', 'contacts:read', 'any-player'];
   const entry = { name: 'app', sha256: sha256(app), scopes };
   const path = join(folder, 'clients');
@@ -414,10 +352,9 @@ describe('client tokens', () => {
     const odd = ['to ken', 'a, Bearer b', 'x"y', 'a=b', '=='];
     const padded = randomBytes(32).toString('base64');
     const entries = [padded, ...odd].map((text, index) => ({ name: `${index}`, sha256: sha256(text), scopes }));
-    const expired = { name: 'old', sha256: sha256(old), scopes, expiresAt: '2020-01-01T00:00:00Z' };
-    const gateway = await withClients([entry, expired, ...entries]);
+    const gateway = await withClients([entry, ...entries]);
     await expectLetIn(bearer(gateway, padded));
-    const wrong = [sha256(app), app.slice(0, -1), `${app}a`, app.toUpperCase(), 'app', old, token(secretSigner())];
+    const wrong = [sha256(app), app.slice(0, -1), `${app}a`, app.toUpperCase(), 'app', token(secretSigner())];
     for (const text of [...wrong, ...odd]) await expectRefused(bearer(gateway, text));
   });
 
@@ -426,13 +363,5 @@ describe('client tokens', () => {
     await expectLetIn(bearer(gateway, app));
     later(61_000);
     await expectRefused(bearer(gateway, app));
-  });
-
-  test('are read at the start: a change has no effect, a broken file refuses to start', async () => {
-    const gateway = await withClients([entry]);
-    await expect(withClients([{ ...entry, scopes: ['everything'] }])).rejects.toThrow(/CLIENT_TOKENS_FILE: /);
-    rmSync(path);
-    await expect(gatewayWith({ CLIENT_TOKENS_FILE: path })).rejects.toThrow(/CLIENT_TOKENS_FILE: /);
-    await expectLetIn(bearer(gateway, app));
   });
 });

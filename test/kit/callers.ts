@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { startBoth } from './gateway.ts';
-import { AUDIENCE, secretSigner, token, UNLIMITED } from './tokens.ts';
+import { secretSigner, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
 
 export interface TestCaller {
@@ -47,39 +47,8 @@ const CLIENT_SCOPES = [[], WHAT, ...WHAT.map((scope) => [scope])].flatMap((scope
   [...scopes, 'any-player'],
 ]);
 
-/** How a provider writes the tokens of players, and the settings for it. */
-export interface Identity {
-  env: Record<string, string>;
-  tokenOf(sub: string, scopes: Iterable<Scope>): string;
-}
-
-/** A provider that has everything elsewhere. The subject of its tokens is another player. */
-export const MAPPED: Identity = {
-  env: {
-    JWT_PLAYER_CLAIM: 'https://acme.example/player_id',
-    JWT_SCOPE_CLAIM: '/resource_access/gate~1way/roles',
-    JWT_SCOPE_MAP: JSON.stringify(Object.fromEntries(SCOPES.map((scope) => [`gateway/${scope}`, [scope]]))),
-    JWT_AUDIENCE_CLAIM: 'azp',
-    JWT_REQUIRE: 'typ=Bearer',
-  },
-  tokenOf: (sub, scopes) =>
-    token(signer, {
-      sub: sub === 'p1' ? 'p2' : 'p1',
-      scope: SCOPES.join(' '),
-      aud: 'account',
-      azp: AUDIENCE,
-      typ: 'Bearer',
-      'https://acme.example/player_id': sub,
-      resource_access: { 'gate/way': { roles: [...scopes].map((scope) => `gateway/${scope}`) } },
-    }),
-};
-
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
-export async function startWithCallers(
-  env: Record<string, string> = {},
-  options?: UpstreamOptions,
-  identity?: Identity,
-) {
+export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'callers-'));
   const path = join(folder, 'client-tokens.json');
   const entries = CLIENT_SCOPES.map((scopes) => ({
@@ -88,15 +57,13 @@ export async function startWithCallers(
     scopes,
   }));
   writeFileSync(path, JSON.stringify(entries));
-  const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...identity?.env, ...env };
+  const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env };
   const both = await startBoth(settings, options);
   return {
     ...both,
     /** Sends an operation as a caller. */
-    as: ({ sub, scopes, ...caller }: TestCaller, query: string, variables?: Record<string, unknown>) => {
-      const authorization = identity && sub ? `Bearer ${identity.tokenOf(sub, scopes)}` : caller.authorization;
-      return both.gateway.query(query, variables, authorization === undefined ? {} : { authorization });
-    },
+    as: ({ authorization }: TestCaller, query: string, variables?: Record<string, unknown>) =>
+      both.gateway.query(query, variables, authorization === undefined ? {} : { authorization }),
     async close() {
       await both.close();
       rmSync(folder, { recursive: true });

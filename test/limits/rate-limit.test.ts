@@ -4,28 +4,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { clientAddress, createAddressKeys } from '../../src/limits/rate-limits.ts';
-import { post, startBoth, startGateway } from '../kit/gateway.ts';
+import { post, startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
-import { startUpstream } from '../kit/upstream.ts';
 
 const signer = secretSigner();
 const folder = mkdtempSync(join(tmpdir(), 'rates-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-const player = (sub: string, scope = 'players:read coupons:read') => bearer(token(signer, { sub, scope }));
+const player = (sub: string, scope = 'players:read coupons:read referrals:read') =>
+  bearer(token(signer, { sub, scope }));
 /** Complexity 2,539: `me`, a page of 200 friends, and 12.48 fields for each. */
 const COSTLY = `{ me { id referredFriends(limit: 200) { nodes { ${'status '.repeat(12)} } a: count b: count } } }`;
+
+type Both = Awaited<ReturnType<typeof startBoth>>;
+/** The statuses of operations that one player sends at once. */
+const sendAll = async ({ gateway }: Both, operations: string[], sub: string) => {
+  const answers = await Promise.all(operations.map((operation) => gateway.query(operation, {}, player(sub))));
+  return answers.map(({ status }) => status).sort((one, other) => one - other);
+};
+const times = (count: number, status: number) => Array<number>(count).fill(status);
 const readPlayer = (id: string, selection = 'id') => `{ player(playerUniqueId: "${id}") { ${selection} } }`;
 
 test.each([
-  ['203.0.113.7', '203.0.113.7'],
   ['::ffff:203.0.113.7', '203.0.113.7'],
   ['::FFFF:cb00:7107', '203.0.113.7'],
   ['fe80::1:2%eth0', '65152:0:0:0'],
-  ['2001:db8:1:2:3:4:5:6', '8193:3512:1:2'],
   ['2001:DB8:1:2::1', '8193:3512:1:2'],
-  ['unknown', 'unknown'],
   ['x'.repeat(1_000), 'x'.repeat(64)],
 ])('the client at %s is %s', (address, client) => {
   expect(clientAddress(address)).toBe(client);
@@ -40,15 +45,13 @@ test('more than 50,000 addresses in one window share one key', () => {
 describe('operations', () => {
   test('over a player’s limit are refused with 429, tell when to come back, and reach nobody', async () => {
     const both = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '2' });
-    const began = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => both.gateway.query(readPlayer('p1'), {}, player('p1'))),
     );
-    const windows = 1 + Math.floor((performance.now() - began) / 2_000);
     const refused = answers.filter(({ status }) => status === 429);
-    expect(20 - refused.length).toBeGreaterThanOrEqual(2);
-    expect(20 - refused.length).toBeLessThanOrEqual(2 * windows);
-    expect(both.upstream.calls().length).toBeLessThanOrEqual(20 - refused.length);
+    // A window ends after two seconds, which a busy machine may need.
+    expect(refused.length).toBeGreaterThanOrEqual(12);
+    expect(both.upstream.calls()).toHaveLength(20 - refused.length);
     for (const { errors, headers, data } of refused) {
       expect(data).toBeUndefined();
       const { retryAfterMs, ...extensions } = errors[0]?.extensions ?? {};
@@ -81,63 +84,37 @@ describe('operations', () => {
     // A window of 10 seconds, so that none ends during the test.
     const env = { ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' };
     const both = await startBoth(env);
-    const statuses = async (id: string, operation: string) => {
-      const found: number[] = [];
-      while (found.length < 20 && found.at(-1) !== 429) {
-        found.push((await both.gateway.query(operation, {}, player(id, 'players:read referrals:read'))).status);
-      }
-      return found;
-    };
-    const cheap = await statuses('cheap', '{ me { id } }');
-    expect(cheap).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    expect(await sendAll(both, Array(11).fill('{ me { id } }'), 'cheap')).toEqual([...times(10, 200), 429]);
     // 1 + 5 of 10 points, so the second is refused.
-    expect(await statuses('costly', COSTLY)).toEqual([200, 429]);
+    expect(await sendAll(both, [COSTLY, COSTLY], 'costly')).toEqual([200, 429]);
     // Never more than the whole burst.
     const small = await startBoth({ ...env, MAX_OPERATIONS_BURST: '2' });
-    expect((await small.gateway.query(COSTLY, {}, player('p1', 'players:read referrals:read'))).status).toBe(200);
+    expect(await sendAll(small, [COSTLY], 'p1')).toEqual([200]);
     await small.close();
     await both.close();
   });
 
-  test('that were not seen before are limited for each caller; known and listed ones are not', async () => {
-    const upstream = await startUpstream();
+  test('that were not seen before are limited for each caller, 50 in 5 s; known and listed ones are not', async () => {
     const manifest = join(folder, 'manifest.json');
-    const listed = Array.from({ length: 60 }, (_, i) => [`id-${i}`, `query Listed${i} { me { id } }`]);
-    writeFileSync(manifest, JSON.stringify(Object.fromEntries(listed)));
+    const texts = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `query ${name}${i} { me { id } }`);
+    const listed = texts('Listed', 60);
+    writeFileSync(manifest, JSON.stringify({ ...listed }));
     const env = { PERSISTED_OPERATIONS_FILE: manifest, MAX_CONCURRENT_OPERATIONS: '1000' };
-    const gateway = await startGateway(upstream.url, { ...signer.env, ...env });
-    const send = async (name: string, who: string) =>
-      (await gateway.query(`query ${name} { me { id } }`, {}, player(who))).status;
-    // A window ends after five seconds, which a busy machine may need for the documents of the first caller.
-    let statuses: number[] = [];
-    let began = 0;
-    for (const who of ['a', 'b', 'c', 'd', 'e']) {
-      if (statuses.length > 0 && performance.now() - began < 4_500) break;
-      began = performance.now();
-      statuses = await Promise.all(Array.from({ length: 51 }, (_, i) => send(`N${who}${i}`, who)));
-    }
-    expect(statuses.sort()).toEqual([...Array.from({ length: 50 }, () => 200), 429]);
-    expect([await send('Another', 'p2'), await send('Another', 'p1')]).toEqual([200, 200]);
-    for (let i = 0; i < 60; i += 1) expect(await send(`Listed${i}`, 'p1')).toBe(200);
-    await gateway.close();
-    await upstream.close();
+    const both = await startBoth({ ...signer.env, ...env });
+    expect(await sendAll(both, texts('New', 51), 'p1')).toEqual([...times(50, 200), 429]);
+    expect(await sendAll(both, [...texts('New', 1), ...listed], 'p3')).toEqual(times(61, 200));
+    // An operation that is not valid is new each time.
+    const invalid = Array(60).fill('{ me { nothing } }');
+    expect(await sendAll(both, invalid, 'p2')).toEqual([...times(50, 400), ...times(10, 429)]);
+    await both.close();
   });
-});
-
-test('an operation that is not valid is charged as a new one each time it is sent', async () => {
-  const both = await startBoth(signer.env);
-  const send = async () => (await both.gateway.query('{ me { nothing } }', {}, player('p1'))).status;
-  expect(await send()).toBe(400);
-  const statuses = await Promise.all(Array.from({ length: 59 }, send));
-  expect(statuses.sort()).toEqual([...Array.from({ length: 49 }, () => 400), ...Array.from({ length: 10 }, () => 429)]);
-  await both.close();
 });
 
 describe('reads of coupons', () => {
   const env = { ...signer.env, MAX_COUPON_READS_PER_SECOND: '1', MAX_COUPON_READS_BURST: '1' };
   const server = { ...signer.env, MAX_SERVER_COUPON_READS_PER_SECOND: '1', MAX_SERVER_COUPON_READS_BURST: '3' };
-  const couponCalls = ({ upstream }: Awaited<ReturnType<typeof startBoth>>) =>
-    upstream.calls().filter((call) => call.endsWith('/coupon'));
+  const couponCalls = ({ upstream }: Both) => upstream.calls().filter((call) => call.endsWith('/coupon'));
 
   test('over the limit are errors at their fields, beside the rest, and cause no call', async () => {
     const both = await startBoth(server);
@@ -158,15 +135,9 @@ describe('reads of coupons', () => {
     await both.close();
   });
 
-  test.each([
-    ['a field', readPlayer('p1', 'id coupons { code }')],
-    ['a field that stands twice', readPlayer('p1', 'id coupons { code } coupons { value }')],
-    ['a field below a player that stands twice', '{ me { coupons { code } } me { coupons { code } } }'],
-    [
-      'many aliases',
-      `{ a: me { coupons { code } } b: ${readPlayer('p1', 'c: coupons { code } d: coupons { code }').slice(1)}`,
-    ],
-  ])('take one of the allowance for %s', async (_name, operation) => {
+  test('take one of the allowance for a player, however often its coupons stand in the operation', async () => {
+    const operation =
+      '{ me { coupons { code } } me { coupons { code } } player(playerUniqueId: "p1") { a: coupons { code } b: coupons { code } } }';
     const both = await startBoth(env);
     const refused = await both.gateway.query(readPlayer('p2', 'coupons { code }'), {}, player('p1'));
     // What access refuses takes nothing.
@@ -179,13 +150,8 @@ describe('reads of coupons', () => {
 
 describe('failed authentications', () => {
   const env = { ...signer.env, MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1', MAX_FAILED_AUTHENTICATIONS_BURST: '3' };
-  const guess = { authorization: 'Bearer guess' };
   /** Sends until a request is limited, twenty at most; the statuses. */
-  const flood = async (
-    url: string,
-    headersOf: (index: number) => Record<string, string>,
-    body: unknown = { query: '{ a }' },
-  ) => {
+  const flood = async (url: string, headersOf: (index: number) => Record<string, string>, body: unknown = {}) => {
     const statuses: number[] = [];
     while (statuses.length < 20 && !statuses.includes(429)) {
       statuses.push((await post(url, body, headersOf(statuses.length))).status);
@@ -193,12 +159,16 @@ describe('failed authentications', () => {
     return statuses;
   };
 
-  test('are limited by address; nobody learns whether a further token would have been right', async () => {
+  test('are limited by address, without a token too, and nobody learns whether a further token would have been right', async () => {
     const { gateway, close } = await startBoth({ ...env, TRUST_PROXY: 'true' });
     const from = (address: string, headers = {}) => ({ ...headers, 'x-forwarded-for': address });
-    const statuses = await flood(gateway.url, () => from('203.0.113.7', guess));
-    expect([statuses.slice(0, 3), statuses.at(-1)]).toEqual([[401, 401, 401], 429]);
-    expect(await flood(gateway.url, () => from('203.0.113.8'))).toContain(429);
+    const guesses = await flood(gateway.url, () => from('203.0.113.7', bearer('guess')));
+    expect([guesses.slice(0, 3), guesses.at(-1)]).toEqual([[401, 401, 401], 429]);
+    expect((await post(gateway.url, {}, from('203.0.113.7', player('p1')))).status).toBe(429);
+    // Addresses of one /64 are one client. With a token, a batch is refused as such.
+    const missing = await flood(gateway.url, (i) => from(`2001:db8:1:2::${i}`), [{ query: '{ me { id } }' }]);
+    expect([missing.slice(0, 3), missing.at(-1)]).toEqual([[401, 401, 401], 429]);
+    expect(await gateway.metrics()).toContain(`{reason="missing"} ${missing.length}`);
     const valid = await post(gateway.url, { query: '{ __typename }' }, from('203.0.113.9', player('p1')));
     expect(valid.status).toBe(200);
     await close();
@@ -209,17 +179,8 @@ describe('failed authentications', () => {
     for (let i = 0; i < 20; i++) {
       expect((await post(gateway.url, { query: '{ __typename }' }, player(`p${i}`))).status).toBe(200);
     }
-    const guesses = (i: number) => ({ ...guess, 'x-forwarded-for': `203.0.113.${i}` });
+    const guesses = (i: number) => ({ ...bearer('guess'), 'x-forwarded-for': `203.0.113.${i}` });
     expect(await flood(gateway.url, guesses)).toContain(429);
-    await close();
-  });
-
-  test('include requests without a token, whatever their body', async () => {
-    const { gateway, close } = await startBoth(env);
-    // With a token, a batch is refused as such.
-    const statuses = await flood(gateway.url, () => ({}), [{ query: '{ me { id } }' }]);
-    expect([statuses.slice(0, 3), statuses.at(-1)]).toEqual([[401, 401, 401], 429]);
-    expect(await gateway.metrics()).toContain(`{reason="missing"} ${statuses.length}`);
     await close();
   });
 });

@@ -18,7 +18,6 @@ const same = (endpoints: EndpointName[], result: unknown) =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint, result]));
 
 const html = { 'content-type': 'text/html' };
-const big = JSON.stringify({ referralLink: 'x'.repeat(2 * 1024 * 1024) });
 const rejected = { code: 'UPSTREAM_REJECTED', retryable: false };
 const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
 const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: false };
@@ -28,8 +27,6 @@ const later = { 'retry-after': '120' };
 /** What the service does, and what becomes of every call. */
 test.each<[string, Answer, Record<string, unknown>]>([
   ['400', { status: 400, json: { code: 5, message: 'no' } }, { ...rejected, status: 400 }],
-  ['400 in HTML', { status: 400, raw: '<p>', headers: html }, { ...rejected, status: 400 }],
-  ['409 without a body', { status: 409 }, { ...rejected, status: 409 }],
   ['401', { status: 401 }, { ...misconfigured, status: 401 }],
   ['403', { status: 403 }, { ...misconfigured, status: 403 }],
   ['422 with another code', { status: 422, json: { code: 7 } }, { ...rejected, status: 422 }],
@@ -39,13 +36,8 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['503', { status: 503, headers: later }, { ...unavailable, status: 503, retryAfterMs: 30_000 }],
   ['a redirect', { status: 308, headers: { location: '/api/v3.0/elsewhere' } }, { ...invalid, status: 308 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
-  ['no body that says it is XHTML', { raw: '', headers: { 'content-type': 'application/xhtml+xml' } }, invalid],
-  ['a page without a type', { raw: '<html>', headers: { 'content-type': '' } }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
-  ['a text', { json: 'p1' }, invalid],
-  ['another encoding', { raw: 'x', headers: { 'content-encoding': 'gzip' } }, invalid],
-  ['a body over 2 MB', { raw: big }, invalid],
   ['a body without end', { fault: 'flood' }, invalid],
   ['a cut connection', { fault: 'reset' }, unavailable],
   ['a body that is cut', { json: { a: 'b' }, fault: 'cut' }, unavailable],
@@ -69,11 +61,8 @@ const NULLS = { message: 'ok', playerAttributes: null, coupons: null, referredFr
 test.each<[string, Answer]>([
   ['white space', { raw: ' \n ' }],
   ['204', { status: 204 }],
-  ['no body and no type', { raw: '', headers: { 'content-type': '' } }],
   ['an object of unknown and absent properties', { json: NULLS }],
-  ['201', { status: 201, json: {} }],
   ['a byte order mark', { raw: '\ufeff{}' }],
-  ['another type', { raw: '{}', headers: { 'content-type': 'text/plain' } }],
 ])('%s is a success', async (_case, answer) => {
   expect((await answerAll(ENDPOINTS, answer)).results).toEqual({
     'GET /player': { id: 'p1', playerUniqueId: 'p1', attributes: undefined, referralLink: undefined },
@@ -85,12 +74,12 @@ test.each<[string, Answer]>([
   });
 });
 
-test.each(['OK', '"ok"', 'true', '[]', 'null', ' ok '])('%j acknowledges a delete and an event', async (raw) => {
+test.each(['OK', '"ok"', 'true', '[]', 'null'])('%j acknowledges a delete and an event', async (raw) => {
   const { results } = await answerAll(['DELETE /player', 'POST /event'], { raw, headers: { 'content-type': '' } });
   expect(results).toEqual({ 'DELETE /player': 'deleted', 'POST /event': undefined });
 });
 
-test.each(['no', '7', 'false', '["a"]', '"queued"', 'OK OK'])('%j acknowledges nothing', async (raw) => {
+test.each(['no', '7', '["a"]', 'OK OK'])('%j acknowledges nothing', async (raw) => {
   const { results } = await answerAll(WRITES, { raw }, failure);
   expect(results).toMatchObject(same(WRITES, { ...invalid, outcome: 'UNKNOWN' }));
 });
@@ -106,15 +95,11 @@ test.each<[string, Answer, warned: boolean]>([
   expect(seen.withoutCode).toHaveLength(warned ? 4 : 0);
 });
 
-test('404 of a write that names its player in the body is a refusal', async () => {
+test('404 of a write that names its player in the body is a refusal, and a response about another player is invalid', async () => {
   const { results } = await answerAll(['POST /player', 'POST /event'], { status: 404 }, failure);
   expect(results).toMatchObject(same(['POST /player', 'POST /event'], { ...rejected, status: 404 }));
-});
-
-test('a response about another player is refused', async () => {
-  const endpoints: EndpointName[] = ['GET /player', 'POST /player'];
-  const { results } = await answerAll(endpoints, { json: { playerUniqueId: 'p2' } }, failure);
-  expect(results).toMatchObject({ 'GET /player': invalid, 'POST /player': { ...invalid, outcome: 'UNKNOWN' } });
+  const other = await answerAll(['GET /player', 'POST /player'], { json: { playerUniqueId: 'p2' } }, failure);
+  expect(other.results).toMatchObject({ 'GET /player': invalid, 'POST /player': { ...invalid, outcome: 'UNKNOWN' } });
 });
 
 test('without a connection no write is done, and each may be sent again; events are by nobody but the caller', async () => {
@@ -123,13 +108,9 @@ test('without a connection no write is done, and each may be sent again; events 
   for (const endpoint of ['GET /player', ...WRITES] as const) {
     const op = operation();
     const outcome = endpoint === 'GET /player' ? undefined : 'NOT_DONE';
-    expect(await failure(CALLS[endpoint](rest, 'p1', op))).toMatchObject({
-      ...unavailable,
-      status: undefined,
-      outcome,
-    });
+    expect(await failure(CALLS[endpoint](rest, 'p1', op))).toMatchObject({ ...unavailable, outcome });
     const attempts = endpoint === 'POST /event' ? 1 : 3;
-    expect(op.records).toMatchObject([{ error: 'UPSTREAM_UNAVAILABLE', status: undefined, attempts }]);
+    expect(op.records).toMatchObject([{ error: 'UPSTREAM_UNAVAILABLE', attempts }]);
   }
 });
 
@@ -143,15 +124,12 @@ test('a response that nobody asked for is not taken for the response to the next
 
 test.each<[json: unknown, code: number | undefined]>([
   [{ code: 203, message: 'no firstName of p1' }, 203],
-  [{ code: '203' }, 203],
-  [{ code: 'maria-7' }, undefined],
   [{ code: 41_791_234_567 }, undefined],
   [{ code: { toString: 1 } }, undefined],
-  ['no', undefined],
 ])('of the error %j the log gets the code %j, the endpoint, and neither id nor message', async (json, serviceCode) => {
   const { upstream, rest } = await start();
   upstream.on('POST /event', { status: 400, json });
   const error: unknown = await track(rest).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ message: 'POST /integrations/event responded 400', status: 400, serviceCode });
-  expect(JSON.stringify(error)).not.toMatch(/p1|firstName|maria/);
+  expect(JSON.stringify(error)).not.toMatch(/p1|firstName/);
 });

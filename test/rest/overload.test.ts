@@ -4,14 +4,6 @@ import { failure, operation, read, start, track } from './setup.ts';
 
 const overloaded = { code: 'OVERLOADED', retryable: true, retryAfterMs: 1_000, status: undefined };
 
-test('no more connections than allowed, and every call gets its response', async () => {
-  const { upstream, rest } = await start({ connections: 3 });
-  const ids = Array.from({ length: 60 }, (_, index) => `p${index}`);
-  const players = await Promise.all(ids.map((id) => read(rest, id)));
-  expect(players.map((player) => player?.id)).toEqual(ids);
-  expect(upstream.connections()).toBeLessThanOrEqual(3);
-});
-
 test('a call without a connection at the deadline of its operation is OVERLOADED, and the service did not fail', async () => {
   const { upstream, rest, seen } = await start({ connections: 2 });
   upstream.on('DELETE /player', { fault: 'hang' });
