@@ -174,23 +174,6 @@ test('calls are counted with the defaults of variables that are left out', async
   expect(all.upstream.calls()).toHaveLength(100);
 });
 
-test('what certainly needs more calls is refused before the first one', async () => {
-  const three = 'attributes { city } coupons { code } referredFriends(limit: 1) { total }';
-  const players = (count: number, selection = three) => `players(playerUniqueIds: ${ids(count)}) { ${selection} }`;
-  const { status, errors } = await small.as(everybody, `{ ${players(21)} }`);
-  expect([status, errors.map(({ extensions }) => extensions['limit'])]).toEqual([400, ['upstreamCalls']]);
-  expect(small.upstream.calls()).toEqual([]);
-  for (const selection of [
-    players(20),
-    // The same players under two aliases are read once.
-    `a: ${players(20)} b: ${players(20)}`,
-    players(21, three.replace('coupons', 'coupons @skip(if: true)')),
-    players(50, 'id coupons { code }'),
-  ]) {
-    expect((await small.as(everybody, `{ ${selection} }`)).errors).toEqual([]);
-  }
-});
-
 test('the caller is one player, by whatever field', async () => {
   const { errors } = await ask(
     `{ players(playerUniqueIds: ${ids(50)}) { referralLink coupons { code } } me { id coupons { code } } player(playerUniqueId: "p1") { id } node(id: "p1") { id } }`,
