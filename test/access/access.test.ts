@@ -513,7 +513,6 @@ describe('a schema', () => {
   test.each(
     rows<[name: string, extension: string, message: string]>(`
     an unknown scope | extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
-    a path to no argument | extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
     a rule on an interface | interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
     a field without a rule that leads to a player | extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
     one that leads there through a union | union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.

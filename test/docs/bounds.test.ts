@@ -14,7 +14,7 @@ const TABLES = `
 | gateway | the head of a request: its size, its headers, its time | {size maxHeaderSize}, {whole MAX_HEADERS}, {seconds src/http:headersTimeout} |
 | gateway | a request; a connection without traffic | {seconds REQUEST_MS}; {seconds OPERATION_TIMEOUT_MS + REQUEST_MS} |
 | gateway | missing and invalid tokens of one address | {rate FAILED_AUTHENTICATIONS} |
-| gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:maxSize}, {whole MAX_TOKENS_PER_CALLER} |
+| gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:max}, {whole MAX_TOKENS_PER_CALLER} |
 | gateway | requests in flight, of all and of one caller | {whole MAX_CONCURRENT_OPERATIONS}, {whole MAX_CONCURRENT_OPERATIONS * CALLER_SHARE} |
 | gateway | bytes of bodies, and of responses that wait to be sent, of all and of one caller | {size src/http:MAX_BYTES}, {size MAX_BYTES_OF_CALLER} |
 | gateway | the event loop and the heap, beyond which requests are refused | {seconds src/http:MAX_EVENT_LOOP_DELAY_MS}, {percent MAX_HEAP_SHARE} |
