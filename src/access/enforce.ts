@@ -31,7 +31,6 @@ type Scopes = Caller['scopes'];
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    if (type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);
       const returned = getNamedType(field.type);

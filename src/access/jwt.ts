@@ -50,7 +50,8 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
       if (failed) return failed.rejection;
       const identity = identityOf(claims, config) ?? { key: '' };
       const scopes = new Set(scopesOf(claims, config));
-      const hint = development ? missingScopes(claims, config) : undefined;
+      const isBare = scopes.size === 0 && !scopeClaim(claims, config);
+      const hint = development && isBare ? missingScopes(claims, config) : undefined;
       const caller = { name: nameOf(identity.sub ?? identity.key), ...identity, scopes, hint };
       const end = (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000;
       return { caller, expiresAt: Math.min(end, keys.trustedUntil), generation };
@@ -88,7 +89,7 @@ function claimValue(claims: unknown, { path }: Claim): unknown {
 
 /** The largest allowed difference between clocks, in seconds. */
 const LEEWAY_SECONDS = 60;
-/** Header members that carry a key or change the verification. Tokens with one of them are rejected. */
+/** Header members that carry a key or change the verification, which a token must not have. */
 const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
@@ -179,8 +180,7 @@ export function mapScope(name: string, { JWT_SCOPE_MAP: map }: JwtConfig): reado
 }
 
 /** Why a token has no scopes, for developers: names of claims alone. */
-function missingScopes(claims: Claims, config: JwtConfig): string | undefined {
-  if (scopeClaim(claims, config) || config.JWT_DEFAULT_SCOPES.length > 0) return undefined;
-  const wanted = config.JWT_SCOPE_CLAIM.map(({ name }) => `\`${name}\``).join(' or ');
+function missingScopes(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig): string {
+  const wanted = JWT_SCOPE_CLAIM.map(({ name }) => `\`${name}\``).join(' or ');
   return `the token has no claim ${wanted}; it has ${Object.keys(claims).join(', ')}`.slice(0, 300);
 }

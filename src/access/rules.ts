@@ -43,7 +43,6 @@ const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscrip
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
-    if (type.name.startsWith('__')) continue;
     if (!(isObjectType(type) || isInputObjectType(type) || isInterfaceType(type))) continue;
     const ofType = new Map<string, AccessRule>();
     rules.set(type.name, ofType);
