@@ -1,15 +1,7 @@
 /* The `@access` rules of a schema, and whether a caller may have a field. enforce.ts says where this is asked. */
-import {
-  type GraphQLField,
-  type GraphQLInputField,
-  type GraphQLSchema,
-  getDirectiveValues,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { INTROSPECTION } from '../limits/operation-limits.ts';
+import { directiveOf, INTROSPECTION } from '../limits/operation-limits.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
 
@@ -48,7 +40,7 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
     rules.set(type.name, ofType);
     for (const field of Object.values(type.getFields())) {
       const name = `${type.name}.${field.name}`;
-      const rule = readRule(schema, name, field);
+      const rule = readRule(name, directiveOf(schema, 'access', field));
       if (!rule && FULLY_RULED.has(type.name) && !INTROSPECTION.has(field.name)) {
         throw new Error(`${name} has no @access rule: say who may ask for it.`);
       }
@@ -66,13 +58,9 @@ function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
   return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }
 
-type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
-
-function readRule(schema: GraphQLSchema, name: string, { astNode }: Pick<Ruled, 'astNode'>): AccessRule | undefined {
-  const directive = schema.getDirective('access');
-  const values = directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
-  if (!values) return undefined;
-  const { scope, whom, names, exceptOwn } = values;
+function readRule(name: string, directive: ReturnType<typeof directiveOf>): AccessRule | undefined {
+  if (!directive) return undefined;
+  const { scope, whom, names, exceptOwn } = directive;
   if (typeof scope === 'string' && isScope(scope)) {
     return { scope, exceptOwn: exceptOwn === true, whom: readPath(whom), names: readPath(names) };
   }

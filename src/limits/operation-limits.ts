@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -26,8 +27,6 @@ const MAX_LIST_SIZE = 200;
 /** The fields that return the schema; `_service` belongs to federation. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
-type Field = GraphQLField<unknown, unknown>;
-
 /** The size of an operation, or of a part of it. */
 interface Size {
   rootFields: number;
@@ -38,11 +37,8 @@ interface Size {
   complexity: number;
 }
 
-interface Measured extends Size {
-  /** Whether it selects one of `INTROSPECTION`. */
-  introspects: boolean;
-}
-
+/** Also whether the operation selects one of `INTROSPECTION`. */
+type Measured = Size & { introspects: boolean };
 type Sizes = Partial<Record<keyof Size | 'aliasLength' | 'repetitions', number>>;
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
@@ -159,7 +155,7 @@ export class OperationLimiter {
 }
 
 /** What the directives `@cost` and `@listSize` say about a field. */
-function readRule(schema: GraphQLSchema, field: Field) {
+function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
   const size: { slicingArguments?: string[]; assumedSize?: number } = Object(directiveOf(schema, 'listSize', field));
   const weight = Number(directiveOf(schema, 'cost', field)?.['weight'] ?? 1);
   const each = weightOf(schema, getNamedType(field.type));
@@ -172,7 +168,10 @@ export function weightOf(schema: GraphQLSchema, type: GraphQLNamedType): number 
   return Number((isObjectType(type) && directiveOf(schema, 'cost', type)?.['weight']) || 0);
 }
 
-function directiveOf(schema: GraphQLSchema, name: string, { astNode }: Pick<Field | GraphQLObjectType, 'astNode'>) {
+type Described = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLObjectType;
+
+/** The arguments of a directive, with their defaults; undefined without it. */
+export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: Pick<Described, 'astNode'>) {
   const directive = schema.getDirective(name);
   return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }
