@@ -4,20 +4,13 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
-  /** No response within the time of the call or its operation. */
-  | 'UPSTREAM_TIMEOUT'
-  /** No connection, a response of 5xx or 429, 422 with code 2001 (the player is busy), or an open breaker. */
-  | 'UPSTREAM_UNAVAILABLE'
-  /** A response of 4xx: the service refuses the request. */
-  | 'UPSTREAM_REJECTED'
-  /** A response that the interface does not describe: no JSON, too large, a redirect, another player. */
-  | 'UPSTREAM_INVALID_RESPONSE'
-  /** A response of 401 or 403: the service refused our keys, which is never the fault of the gateway's client. */
-  | 'UPSTREAM_MISCONFIGURED'
-  /** Not sent: too many calls wait for a connection of ours. Says nothing about the service. */
-  | 'OVERLOADED'
-  /** The operation's client disconnected. Only the log and the metrics see this code. */
-  | 'CANCELLED';
+  | 'UPSTREAM_TIMEOUT' // No response within the time of the call or its operation.
+  | 'UPSTREAM_UNAVAILABLE' // No connection, 5xx, 429, 422 with code 2001 (the player is busy), or an open breaker.
+  | 'UPSTREAM_REJECTED' // A response of 4xx: the service refuses the request.
+  | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, a redirect, another player.
+  | 'UPSTREAM_MISCONFIGURED' // A response of 401 or 403: our keys were refused, never the fault of the gateway's client.
+  | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
+  | 'CANCELLED'; // The operation's client disconnected. Only the log and the metrics see this code.
 
 /** The outcome of a failed write. `DONE` is for errors after an acknowledged write. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
@@ -39,11 +32,7 @@ export type GatewayErrorCode =
 export class ClientError extends GraphQLError {
   readonly code: GatewayErrorCode;
 
-  constructor(
-    code: GatewayErrorCode,
-    message: string,
-    { extensions, ...options }: Omit<GraphQLErrorOptions, 'extensions'> & { extensions?: Record<string, unknown> } = {},
-  ) {
+  constructor(code: GatewayErrorCode, message: string, { extensions, ...options }: GraphQLErrorOptions = {}) {
     super(message, { ...options, extensions: { ...extensions, code } });
     this.code = code;
   }
@@ -74,7 +63,6 @@ export function badUserInput(argument: string, message: string): ClientError {
   return new ClientError('BAD_USER_INPUT', `Argument "${argument}" ${message}.`, { extensions: { argument } });
 }
 
-/** The message of an error; the text of anything else that was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -19,7 +19,7 @@ export interface Context {
   admitted: Admitted | undefined;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
-  /** The part of the context that REST calls need: request id, deadline, signal. */
+  /** The part of the context that REST calls need: request id, deadline, cancellation. */
   call: CallContext;
   loaders: ReturnType<typeof createLoaders>;
   idempotency: Idempotency;
@@ -61,18 +61,14 @@ export interface ContextOptions {
 }
 
 /** What is known of an operation when its execution begins. */
-type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'signal' | 'deadline'>;
+type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
 
-export function createContext(
-  options: ContextOptions,
-  { requestId, caller, record, signal, deadline }: Begun,
-): Context {
+export function createContext(options: ContextOptions, { requestId, caller, record, cancellation }: Begun): Context {
   const { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch } = options;
   const budget = new CallBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
-    signal,
-    deadline,
+    cancellation,
     traceHeaders: record.trace.headers,
     takeCall: () => budget.take(1),
     onCall: (ended) => record.calls.push(ended),

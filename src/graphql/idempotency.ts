@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import { abortAt } from '../rest/send.ts';
+import { Cancellation } from '../rest/cancellation.ts';
 import type { KeyStore } from './idempotency-store.ts';
 import { at, outcomeOf, type UserError } from './loaders/writes.ts';
 
@@ -17,7 +17,7 @@ interface KeyedEvents {
   playerUniqueId: string;
   idempotencyKey: string;
   events: readonly { name: string; metadata?: object | null | undefined }[];
-  call: Pick<CallContext, 'deadline'>;
+  call: Pick<CallContext, 'cancellation'>;
 }
 
 /** How long a claim lasts after the deadline of its operation, in milliseconds: time to store the outcome. */
@@ -37,18 +37,19 @@ export class Idempotency {
   /**
    * Sends events unless they were sent under this key before. Resolves without a user error when they are done, by this
    * operation or an earlier one: with the same input both have the same response, so no response is kept. The user error is
-   * for a key that had another input. The signal for `send` aborts at the deadline alone, not when the client disconnects.
+   * for a key that had another input. The calls of `send` are cancelled at the deadline alone, not when the client disconnects.
    *
    * Throws what `send` throws; and, each without sending anything: UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
    * operation is under way (retryable) or when its outcome is unknown, RATE_LIMITED for a caller with too many new keys,
    * OVERLOADED when the store does not answer.
    */
-  async once(keyed: KeyedEvents, send: (signal: AbortSignal) => Promise<void>): Promise<UserError[]> {
-    const { caller, playerUniqueId, idempotencyKey, call } = keyed;
+  async once(keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<UserError[]> {
+    const { caller, playerUniqueId, idempotencyKey } = keyed;
+    const { deadline } = keyed.call.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
     const key = hashOf([caller.key, playerUniqueId, idempotencyKey]);
     const input = inputOf(keyed);
-    const endsAt = Date.now() + Math.ceil(Math.max(0, call.deadline - performance.now())) + STORE_WITHIN_MS;
+    const endsAt = Date.now() + Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${endsAt} ${randomUUID()}`;
     const release = () => this.#store.release(key, claim).catch(() => undefined);
     const found = await this.#store.claim(key, claim).catch((error: unknown) => {
@@ -63,10 +64,9 @@ export class Idempotency {
     });
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
     const keep = (outcome: string) => this.#store.replace(key, `${input} ${outcome}`).catch(() => undefined);
-    const controller = new AbortController();
-    const clearTimer = abortAt(controller, call.deadline);
+    const cancellation = new Cancellation(deadline);
     try {
-      await send(controller.signal);
+      await send(cancellation);
       await keep('DONE');
       return [];
     } catch (error) {
@@ -75,7 +75,7 @@ export class Idempotency {
       } else await keep('UNKNOWN');
       throw error;
     } finally {
-      clearTimer();
+      cancellation.end();
     }
   }
 }

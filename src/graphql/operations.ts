@@ -56,11 +56,19 @@ const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
-/** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. The manifest has its own part. */
-const MAX_COMPILED = { max: 100, maxSize: 10_000 };
+/** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. The manifest has as many. */
+const MAX_COMPILED = 100;
+const MAX_COMPILED_FIELDS = 10_000;
 
-type Compiled = LRUCache<string, { execute: Execute; fields: number }>;
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
+type Compiled = ReturnType<typeof createCompiled>;
+
+const createCompiled = () =>
+  new LRUCache<string, { execute: Execute; fields: number }>({
+    max: MAX_COMPILED,
+    maxSize: MAX_COMPILED_FIELDS,
+    sizeCalculation: ({ fields }) => fields,
+  });
 
 export class Operations {
   readonly #options: OperationsOptions;
@@ -72,9 +80,9 @@ export class Operations {
     maxEntrySize: MAX_TEXT_LENGTH,
     sizeCalculation: ({ characters }) => characters + 1,
   });
-  readonly #compiled: Compiled = new LRUCache({ ...MAX_COMPILED, sizeCalculation: ({ fields }) => fields });
+  readonly #compiled = createCompiled();
   /** What the manifest lists. Other operations evict none of it. */
-  readonly #listed: Compiled = new LRUCache({ ...MAX_COMPILED, sizeCalculation: ({ fields }) => fields });
+  readonly #listed = createCompiled();
   #compiling = Promise.resolve();
 
   constructor(options: OperationsOptions) {

@@ -1,7 +1,6 @@
 /*
- * What precedes Apollo Server's pipeline. Measured: an error keeps its code only when `context()` or `didResolveOperation`
- * throws it, and a document is validated before `didResolveOperation`. So `context()` finds the text of an operation that is
- * named by an id, and limits and measures a new document before Apollo Server validates it.
+ * What precedes Apollo Server's pipeline: it validates a document before any hook that can refuse it with a code. So the text of
+ * an operation that is named by an id is found here, and a new document is limited and measured before it is validated.
  */
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { Caller } from '../access/caller.ts';

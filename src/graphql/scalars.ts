@@ -1,5 +1,5 @@
-/* The custom scalars; schema/scalars.graphql has their descriptions. graphql-js adds the place to their errors. */
-import { GraphQLScalarType, Kind } from 'graphql';
+/* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
+import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
 import { isJson, type Json } from '../rest/decode/members.ts';
 
@@ -25,19 +25,19 @@ function textScalar(name: string, parse: (text: string) => string | undefined, f
     if (text !== undefined) return text;
     throw new TypeError(`A ${name} is written ${form}.`);
   };
-  return new GraphQLScalarType<string, unknown>({
-    name,
+  return {
     parseValue,
-    parseLiteral: (node) => parseValue(node.kind === Kind.STRING ? node.value : undefined),
-  });
+    parseLiteral: (node: ValueNode) => parseValue(node.kind === Kind.STRING ? node.value : undefined),
+  };
 }
 
 function objectScalar(name: string) {
-  return new GraphQLScalarType<Json, unknown>({
-    name,
-    parseValue(value) {
-      if (isJson(value)) return value;
-      throw new TypeError(`${name} is an object, for example { name: "value" }.`);
-    },
-  });
+  const parseValue = (value: unknown): Json => {
+    if (isJson(value)) return value;
+    throw new TypeError(`${name} is an object, for example { name: "value" }.`);
+  };
+  return {
+    parseValue,
+    parseLiteral: (node: ValueNode, variables?: Json | null) => parseValue(valueFromASTUntyped(node, variables)),
+  };
 }

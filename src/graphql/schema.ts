@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { IResolvers } from '@graphql-tools/utils';
-import {
-  GraphQLSchema,
-  GraphQLSpecifiedByDirective,
-  getDirectiveValues,
-  isScalarType,
-  isSpecifiedDirective,
-  printSchema,
-} from 'graphql';
+import { GraphQLSchema, isSpecifiedDirective, printSchema } from 'graphql';
 import { enforceAccess } from '../access/enforce.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
@@ -29,7 +22,6 @@ const resolvers: Resolvers = {
   Coupon: couponId,
   ReferredFriend: friendFields,
   ReferredFriendEdge: friendEdge,
-  ...scalars,
 };
 
 export interface ExecutableSchema {
@@ -54,20 +46,9 @@ export function createSubgraph(directory: URL): ExecutableSchema {
 }
 
 function build(typeDefs: string[], implementation: IResolvers[]): ExecutableSchema {
-  const schema = makeExecutableSchema({ typeDefs, resolvers: implementation });
-  restoreScalars(schema);
+  const schema = makeExecutableSchema({ typeDefs, resolvers: [...implementation, scalars] });
   const rules = enforceAccess(schema);
   return { schema, rules };
-}
-
-/** Restores the description and `specifiedByURL` of scalars, which their implementations replaced. */
-function restoreScalars(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isScalarType(type) || !type.astNode) continue;
-    type.description ??= type.astNode.description?.value;
-    const url = getDirectiveValues(GraphQLSpecifiedByDirective, type.astNode)?.['url'];
-    if (typeof url === 'string') type.specifiedByURL = url;
-  }
 }
 
 function readTypeDefs(directory: URL): string[] {

@@ -19,65 +19,51 @@ const MESSAGE = 'The gateway has too much to do at the moment; try again shortly
 /** Created once: creating an error is the most expensive part of a refusal. */
 export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
 
-/** Returns whether the event loop is late or the heap is nearly full: then requests are refused. */
-export async function watchPressure(app: FastifyInstance, maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS) {
+/** Adds `app.isUnderPressure()`: the event loop is late, or the heap nearly full. */
+export async function watchPressure(app: FastifyInstance, maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS): Promise<void> {
   const maxHeapUsedBytes = getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE;
-  let isUnderPressure = () => false;
-  // Its own hook would come before authentication, so it gets a scope without routes.
-  await app.register(async (scope) => {
-    await scope.register(underPressure, { maxEventLoopDelay, maxHeapUsedBytes });
-    isUnderPressure = () => scope.isUnderPressure();
-  });
-  return () => isUnderPressure();
+  // The plugin's own hook comes before authentication, so it refuses nothing.
+  await app.register(underPressure, { maxEventLoopDelay, maxHeapUsedBytes, pressureHandler: () => undefined });
 }
 
+export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
 export type Slot = NonNullable<ReturnType<Slots['take']>>;
 
-/**
- * Bounds the requests in flight of a process, and of each caller, and the bytes of their bodies and responses. A request takes
- * a slot before its body is read.
- */
-export class Slots {
-  readonly #max: number;
-  readonly #byCaller = new Map<string, { requests: number; bytes: number }>();
-  readonly #all = { requests: 0, bytes: 0 };
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get active(): number {
-    return this.#all.requests;
-  }
-
-  /** Takes a slot; undefined when there is none for this caller. */
-  take({ key }: Caller) {
-    const all = this.#all;
-    const own = this.#byCaller.get(key) ?? { requests: 0, bytes: 0 };
-    if (all.requests >= this.#max || own.requests >= this.#max * CALLER_SHARE) return undefined;
-    this.#byCaller.set(key, own);
-    let held = 0;
-    const count = (requests: number, bytes: number) => {
-      held += bytes;
-      for (const one of [all, own]) {
-        one.requests += requests;
-        one.bytes += bytes;
-      }
-    };
-    count(1, 0);
-    return {
-      /** Counts bytes of the request's body, or of a response that waits to be sent; false when there are too many already. */
-      hold(bytes: number): boolean {
-        const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
-        if (fits) count(0, bytes);
-        return fits;
-      },
-      /** Gives the slot back. Called once. */
-      release: () => {
-        count(-1, -held);
-        if (own.requests === 0) this.#byCaller.delete(key);
-      },
-    };
-  }
+/** Bounds the requests in flight, and the bytes of their bodies and responses: at most `max` requests of all callers. */
+export function createSlots(max: number) {
+  const all = { requests: 0, bytes: 0 };
+  const byCaller = new Map<string, typeof all>();
+  return {
+    /** How many requests are in flight. */
+    active: () => all.requests,
+    /** Takes a slot; undefined when there is none for this caller. */
+    take({ key }: Caller) {
+      const own = byCaller.get(key) ?? { requests: 0, bytes: 0 };
+      if (all.requests >= max || own.requests >= max * CALLER_SHARE) return undefined;
+      byCaller.set(key, own);
+      let held = 0;
+      const count = (requests: number, bytes: number) => {
+        held += bytes;
+        for (const one of [all, own]) {
+          one.requests += requests;
+          one.bytes += bytes;
+        }
+      };
+      count(1, 0);
+      return {
+        /** Counts bytes of the request's body, or of its response; false when there are too many already. */
+        hold(bytes: number): boolean {
+          const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
+          if (fits) count(0, bytes);
+          return fits;
+        },
+        /** Gives the slot back. Called once. */
+        release(): void {
+          count(-1, -held);
+          if (own.requests === 0) byCaller.delete(key);
+        },
+      };
+    },
+  };
 }

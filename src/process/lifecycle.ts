@@ -3,22 +3,13 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import { flushed } from './log.ts';
 
-/** Something that is stopped before the process ends. */
 export interface Stoppable {
   /** Finishes the work in flight and releases its resources. When `forced` aborts, it stops the remaining work at once. */
   stop(forced: AbortSignal): unknown;
 }
 
 /** A process from its start to its end. */
-export interface Lifecycle {
-  phase: 'starting' | 'running' | 'draining';
-  /** Aborts when the process begins to drain. */
-  readonly draining: AbortSignal;
-  /** Stops this before the process ends. Several are stopped in reverse order. */
-  stopAtEnd<Owned extends Stoppable>(owned: Owned): Owned;
-  /** Drains at the first signal; ends the process at once, with 1, at a second one. */
-  onSignal(signal: NodeJS.Signals): void;
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /** How long to wait for `stop` after `forced` aborted, in milliseconds. */
 const STOP_WITHIN_MS = 1_000;
@@ -32,15 +23,16 @@ const FAULTS: closeWithGrace.Signals[] = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBU
  * @param delayMs How long requests are still accepted after the process began to drain; not after an error.
  * @param graceMs How long the work in flight may take after that.
  */
-export function createLifecycle(delayMs: number, graceMs: number, log: Logger): Lifecycle {
+export function createLifecycle(delayMs: number, graceMs: number, log: Logger) {
+  const state: { phase: 'starting' | 'running' | 'draining' } = { phase: 'starting' };
   const owned: Stoppable[] = [];
   const draining = new AbortController();
   let signalledAt: number | undefined;
 
   async function drain({ err }: { err?: Error }): Promise<void> {
     if (err) onError(err);
-    const wait = lifecycle.phase === 'running' && !err ? delayMs : 0;
-    lifecycle.phase = 'draining';
+    const wait = state.phase === 'running' && !err ? delayMs : 0;
+    state.phase = 'draining';
     draining.abort();
     await setTimeout(wait);
     const forced = AbortSignal.timeout(graceMs);
@@ -59,19 +51,20 @@ export function createLifecycle(delayMs: number, graceMs: number, log: Logger): 
   const delay = delayMs + graceMs + STOP_WITHIN_MS;
   const skip: closeWithGrace.Signals[] = ['SIGTERM', 'SIGINT', ...FAULTS];
   const { close } = closeWithGrace({ delay, logger: false, skip, onSecondError: onError }, drain);
-  const lifecycle: Lifecycle = {
-    phase: 'starting',
+  return Object.assign(state, {
+    /** Aborts when the process begins to drain. */
     draining: draining.signal,
-    stopAtEnd(one) {
+    /** Stops this before the process ends. Several are stopped in reverse order. */
+    stopAtEnd<Owned extends Stoppable>(one: Owned): Owned {
       owned.push(one);
       return one;
     },
-    onSignal(signal) {
+    /** Drains at the first signal; ends the process at once, with 1, at a second one. */
+    onSignal(signal: NodeJS.Signals): void {
       signalledAt ??= performance.now();
       if (performance.now() - signalledAt > SAME_MS) process.exit(1);
       log.info({ signal, delayMs, graceMs }, 'stopping');
-      if (lifecycle.phase !== 'draining') close();
+      if (state.phase !== 'draining') close();
     },
-  };
-  return lifecycle;
+  });
 }

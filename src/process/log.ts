@@ -1,22 +1,18 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** How long the end of the process waits for a slow reader of the log, in milliseconds. */
-const MAX_FLUSH_MS = 2_000;
-
 /**
  * A log of JSON lines. Only chosen fields are logged, so that lines contain no credentials or personal data. The redacted
  * names are a second protection. They have no wildcards: these would make a line three times as expensive.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   const paths = ['authorization', 'cookie', 'headers', 'body', 'variables', 'email', 'mobile', 'mobileNumber'];
-  const redact = { paths, censor: '[redacted]' };
-  return pino({ level, serializers: { err: describeError }, redact }, destination);
+  return pino({ level, serializers: { err: describeError }, redact: { paths, censor: '[redacted]' } }, destination);
 }
 
-/** Resolves when all lines so far are written, or after two seconds. */
+/** Resolves when all lines so far are written, or after two seconds: their reader may be slow. */
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, MAX_FLUSH_MS);
+    setTimeout(resolve, 2_000);
     // A flush during a write ends with that write; lines added meanwhile need a second flush.
     log.flush(() => log.flush(() => resolve()));
   });
@@ -28,12 +24,9 @@ export function openStdout(): DestinationStream {
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
   let sync = false;
-  const destination = pino.destination({
-    ...{ dest: 1, sync, minLength: 16_000, periodicFlush: 100 },
-    // Of a slow reader; further lines are dropped.
-    maxLength: 16 * 1024 * 1024,
-    retryEAGAIN: () => !sync,
-  });
+  // At most 16 MB wait for a slow reader; further lines are dropped.
+  const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024, periodicFlush: 100 };
+  const destination = pino.destination({ dest: 1, sync, retryEAGAIN: () => !sync, ...buffer });
   destination.on('error', () => undefined);
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {

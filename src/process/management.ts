@@ -1,18 +1,14 @@
 import fastify, { type FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
+import type { serve } from '../serve.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
-/** A gateway, as its management port shows it. */
-interface Source {
-  /** `reasons`: why it is not ready. `conditions`: states of others, shown alone: all replicas would be unready at once. */
-  status(): { reasons: readonly string[]; conditions: readonly string[] };
-  /** The metrics in Prometheus' text format. */
-  metrics(): Promise<string>;
-}
+/** `reasons` make it not ready. `conditions` are states of others: with them, all replicas would be unready at once. */
+type Source = Pick<Awaited<ReturnType<typeof serve>>, 'status' | 'metrics'>;
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` on a separate port. The port is not public, and it answers while the public
- * port is overloaded or draining. The responses contain states and numbers, never keys or personal data.
+ * Serves `/healthz`, `/readyz` and `/metrics` on a port that is not public, also while the public one is overloaded or drains.
+ * The responses contain states and numbers, never keys or personal data.
  */
 export async function startManagement(
   address: { host: string; port: number },

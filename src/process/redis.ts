@@ -25,10 +25,8 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_WITHIN_MS,
-    // After this time without an answer, the connection is replaced: its server may never come back.
-    socketTimeout: 10_000,
-    // ioredis also waits when the connection is closed already.
-    disconnectTimeout: 100,
+    socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
+    disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
   // A prefix in the URL stays in front.
@@ -61,8 +59,7 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
   const send = redis.sendCommand.bind(redis);
   let pausedUntil = 0;
   redis.sendCommand = (command, stream) => {
-    // The commands with which ioredis begins a connection.
-    if (redis.status !== 'ready') return send(command, stream);
+    if (redis.status !== 'ready') return send(command, stream); // A command of ioredis itself.
     if (performance.now() < pausedUntil && !ALWAYS_SENT.has(command.name)) {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
@@ -76,12 +73,8 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
       note(silence.message);
     };
     // Not before the caller handled the rejection: it may send a second command that takes the first one back.
-    command.promise
-      .then(
-        () => note(),
-        (error) => setImmediate(failed, error),
-      )
-      .finally(() => clearTimeout(timer));
+    const failLater = (error: unknown) => setImmediate(failed, error);
+    command.promise.then(() => note(), failLater).finally(() => clearTimeout(timer));
     return send(command, stream);
   };
 }

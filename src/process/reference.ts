@@ -1,24 +1,21 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { on, once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import * as z from 'zod';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
 
-/** The reference service did not start. The message says what to do. */
 export class ReferenceFailed extends Error {}
 
 const READY = z.object({ ready: z.literal(true), url: z.string().transform((text) => new URL(text)) });
 
 /**
- * Starts the reference service, for development without a REST service. The two programs share only the environment and
- * the wire contract. When the reference service ends unexpectedly, the gateway ends too.
- * @returns `url` in the form of REST_BASE_URL, when the service is ready.
+ * Starts the reference service, for development without a REST service; `url` is in the form of REST_BASE_URL. When the
+ * service ends unexpectedly, the gateway ends too.
  */
 export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<Stoppable & { url: URL }> {
-  const child = fork(new URL('./reference/main.js', import.meta.url), ['--demo'], {
-    // The reference service must not have our stdout; see `openStdout`.
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  // The reference service must not have our stdout; see `openStdout`.
+  const options: ForkOptions = { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] };
+  const child = fork(new URL('./reference/main.js', import.meta.url), ['--demo'], options);
   child.stdout?.pipe(process.stderr, { end: false });
   child.stderr?.pipe(process.stderr, { end: false });
   const url = await readinessOf(child);

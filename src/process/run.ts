@@ -31,19 +31,14 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   }
 }
 
-/**
- * Starts the reference service (if no REST service is configured), the management port, the connection to Redis (if one is
- * configured) and the gateway. They are stopped in reverse order.
- */
 async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
-  const { draining } = lifecycle;
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
   const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, account, log);
   const shared = config.redisUrl && lifecycle.stopAtEnd(await connect(config.redisUrl));
-  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining, shared }));
+  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining, shared }));
   management.setSource(serving);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
   log.info({ url: serving.url, management: management.url }, 'ready');
@@ -57,14 +52,15 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof ReferenceFailed) return error.message;
   const isPortTaken = 'code' in error && error.code === 'EADDRINUSE';
-  return isPortTaken
-    ? `${error.message}; set PORT or MANAGEMENT_PORT to another port.`
-    : (error.stack ?? error.message);
+  if (isPortTaken) return `${error.message}; set PORT or MANAGEMENT_PORT to another port.`;
+  return error.stack ?? error.message;
 }
 
 /** The text printed at a terminal in development: the addresses, and a query to try. */
 export function announce(config: Config, urls: { gateway: string; rest: string; management: string }): string {
   const hint = tokenHint(config.auth);
+  const open =
+    'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
   return `
   GraphQL          ${urls.gateway}/graphql
   Apollo Sandbox   ${urls.gateway}/graphql (in a browser)
@@ -72,7 +68,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
   REST service     ${new URL(urls.rest).origin}${config.rest.baseUrl ? '' : ' (the reference service, started beside the gateway)'}
   Management       ${urls.management}/readyz, /healthz, /metrics
 
-  ${hint === undefined ? OPEN : `TOKENS: every request needs one. ${hint}`}
+  ${hint === undefined ? open : `TOKENS: every request needs one. ${hint}`}
 
   Try it:
 
@@ -86,6 +82,3 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
 
 `;
 }
-
-const OPEN =
-  'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';

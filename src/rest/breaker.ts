@@ -24,13 +24,12 @@ export class Breaker {
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
   #backOffMs = FIRST_MS;
+  /** When a trial may be sent. It changes with each opening: results of requests sent before the last one do not count. */
   #trialAt = 0;
   #windowEnd = 0;
   #failing = new Set<string>();
   #successes = 0;
   #consecutive = 0;
-  /** Results of requests that were sent before the last opening do not count. */
-  #openings = 0;
 
   constructor(now: () => number, onChange: (state: BreakerState) => void) {
     this.#now = now;
@@ -46,27 +45,24 @@ export class Breaker {
   admit(player: string) {
     const isTrial = this.#state === 'open' && this.state === 'half-open';
     if (isTrial) this.#become('half-open');
-    const openings = this.#openings;
+    const trialAt = this.#trialAt;
     const permit = {
       isTrial,
       /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
       check: () => {
-        if (!isTrial && this.#state !== 'closed') this.#reject();
+        if (isTrial || this.#state === 'closed') return;
+        const retryAfterMs = Math.ceil(Math.max(this.#trialAt - this.#now(), FIRST_MS));
+        const options = { retryable: true, retryAfterMs, notSent: true };
+        throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
       },
       end: (result: BreakerResult) => {
-        if (!isTrial && openings === this.#openings) this.#count(player, result);
+        if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
         else if (isTrial && result === 'success') this.#become('closed');
         else if (isTrial) this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
       },
     };
     permit.check();
     return permit;
-  }
-
-  #reject(): never {
-    const retryAfterMs = Math.ceil(Math.max(this.#trialAt - this.#now(), FIRST_MS));
-    const options = { retryable: true, retryAfterMs, notSent: true };
-    throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
   }
 
   #count(player: string, result: BreakerResult): void {
@@ -90,7 +86,6 @@ export class Breaker {
   #open(backOffMs: number): void {
     this.#backOffMs = Math.min(backOffMs, LONGEST_MS);
     this.#trialAt = this.#now() + this.#backOffMs;
-    this.#openings += 1;
     this.#consecutive = 0;
     this.#windowEnd = 0;
     this.#become('open');
@@ -110,27 +105,21 @@ const RETRIES_PER_CALL = 0.2;
 const RETRIES_PER_SECOND = 1;
 
 /** Limits retries, so that they do not overload a failing service. */
-export class RetryBudget {
-  readonly #now: () => number;
-  #left = MAX_RETRIES;
-  #earnedAt = 0;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Called once for every call. */
-  earn(): void {
-    const now = this.#now();
-    const earned = RETRIES_PER_CALL + ((now - this.#earnedAt) / 1_000) * RETRIES_PER_SECOND;
-    this.#left = Math.min(this.#left + earned, MAX_RETRIES);
-    this.#earnedAt = now;
-  }
-
-  /** Takes one retry; false when there is none. */
-  take(): boolean {
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
-  }
+export function createRetryBudget(now: () => number) {
+  let left = MAX_RETRIES;
+  let earnedAt = 0;
+  return {
+    /** Called once for every call. */
+    earn(): void {
+      const earned = RETRIES_PER_CALL + ((now() - earnedAt) / 1_000) * RETRIES_PER_SECOND;
+      left = Math.min(left + earned, MAX_RETRIES);
+      earnedAt = now();
+    },
+    /** Takes one retry; false when there is none. */
+    take(): boolean {
+      if (left < 1) return false;
+      left -= 1;
+      return true;
+    },
+  };
 }

@@ -1,15 +1,12 @@
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { Warn } from './decode/members.ts';
 import type { Method } from './endpoints.ts';
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
-  /** Aborts when the client disconnects (reason `DISCONNECTED`) or the operation's deadline passes (any other reason). */
-  readonly signal: AbortSignal;
-  /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
-  readonly deadline: number;
-  /** Sent as `x-request-id`. */
+  readonly cancellation: Cancellation;
   readonly requestId: string;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
@@ -30,20 +27,18 @@ export interface CallRecord {
   ms: number;
   /** How long the call waited for a free connection, in milliseconds; a part of `ms`. */
   queueMs: number;
-  /** How often the call was sent: 0 when it was rejected before. */
+  /** How often the call was sent. */
   attempts: number;
   error: UpstreamErrorCode | undefined;
 }
 
-/** Called by the client, for metrics. Every property is optional. */
+/** Called by the client, for metrics. */
 export interface Observer {
-  /** A call of an operation is over. */
   call?(record: CallRecord): void;
   /** An attempt is over: once for each request sent. */
   attempt?(method: string, template: string, status: number | undefined, ms: number): void;
   retry?(method: string, template: string): void;
   breaker?(state: BreakerState): void;
-  /** A value of a response did not have the form that the interface document describes. */
   decodeWarning?: Warn;
   /** A 404 without the code of an unknown player is read as one. A wrong path in the base URL causes it for every player. */
   notFoundWithoutCode?(endpoint: string): void;

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import { Breaker, RetryBudget } from './breaker.ts';
+import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import type { Warn } from './decode/members.ts';
+import type { Json } from './decode/members.ts';
 import * as endpoints from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
 import { createRequests, type RequestContent } from './request.ts';
@@ -10,7 +10,6 @@ import { Call, type CallOptions } from './send.ts';
 import { createTransport } from './transport.ts';
 import * as wire from './wire.ts';
 
-/** The settings of the REST client, in milliseconds where they are times. */
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
   baseUrl: string;
@@ -30,14 +29,14 @@ export type RestClient = ReturnType<typeof createRestClient>;
 
 export function createRestClient(options: RestClientOptions) {
   const { timeoutMs, connections, serviceIdField, observer = {} } = options;
+  const { decodeWarning: warn = () => undefined } = observer;
   // A lint rule forbids `Math.random`, so that nobody uses it for a code or a key.
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
   const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
   const transport = createTransport(baseUrl.origin, connections, timeoutMs);
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
-  const client = { transport, breaker, budget: new RetryBudget(now), observer, timeoutMs, random };
-  const warn: Warn = (warning, property) => observer.decodeWarning?.(warning, property);
+  const client = { transport, breaker, budget: createRetryBudget(now), observer, timeoutMs, random };
 
   async function call<Result>(
     endpoint: endpoints.Endpoint,
@@ -46,21 +45,16 @@ export function createRestClient(options: RestClientOptions) {
     decode: CallOptions<Result>['decode'],
   ): Promise<Result> {
     const request = createRequest(endpoint, content, context);
-    const { playerUniqueId } = content;
-    return await new Call({ ...client, endpoint, request, playerUniqueId, context, decode }).send();
+    return await new Call({ ...client, ...content, endpoint, request, context, decode }).send();
   }
 
   return {
-    /** In `lang`, or a language near it that the account has: `context.takeCall` is called before each further read. */
-    getPlayer: (playerUniqueId: string, lang: string | undefined, context: CallContext) =>
-      inLanguage(lang, context, (tag) =>
-        call(
-          endpoints.getPlayer,
-          context,
-          { playerUniqueId, lang: tag },
-          (body) => body && wire.decodePlayer(body, playerUniqueId, warn),
-        ),
-      ),
+    /** `context.takeCall` is called before each further read, in a language near the preferred one. */
+    getPlayer(playerUniqueId: string, preferred: string | undefined, context: CallContext) {
+      const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn);
+      const read = (lang?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
+      return inLanguage(preferred, context, read);
+    },
     listCoupons: (playerUniqueId: string, context: CallContext) =>
       call(endpoints.listCoupons, context, { playerUniqueId }, (body) => body && wire.decodeCoupons(body, warn)),
     listReferrals(playerUniqueId: string, page: number, limit: number, context: CallContext) {
@@ -80,8 +74,7 @@ export function createRestClient(options: RestClientOptions) {
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breaker, and how many requests are in flight and wait for a connection. */
     health: () => ({ breaker: breaker.state, ...transport.load() }),
-    /** Closes every connection; calls in flight fail. */
-    close: () => transport.close(),
+    close: transport.close,
   };
 }
 
@@ -92,13 +85,12 @@ export function createRestClient(options: RestClientOptions) {
 async function inLanguage<Result>(
   lang: string | undefined,
   context: CallContext,
-  read: (lang: string | undefined) => Promise<Result>,
+  read: (lang?: string) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await read(lang);
   } catch (error) {
-    const isRejected = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED' && error.status === 400;
-    if (lang === undefined || !isRejected) throw error;
+    if (lang === undefined || !(error instanceof UpstreamError && error.status === 400)) throw error;
   }
   context.takeCall?.();
   const [primary] = lang.toLowerCase().split('-', 1);

@@ -17,24 +17,22 @@ function endpoint(method: Method, template: string, retry: Retry, { secret = fal
     method,
     template,
     retry,
-    /** In messages, metrics and logs. */
     name: `${method} ${template}`,
     /** Whether the path names a player, which may be unknown. */
     ofPlayer: template.includes(ID_PLACEHOLDER),
-    /** Whether the secret key is sent. */
     secret,
     /** Whether a body such as `OK` is a success: the interface document shows no response body for this endpoint. */
     acknowledges,
   };
 }
 
-export const getPlayer = endpoint('GET', `/integrations/player/${ID_PLACEHOLDER}`, 'always');
-export const listCoupons = endpoint('GET', `/integrations/transactions/${ID_PLACEHOLDER}/coupon`, 'always', {
+export const getPlayer = endpoint('GET', '/integrations/player/{playerUniqueId}', 'always');
+export const listCoupons = endpoint('GET', '/integrations/transactions/{playerUniqueId}/coupon', 'always', {
   secret: true,
 });
-export const listReferrals = endpoint('GET', `/integrations/players/${ID_PLACEHOLDER}/referrals`, 'always');
+export const listReferrals = endpoint('GET', '/integrations/players/{playerUniqueId}/referrals', 'always');
 export const upsertPlayer = endpoint('POST', '/integrations/player', 'unsent');
-export const deletePlayer = endpoint('DELETE', `/integrations/player/${ID_PLACEHOLDER}`, 'always', {
+export const deletePlayer = endpoint('DELETE', '/integrations/player/{playerUniqueId}', 'always', {
   secret: true,
   acknowledges: true,
 });

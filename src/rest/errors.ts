@@ -1,7 +1,7 @@
 import type { UpstreamErrorCode, WriteOutcome } from '../errors.ts';
 import type { Endpoint } from './endpoints.ts';
 
-/** A failed call. `code`, `retryable`, `retryAfterMs` and `outcome` are for clients; the rest is for the log. */
+/** A failed call. `code`, `retryable`, `retryAfterMs` and `outcome` (of writes) are for clients; the rest is for the log. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
@@ -9,9 +9,7 @@ export class UpstreamError extends Error {
   readonly retryable: boolean = false;
   /** After how many milliseconds it can succeed, if known. */
   readonly retryAfterMs: number | undefined;
-  /** Writes only. */
   readonly outcome: WriteOutcome | undefined;
-  /** The HTTP status of the response, when there was one. */
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
@@ -26,7 +24,7 @@ export class UpstreamError extends Error {
   }
 }
 
-export type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'stack' | 'code'>>;
+type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'stack' | 'code'>>;
 
 /** Not sent, because all connections of the endpoint were in use. */
 export function noConnection({ name }: Endpoint): UpstreamError {

@@ -3,7 +3,6 @@ import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
 
-/** The content of one request. */
 export interface RequestContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
   playerUniqueId: string;
@@ -32,35 +31,23 @@ export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) 
 }
 
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
-export const MAX_ID_BYTES = 1_024;
-
+const MAX_ID_BYTES = 1_024;
 /** Control characters, and the invisible ones that change the direction of text. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
-
-/** A code of the schema's `UserErrorCode`, and the end of a sentence about the id. */
-type IdProblem = { code: 'INVALID' | 'REQUIRED' | 'TOO_LONG'; message: string };
-
-/** A part between slashes that a proxy resolves to another path. */
-const DOT_PART = /(?:^|[/\\])\.{1,2}(?:$|[/\\])/;
-/** The percent-encoded forms of `%`, `.`, `/` and `\`. */
-const ENCODED = /%(?:25|2e|2f|5c)/gi;
+/** A part `.` or `..` between slashes or backslashes, of which each may be percent-encoded, once or twice. */
+const DOT_PART = /(?:^|[/\\]|%(?:25)?(?:2f|5c))(?:\.|%(?:25)?2e){1,2}(?:$|[/\\]|%(?:25)?(?:2f|5c))/i;
 
 /**
- * Why a `playerUniqueId` cannot be sent, or undefined when it can. A part `.` or `..` could address another player: some
- * proxies decode `%2F`, once or twice, before they resolve such parts. Half of a surrogate pair cannot be encoded in UTF-8.
+ * Why a `playerUniqueId` cannot be sent, or undefined when it can: a code of `UserErrorCode`, and the end of a sentence. A part
+ * `.` or `..` could address another player, because proxies resolve it, some after they decoded `%2F` once or twice.
  */
-export function idProblem(playerUniqueId: string): IdProblem | undefined {
-  if (playerUniqueId.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  if (playerUniqueId.length > MAX_ID_BYTES || Buffer.byteLength(playerUniqueId) > MAX_ID_BYTES) {
-    return { code: 'TOO_LONG', message: `must have at most ${MAX_ID_BYTES} bytes of UTF-8` };
-  }
-  if (hasDotPart(playerUniqueId)) return { code: 'INVALID', message: 'must not have "." or ".." between slashes' };
-  if (CONTROL.test(playerUniqueId)) return { code: 'INVALID', message: 'must not contain control characters' };
-  if (!playerUniqueId.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
+export function idProblem(id: string): { code: 'INVALID' | 'REQUIRED' | 'TOO_LONG'; message: string } | undefined {
+  if (id.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
+  const tooLong = `must have at most ${MAX_ID_BYTES} bytes of UTF-8`;
+  if (Buffer.byteLength(id) > MAX_ID_BYTES) return { code: 'TOO_LONG', message: tooLong };
+  if (DOT_PART.test(id)) return { code: 'INVALID', message: 'must not have "." or ".." between slashes' };
+  if (CONTROL.test(id)) return { code: 'INVALID', message: 'must not contain control characters' };
+  // UTF-8 cannot encode it.
+  if (!id.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
   return undefined;
-}
-
-function hasDotPart(id: string, decodings = 2): boolean {
-  if (DOT_PART.test(id)) return true;
-  return decodings > 0 && hasDotPart(id.replace(ENCODED, decodeURIComponent), decodings - 1);
 }

@@ -2,7 +2,7 @@ import type { UpstreamErrorCode } from '../errors.ts';
 import type { Observer } from './call-context.ts';
 import { isJson, type Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
-import { UpstreamError, type UpstreamErrorOptions } from './errors.ts';
+import { UpstreamError } from './errors.ts';
 import type { Response } from './transport.ts';
 
 /** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
@@ -46,25 +46,21 @@ export function transientError(endpoint: Endpoint, response: Response): Upstream
   const { status, body } = response;
   const isBusy = status === 422 && codeOf(parseJson(body)) === BUSY_PLAYER;
   if (status < 500 && status !== 429 && !isBusy) return undefined;
-  const delayMs = retryAfterMs(response) ?? (status < 500 ? BUSY_RETRY_MS : undefined);
-  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, { retryable: true, retryAfterMs: delayMs });
+  const usualMs = status < 500 ? BUSY_RETRY_MS : undefined;
+  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, delayOf(response) ?? usualMs);
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
-function retryAfterMs({ headers }: Response): number | undefined {
+function delayOf({ headers }: Response): number | undefined {
   const value = String(headers['retry-after']).trim();
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-function failure(
-  code: UpstreamErrorCode,
-  { name }: Endpoint,
-  { status, body }: Response,
-  options: UpstreamErrorOptions = {},
-): UpstreamError {
+function failure(code: UpstreamErrorCode, { name }: Endpoint, { status, body }: Response, retryAfterMs?: number) {
   const serviceCode = codeOf(parseJson(body));
-  return new UpstreamError(code, `${name} responded ${status}`, { ...options, status, serviceCode });
+  const details = { status, serviceCode, retryable: code === 'UPSTREAM_UNAVAILABLE', retryAfterMs };
+  return new UpstreamError(code, `${name} responded ${status}`, details);
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */

@@ -1,12 +1,10 @@
 /*
- * One call: retries → circuit breaker → one request. The timeout of a call covers its retries. It begins when the first request
- * leaves the queue for connections, so it measures the service alone. The time in the queue is limited by the operation's
- * deadline; it ends in OVERLOADED and says nothing about the service.
+ * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
+ * leaves the queue for connections. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
-import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Breaker, BreakerResult, RetryBudget } from './breaker.ts';
-import type { CallContext, Observer } from './call-context.ts';
+import type { Breaker, BreakerResult, createRetryBudget } from './breaker.ts';
+import type { CallContext, CallRecord, Observer } from './call-context.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
@@ -20,15 +18,13 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-/** What a client has, and what one call of an operation is. */
 export interface CallOptions<Result> {
   transport: Transport;
   breaker: Breaker;
-  budget: RetryBudget;
+  budget: ReturnType<typeof createRetryBudget>;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
-  /** A number from 0 up to 1. */
   random: () => number;
   endpoint: Endpoint;
   request: Request;
@@ -38,7 +34,6 @@ export interface CallOptions<Result> {
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
-/** A call and its state. */
 export class Call<Result> {
   readonly #options: CallOptions<Result>;
   readonly #began = performance.now();
@@ -46,33 +41,30 @@ export class Call<Result> {
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
   #exchange: Exchange | undefined;
-  #attempts = 0;
-  #queueMs = 0;
-  #status: number | undefined;
+  readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
   constructor(options: CallOptions<Result>) {
     this.#options = options;
+    const { method, template } = options.endpoint;
+    this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`; the error of a write has its outcome. */
   async send(): Promise<Result> {
-    const { endpoint, context, observer } = this.#options;
-    let error: UpstreamError | undefined;
     try {
       this.#assertActive();
       return await this.#sendWithRetries();
     } catch (thrown) {
-      error = this.#withOutcome(thrown);
+      const error = this.#withOutcome(thrown);
+      this.#record.error = error.code;
       throw error;
     } finally {
       clearTimeout(this.#expiry);
-      const ms = performance.now() - this.#began;
-      const attempts = { status: this.#status, ms, queueMs: this.#queueMs, attempts: this.#attempts };
-      const record = { method: endpoint.method, template: endpoint.template, ...attempts, error: error?.code };
-      observer.call?.(record);
-      context.onCall?.(record);
+      this.#record.ms = performance.now() - this.#began;
+      this.#options.observer.call?.(this.#record);
+      this.#options.context.onCall?.(this.#record);
     }
   }
 
@@ -86,7 +78,7 @@ export class Call<Result> {
       const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
       if (delayMs === undefined) throw response;
       observer.retry?.(endpoint.method, endpoint.template);
-      await delay(delayMs, undefined, { signal: context.signal }).catch(() => undefined);
+      await delay(delayMs, context.cancellation);
       this.#assertActive();
     }
   }
@@ -94,6 +86,7 @@ export class Call<Result> {
   /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
   async #sendOnce(permit: ReturnType<Breaker['admit']>): Promise<Response | UpstreamError> {
     const { transport, observer, timeoutMs, endpoint, request, context } = this.#options;
+    const record = this.#record;
     const queuedAt = performance.now();
     let startedAt: number | undefined;
     const exchange = transport.send(endpoint, request, () => {
@@ -103,19 +96,18 @@ export class Call<Result> {
       this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
     this.#exchange = exchange;
-    const onAbort = () => exchange.abort(this.#endedWithOperation(exchange));
-    context.signal.addEventListener('abort', onAbort, { once: true });
+    const removeListener = context.cancellation.onCancel(() => exchange.abort(this.#ended()));
     const response = await exchange.response;
-    context.signal.removeEventListener('abort', onAbort);
+    removeListener();
     const endedAt = performance.now();
     const inFlightMs = endedAt - (startedAt ?? endedAt);
     permit.end(resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    this.#queueMs += (startedAt ?? endedAt) - queuedAt;
-    this.#status = response instanceof Error ? undefined : response.status;
-    this.#maybeDone ||= exchange.sent && (this.#status === undefined || this.#status >= 500);
+    record.queueMs += (startedAt ?? endedAt) - queuedAt;
+    record.status = response instanceof Error ? undefined : response.status;
+    this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
     if (!(response instanceof Error && response.notSent)) {
-      this.#attempts += 1;
-      observer.attempt?.(endpoint.method, endpoint.template, this.#status, inFlightMs);
+      record.attempts += 1;
+      observer.attempt?.(endpoint.method, endpoint.template, record.status, inFlightMs);
     }
     return response instanceof Error ? response : (transientError(endpoint, response) ?? response);
   }
@@ -123,16 +115,17 @@ export class Call<Result> {
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
     const { endpoint, context } = this.#options;
-    if (context.signal.aborted) throw endedBy(context.signal, endpoint);
-    if (performance.now() >= Math.min(context.deadline, this.#expiresAt)) throw timedOut(endpoint);
+    const { reason, deadline } = context.cancellation;
+    if (reason) throw this.#ended();
+    if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
-  /** Without a free connection, the wait was caused by the gateway's own limit. */
-  #endedWithOperation({ sent }: Exchange): UpstreamError {
+  /** Why the call ends with its operation. Without a free connection, the wait was caused by the gateway's own limit. */
+  #ended(): UpstreamError {
     const { transport, endpoint, context } = this.#options;
-    const error = endedBy(context.signal, endpoint);
-    const isQueued = !sent && error.code === 'UPSTREAM_TIMEOUT' && transport.isBusy(endpoint);
-    return isQueued ? noConnection(endpoint) : error;
+    const { reason } = context.cancellation;
+    if (reason === 'the client disconnected') return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
+    return this.#exchange?.sent === false && transport.isBusy(endpoint) ? noConnection(endpoint) : timedOut(endpoint);
   }
 
   #read(response: Response): Result {
@@ -149,21 +142,21 @@ export class Call<Result> {
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.notSent || error.code === 'UPSTREAM_TIMEOUT') return undefined;
-    if (this.#attempts > MAX_RETRIES) return undefined;
-    const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (this.#attempts - 1);
-    const end = Math.min(this.#expiresAt, context.deadline);
+    const { attempts } = this.#record;
+    if (attempts > MAX_RETRIES) return undefined;
+    const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
+    const end = Math.min(this.#expiresAt, context.cancellation.deadline);
     return performance.now() + delayMs < end && budget.take() ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
   #withOutcome(cause: unknown): UpstreamError {
-    const undecodable = 'The response could not be decoded';
-    const error =
-      cause instanceof UpstreamError ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', undecodable, { cause });
+    const isKnown = cause instanceof UpstreamError;
+    const error = isKnown ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
     if (this.#options.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
-    const changes = { outcome, retryable: error.retryable && !this.#maybeDone } as const;
-    return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, ...changes });
+    const retryable = error.retryable && !this.#maybeDone;
+    return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, outcome, retryable });
   }
 }
 
@@ -172,27 +165,20 @@ function resultOf(response: Response | UpstreamError, wasInFlight: boolean): Bre
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
   const { code, notSent, cause } = response;
   if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
-  if (code === 'UPSTREAM_UNAVAILABLE') return notSent ? 'none' : 'failure';
   // A cause says that no connection was opened in time.
-  return code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined) ? 'failure' : 'none';
+  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined);
+  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !notSent) ? 'failure' : 'none';
 }
 
-/** The reason of a signal whose client disconnected. */
-export const DISCONNECTED = 'the client disconnected';
-
-/** The error of a call that ends because its operation ended. */
-function endedBy(signal: AbortSignal, endpoint: Endpoint): UpstreamError {
-  if (signal.reason !== DISCONNECTED) return timedOut(endpoint);
-  return new UpstreamError('CANCELLED', `${endpoint.name}: the client disconnected`);
-}
-
-/**
- * Aborts `controller` at `deadline`, on the clock of `performance.now()`. Returns the function that clears the timer when the
- * operation ends. `AbortSignal.timeout` and `any` are not used: on Node 20 they can be collected before they abort.
- */
-export function abortAt(controller: AbortController, deadline: number): () => void {
-  // Each call of the operation listens while it is in flight.
-  setMaxListeners(0, controller.signal);
-  const timer = setTimeout(() => controller.abort('the deadline passed'), Math.max(0, deadline - performance.now()));
-  return () => clearTimeout(timer);
+/** Waits before a retry; shorter when the operation is cancelled. */
+function delay(ms: number, cancellation: Cancellation): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => end(), ms);
+    const removeListener = cancellation.onCancel(() => end());
+    const end = () => {
+      clearTimeout(timer);
+      removeListener();
+      resolve();
+    };
+  });
 }

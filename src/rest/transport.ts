@@ -30,6 +30,8 @@ export function createTransport(origin: string, connections: number, connectTime
   const pools = new Map<Endpoint, Pool>();
   let closed = false;
 
+  const sum = (name: 'running' | 'queued') => [...pools.values()].reduce((total, { stats }) => total + stats[name], 0);
+
   function poolOf(endpoint: Endpoint): Pool {
     const pool = pools.get(endpoint) ?? new Pool(origin, options);
     if (closed) void pool.destroy();
@@ -38,10 +40,7 @@ export function createTransport(origin: string, connections: number, connectTime
   }
 
   return {
-    /**
-     * @param onStart Called when the request leaves the queue for connections, before it is written. If it throws, the
-     * request is not written, and the response is what was thrown.
-     */
+    /** Calls `onStart` when the request leaves the queue, before it is written; if it throws, that is the response. */
     send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
       const exchange = new Exchange(endpoint, onStart);
       atEndOfCallback(() => {
@@ -54,11 +53,7 @@ export function createTransport(origin: string, connections: number, connectTime
     /** Whether all connections of an endpoint are in use. */
     isBusy: (endpoint: Endpoint) => poolOf(endpoint).stats.running >= connections,
     /** How many requests are in flight, and how many wait for a connection. */
-    load() {
-      const sum = (name: 'running' | 'queued') =>
-        [...pools.values()].reduce((total, { stats }) => total + stats[name], 0);
-      return { active: sum('running'), queued: sum('queued') };
-    },
+    load: () => ({ active: sum('running'), queued: sum('queued') }),
     /** Closes every connection; requests in flight fail. */
     async close(): Promise<void> {
       closed = true;
@@ -67,13 +62,13 @@ export function createTransport(origin: string, connections: number, connectTime
   };
 }
 
-/**
- * A request that waits for a connection or is in flight. As a dispatch handler it needs no stream and no abort signal, which
- * undici's `request` creates for every call, and it knows when undici begins to write the request.
- */
+/** A request that waits or is in flight. Unlike undici's `request`, it needs no stream and knows when writing begins. */
 export class Exchange implements Dispatcher.DispatchHandler {
+  #resolve: (response: Response | UpstreamError) => void = () => {};
   /** Resolves to the response, or to the error of the request. Never rejects. */
-  readonly response: Promise<Response | UpstreamError>;
+  readonly response = new Promise<Response | UpstreamError>((resolve) => {
+    this.#resolve = resolve;
+  });
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
@@ -83,14 +78,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #head: Omit<Response, 'body'> = { status: 0, headers: {} };
   #controller: Dispatcher.DispatchController | undefined;
-  #resolve: (response: Response | UpstreamError) => void = () => {};
 
   constructor(endpoint: Endpoint, onStart: () => void) {
     this.#endpoint = endpoint;
     this.#onStart = onStart;
-    this.response = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
   }
 
   /** Ends the request at once. One that still waits stays in the Pool's queue, and counts there, until its turn comes. */
@@ -131,15 +122,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** What an error of undici means; an error of ours is thrown before the request is written. */
 function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   if (cause instanceof UpstreamError) return cause;
-  const { name } = endpoint;
-  switch ('code' in cause && cause.code) {
-    case 'UND_ERR_INVALID_ARG':
-      return new UpstreamError('UPSTREAM_MISCONFIGURED', `${name}: the request cannot be written`, { cause });
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return timedOut(endpoint, cause);
-    default:
-      return new UpstreamError('UPSTREAM_UNAVAILABLE', `${name}: the connection failed`, { cause, retryable: true });
-  }
+  const code = 'code' in cause && cause.code;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
+  return code === 'UND_ERR_INVALID_ARG'
+    ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })
+    : new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: the connection failed`, { cause, retryable: true });
 }
 
 /** How much one turn of the event loop works on; the rest waits for the next turns, between which sockets are read. */

@@ -13,7 +13,6 @@ export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
 
 export type Player = ReturnType<typeof decodePlayer>;
 export type PlayerAttributes = Decoded<typeof playerAttributes>;
-export type PlayerUpsertResponse = ReturnType<typeof decodeUpsert>;
 
 const playerAttributes = d.shape('playerAttributes', {
   displayName: d.playerText,
@@ -39,7 +38,7 @@ const playerAttributes = d.shape('playerAttributes', {
 export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn) {
   checkPlayer(body, playerUniqueId);
   return {
-    // The same as `playerUniqueId`. GraphQL clients normalise their caches by it.
+    // GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
     attributes: playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn),
@@ -83,42 +82,35 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
   const kept: [string, string | number][] = [];
   let left = MAX_CUSTOM_BYTES - 1;
   for (const [name, attribute] of Object.entries(wire).slice(0, d.MAX_ITEMS)) {
-    if (typeof attribute !== 'string' && typeof attribute !== 'number') {
-      if (attribute !== null) warn('wrong-type', member);
-      continue;
-    }
+    const isValue = typeof attribute === 'string' || typeof attribute === 'number';
     // Without its own braces, but with a comma.
-    const bytes = Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1;
-    if (bytes <= left) {
+    const bytes = isValue ? Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1 : 0;
+    if (isValue && bytes <= left) {
       left -= bytes;
       kept.push([name, attribute]);
-    } else warn('too-long', member);
+    } else if (attribute !== null) warn(isValue ? 'too-long' : 'wrong-type', member);
   }
   return Object.fromEntries(kept);
 }
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
-export type ReferredFriend = ReferralPage['referredFriends'][number];
+export type ReferredFriend = Decoded<typeof referredFriend>;
 
-type Status = NonNullable<components['schemas']['ReferredFriend']['status']>;
-
-const referredFriends = d.listOf(
-  d.shape('referredFriend', {
-    playerUniqueId: d.identifier,
-    displayName: d.playerText,
-    email: d.playerText,
-    mobileNumber: d.playerText,
-    joinDate: d.dateTime,
-    status: d.oneOf<Status>('active', 'pending'),
-  }),
-);
+const referredFriend = d.shape('referredFriend', {
+  playerUniqueId: d.identifier,
+  displayName: d.playerText,
+  email: d.playerText,
+  mobileNumber: d.playerText,
+  joinDate: d.dateTime,
+  status: d.oneOf<NonNullable<components['schemas']['ReferredFriend']['status']>>('active', 'pending'),
+});
 
 const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
 export function decodeReferrals(body: d.Json, warn: d.Warn) {
-  const friends = referredFriends(body['referredFriends'], 'referredFriends', warn) ?? [];
-  return { referredFriends: friends, ...totals(body, 'referrals', warn) };
+  const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn) ?? [];
+  return { referredFriends, ...totals(body, 'referrals', warn) };
 }
 
 export type Coupon = Decoded<typeof coupon>;
@@ -126,8 +118,6 @@ export type Product = Decoded<typeof product>;
 export type Collection = Decoded<typeof collection>;
 export type CouponGroup = Decoded<typeof group>;
 export type CouponOptions = Decoded<typeof options>;
-
-type CouponType = NonNullable<components['schemas']['Coupon']['couponType']>;
 
 const product = d.shape('product', {
   productId: d.identifier,
@@ -156,12 +146,6 @@ const group = d.shape('group', {
 /** The service writes the options of a coupon in PascalCase. */
 const pascalCase = (property: string) => property.charAt(0).toUpperCase() + property.slice(1);
 
-const combination = d.shape(
-  'options.CombinesWith',
-  { shippingDiscounts: d.boolean, productDiscounts: d.boolean, orderDiscounts: d.boolean },
-  pascalCase,
-);
-
 const options = d.shape(
   'options',
   {
@@ -169,7 +153,11 @@ const options = d.shape(
     usageLimit: d.int,
     capping: d.number,
     minOrderValue: d.number,
-    combinesWith: combination,
+    combinesWith: d.shape(
+      'options.CombinesWith',
+      { shippingDiscounts: d.boolean, productDiscounts: d.boolean, orderDiscounts: d.boolean },
+      pascalCase,
+    ),
     productId: d.identifier,
     productName: d.text,
     variantId: d.identifier,
@@ -187,7 +175,7 @@ const coupon = d.shape('coupon', {
   value: d.number,
   currency: d.text,
   creationDate: d.dateTime,
-  couponType: d.oneOf<CouponType>(
+  couponType: d.oneOf<NonNullable<components['schemas']['Coupon']['couponType']>>(
     'free_shipping',
     'percentage_discount',
     'fixed_discount',
@@ -204,9 +192,7 @@ const coupon = d.shape('coupon', {
   options,
 });
 
-const coupons = d.listOf(coupon);
-
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: d.Json, warn: d.Warn): Coupon[] {
-  return coupons(body['coupons'], 'coupons', warn) ?? [];
+  return d.listOf(coupon)(body['coupons'], 'coupons', warn) ?? [];
 }

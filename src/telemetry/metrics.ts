@@ -8,6 +8,15 @@ import type { OperationRecord } from './observe.ts';
 /** Buckets of durations, in seconds. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100];
+/** Gauges of prom-client that `promtool check metrics` refuses: sums of the gauges without `_total`. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/** What the gauges read: the REST client's health, the requests in flight, and Redis if there is one. */
+interface State {
+  health: RestClient['health'];
+  active(): number;
+  redis: { isUp(): boolean } | undefined;
+}
 
 /** Creates metrics in a registry. The number of their label values must be bounded. docs/observability.md describes each. */
 function metricsIn(registry: Registry) {
@@ -17,14 +26,9 @@ function metricsIn(registry: Registry) {
       new Counter({ name, help, labelNames, registers }),
     histogram: <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
       new Histogram({ name, help, buckets, labelNames, registers }),
-    /** A gauge that `read` sets when the metrics are requested. */
-    gauge<Label extends string>(
-      name: string,
-      help: string,
-      read: (self: Gauge<Label>) => void,
-      ...labelNames: Label[]
-    ) {
-      const self: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => read(self) });
+    /** `read` sets the gauge when the metrics are requested. */
+    gauge(name: string, help: string, read: (self: Gauge) => void, ...labelNames: string[]): void {
+      const self: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => read(self) });
     },
   };
 }
@@ -32,22 +36,22 @@ function metricsIn(registry: Registry) {
 /** The metrics of a gateway. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics() {
+export function createMetrics(state: State) {
   const registry = new Registry();
-  const labels = new OperationLabels();
-  const { counter, histogram } = metricsIn(registry);
-  const help = 'Operations by name, type and outcome: OK, or the code of the first error.';
-  const operations = counter('gateway_operations_total', help, 'operation', 'type', 'outcome');
-  const time = 'From the arrival of a request to its response.';
-  const durations = histogram('gateway_operation_duration_seconds', time, SECONDS, 'operation', 'type');
-  const keys = 'Keys that a loader put into one batch.';
-  const batches = histogram('gateway_loader_batch_size', keys, BATCH_SIZES, 'loader');
-  const rejected = 'Requests without an accepted token, by reason.';
-  const failures = counter('gateway_authentication_failures_total', rejected, 'reason');
-  const byHash = 'Requests by hash or id.';
-  const persisted = counter('gateway_persisted_queries_total', byHash, 'result');
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const create = metricsIn(registry);
+  const { counter, histogram } = create;
+  showState(create, state);
+  const operations = counter('gateway_operations_total', 'Operations.', 'operation', 'type', 'outcome');
+  const durations = histogram('gateway_operation_duration_seconds', 'Duration.', SECONDS, 'operation', 'type');
+  const batches = histogram('gateway_loader_batch_size', 'Keys of one batch.', BATCH_SIZES, 'loader');
+  const failures = counter('gateway_authentication_failures_total', 'Requests without an accepted token.', 'reason');
+  const persisted = counter('gateway_persisted_queries_total', 'Requests by hash or id.', 'result');
+  const labels = createLabels();
   return {
     registry,
+    rest: observeRest(create),
     /** Counts a request to the GraphQL endpoint, after its response. */
     operation(record: OperationRecord): void {
       const { type = 'none', codes, ms } = record;
@@ -57,103 +61,83 @@ export function createMetrics() {
       durations.observe({ operation, type }, ms / 1_000);
     },
     /** Gives operations of these names a label of their own. */
-    list: (names: Iterable<string>) => labels.list(names),
-    /** Counts a batch of a loader and its number of keys. */
+    list: labels.list,
     batch: (loader: string, size: number) => batches.observe({ loader }, size),
-    /** Counts a request whose token was not accepted. */
     authenticationFailed: (reason: string) => failures.inc({ reason }),
-    /** Counts a request that names its document by hash or id. */
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.inc({ result }),
   };
 }
 
 /** Counts what the REST client does. */
-export function observeRest(registry: Registry): Observer {
-  const { counter, histogram } = metricsIn(registry);
-  const calls = counter('rest_calls_total', 'Calls that operations needed, by outcome.', 'endpoint', 'outcome');
-  const attempts = 'Requests to the REST service, for each attempt; the status is none when there was no response.';
-  const requests = histogram('rest_request_duration_seconds', attempts, SECONDS, 'endpoint', 'status');
+function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Observer {
+  const calls = counter('rest_calls_total', 'Calls that operations needed.', 'endpoint', 'outcome');
+  const requests = histogram('rest_request_duration_seconds', 'Attempts of calls.', SECONDS, 'endpoint', 'status');
   const retries = counter('rest_retries_total', 'Requests that were sent again.', 'endpoint');
-  const openings = counter('rest_breaker_openings_total', 'How often the breaker of the REST service opened.');
-  const unreadable = 'Values that are not as the interface describes them.';
-  const decodeWarnings = counter('rest_decode_warnings_total', unreadable, 'kind', 'member');
-  const withoutCode = 'Responses of 404 without the code of an unknown player.';
-  const notFound = counter('rest_not_found_without_code_total', withoutCode, 'endpoint');
+  const openings = counter('rest_breaker_openings_total', 'How often the breaker opened.');
+  const warnings = counter('rest_decode_warnings_total', 'Values unlike the interface.', 'kind', 'member');
+  const notFound = counter(
+    'rest_not_found_without_code_total',
+    '404 without the code of an unknown player.',
+    'endpoint',
+  );
   return {
     call: ({ method, template, error = 'OK' }) => calls.inc({ endpoint: `${method} ${template}`, outcome: error }),
     attempt: (method, template, status, ms) =>
       requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1_000),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
     breaker: (state) => openings.inc(state === 'open' ? 1 : 0),
-    decodeWarning: (kind, member) => decodeWarnings.inc({ kind, member }),
+    decodeWarning: (kind, member) => warnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };
 }
 
-/** What the gauges read. */
-interface State {
-  /** Of the REST client. */
-  health: RestClient['health'];
-  redis: { isUp(): boolean } | undefined;
-  slots: { readonly active: number };
-}
-
-/** Gauges of prom-client that `promtool check metrics` refuses: sums of the gauges without `_total`. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
-
-/** Gauges that are read when the metrics are requested, and Node's own metrics of the process. */
-export function showState(registry: Registry, { health, redis, slots }: State): void {
-  const { gauge } = metricsIn(registry);
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
+function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, active }: State): void {
   const startedAt = Date.now() / 1_000 - process.uptime();
-  gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version: packageJson.version }, 1), 'version');
+  const { version } = packageJson;
+  gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version }, 1), 'version');
   gauge('gateway_start_time_seconds', 'When the process started, since 1970.', (self) => self.set(startedAt));
-  gauge('gateway_operations_active', 'Operations in flight.', (self) => self.set(slots.active));
-  if (redis)
-    gauge('gateway_redis_up', 'Whether Redis answered the last time.', (self) => self.set(Number(redis.isUp())));
-  // Processes are added up: `{state="open"} 2` means two processes.
-  const states = ['closed', 'half-open', 'open'];
-  const show = (self: Gauge<'state'>) => {
-    for (const state of states) self.set({ state }, Number(state === health().breaker));
-  };
-  gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', show, 'state');
+  gauge('gateway_operations_active', 'Operations in flight.', (self) => self.set(active()));
+  if (redis) gauge('gateway_redis_up', 'Whether Redis answered.', (self) => self.set(Number(redis.isUp())));
   gauge('rest_requests_active', 'Requests to the REST service in flight.', (self) => self.set(health().active));
   gauge('rest_requests_queued', 'Calls that wait for a connection.', (self) => self.set(health().queued));
+  // Processes are added up: `{state="open"} 2` means two processes.
+  const showBreaker = (self: Gauge) => {
+    for (const state of ['closed', 'half-open', 'open']) self.set({ state }, Number(state === health().breaker));
+  };
+  gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', showBreaker, 'state');
 }
 
-/** How many names that are not listed get their own label, and how many are remembered that do not have one yet. */
+/** How many names that are not listed get their own label, of how many characters; how many are remembered without one. */
 const MAX_LEARNED = 100;
-const MAX_CANDIDATES = 1_000;
-/** Longer names get no label, in characters. */
 const MAX_LENGTH = 64;
+const MAX_CANDIDATES = 1_000;
 /** How many players must have used a name, so that one player cannot use up the labels. */
 const MIN_PLAYERS = 3;
 
 /**
- * Labels for the names of operations. Their number is bounded, although clients choose the names. The label is the name for
- * listed operations, and for the first hundred others that a server or several players use. For all other names it is
- * `other`; for operations without a name it is `anonymous`.
+ * Labels for the names of operations. Clients choose the names, so their number is bounded: listed operations, and the first
+ * hundred others that a server or several players use. All others are `other`, operations without a name `anonymous`.
  */
-class OperationLabels {
-  readonly #listed = new Set<string>();
-  readonly #learned = new Set<string>();
-  readonly #playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
-
-  list(names: Iterable<string>): void {
-    for (const name of names) this.#listed.add(name);
-  }
-
-  labelOf({ name, caller }: Pick<OperationRecord, 'name' | 'caller'>): string {
-    if (name === undefined) return 'anonymous';
-    if (this.#listed.has(name) || this.#learned.has(name)) return name;
-    if (!caller || this.#learned.size >= MAX_LEARNED || name.length > MAX_LENGTH) return 'other';
-    if (caller.sub !== undefined && !caller.scopes.has('any-player')) {
-      const players = this.#playersOf.get(name) ?? new Set();
-      this.#playersOf.set(name, players.add(caller.sub));
-      if (players.size < MIN_PLAYERS) return 'other';
-    }
-    this.#learned.add(name);
-    return name;
-  }
+function createLabels() {
+  const named = new Set<string>();
+  const playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
+  let left = MAX_LEARNED;
+  return {
+    list(names: Iterable<string>): void {
+      for (const name of names) named.add(name);
+    },
+    labelOf({ name, caller }: OperationRecord): string {
+      if (name === undefined) return 'anonymous';
+      if (named.has(name)) return name;
+      if (!caller || left === 0 || name.length > MAX_LENGTH) return 'other';
+      if (caller.sub !== undefined && !caller.scopes.has('any-player')) {
+        const players = playersOf.get(name) ?? new Set();
+        playersOf.set(name, players.add(caller.sub));
+        if (players.size < MIN_PLAYERS) return 'other';
+      }
+      left -= 1;
+      named.add(name);
+      return name;
+    },
+  };
 }

@@ -1,15 +1,15 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { reveal, type Secret } from '../config/secret.ts';
 import type { CallRecord } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/errors.ts';
 
 /** What is recorded of a request: its log line, its metrics and its trace are made of this. */
 export interface OperationRecord {
-  /** When it arrived, on the clock of `performance.now()`, and how long it took until its response, in milliseconds. */
+  /** When it arrived, by `performance.now()`, and the time until its response, in milliseconds. */
   readonly started: number;
   ms: number;
   readonly trace: Trace;
@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ObservationOptions {
+export interface Observation {
   metrics: { operation(record: OperationRecord): void };
   log: FastifyBaseLogger;
   tracing: { begin(headers: IncomingHttpHeaders): Trace } | undefined;
@@ -47,104 +47,68 @@ export interface ObservationOptions {
   slowOperationMs: number;
 }
 
-/**
- * Records every request to `path`. When its response is sent, the record is written as one log line, counted in the
- * metrics, and ends the trace.
- */
-export function observeOperations(app: FastifyInstance, path: string, options: ObservationOptions): void {
-  const beginTrace = options.tracing?.begin ?? passTraceOn;
-  app.decorateRequest('record', null);
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.url === path) request.record = createOperationRecord(request.headers, beginTrace);
-    done();
-  });
-  app.addHook('onSend', ({ record }, reply, payload, done) => {
-    if (record) record.ms = performance.now() - record.started;
-    // After the response is handed to the socket.
-    if (record) process.nextTick(finish, options, record, reply, payload);
-    done(null, payload);
-  });
-}
+/** How many characters of an operation's name, and how many REST calls of a slow one, are logged. */
+const MAX_LOGGED = 100;
 
 export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTrace = passTraceOn): OperationRecord {
   const trace = beginTrace(headers);
   return { started: performance.now(), ms: 0, trace, calls: [], codes: [], userErrors: [], deletions: [] };
 }
 
-function finish(options: ObservationOptions, record: OperationRecord, reply: FastifyReply, payload: unknown): void {
-  const { metrics, log, nameOf } = options;
+/** The metrics, log line and audit of a request, and the end of its trace. `payload` is the response before compression. */
+export function finish(options: Observation, record: OperationRecord, reply: FastifyReply, payload: unknown): void {
+  const { metrics, log, nameOf, slowOperationMs } = options;
+  const { request, statusCode: status } = reply;
   // A failure of Apollo Server's HTTP layer has no code.
-  if (reply.statusCode >= 400 && record.codes.length === 0) {
-    record.codes = [reply.statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'];
+  if (status >= 400 && record.codes.length === 0) {
+    record.codes = [status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR'];
   }
-  record.trace.end?.(record);
+  const { name, type, hash, ms, trace, caller, calls, codes, userErrors } = record;
+  trace.end?.(record);
   // Neither an operation nor a failure: the landing page.
-  if (record.type === undefined && record.codes.length === 0) return;
+  if (type === undefined && codes.length === 0) return;
   metrics.operation(record);
-  log[record.codes[0] === 'OVERLOADED' ? 'debug' : 'info'](lineOf(options, record, reply, payload), 'operation');
-  // The audit: who asked for a deletion, and whom it was about.
-  const about = { audit: 'deletePlayer', requestId: reply.request.id, caller: record.caller?.name };
+  const line = {
+    requestId: request.id,
+    traceId: trace.traceId,
+    operation: name?.slice(0, MAX_LOGGED),
+    type,
+    hash: hash?.slice(0, 16),
+    caller: caller?.name,
+    ...record.rejection,
+    client: clientNameOf(request.headers),
+    ms: rounded(ms),
+    upstreamCalls: calls.length,
+    calls: ms > slowOperationMs ? calls.slice(0, MAX_LOGGED).map(describeCall) : undefined,
+    bytes: typeof payload === 'string' ? Buffer.byteLength(payload) : 0,
+    status,
+    outcome: codes[0] ?? 'OK',
+    codes: codes.length > 1 ? codes : undefined,
+    userErrors: userErrors.length > 0 ? userErrors : undefined,
+  };
+  log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
+  const about = { audit: 'deletePlayer', requestId: request.id, caller: caller?.name };
   for (const { playerUniqueId, outcome } of record.deletions) {
     log.info({ ...about, player: nameOf(playerUniqueId), outcome });
   }
 }
 
-/** How many characters of an operation's name, and how many REST calls of a slow one, are logged. */
-const MAX_NAME_LENGTH = 100;
-const MAX_CALLS = 100;
-
-/** The log line of an operation. A slow one has its REST calls. */
-function lineOf(
-  { slowOperationMs }: ObservationOptions,
-  { name, type, hash, ms, trace, caller, rejection, calls, codes, userErrors }: OperationRecord,
-  { request, statusCode }: FastifyReply,
-  payload: unknown,
-) {
-  return {
-    requestId: request.id,
-    traceId: trace.traceId,
-    operation: name?.slice(0, MAX_NAME_LENGTH),
-    type,
-    hash: hash?.slice(0, 16),
-    caller: caller?.name,
-    ...rejection,
-    client: clientNameOf(request.headers),
-    ms: rounded(ms),
-    upstreamCalls: calls.length,
-    ...(ms > slowOperationMs ? { calls: calls.slice(0, MAX_CALLS).map(describeCall) } : {}),
-    // Before compression.
-    bytes: typeof payload === 'string' ? Buffer.byteLength(payload) : 0,
-    status: statusCode,
-    outcome: codes[0] ?? 'OK',
-    ...(codes.length > 1 ? { codes } : {}),
-    ...(userErrors.length > 0 ? { userErrors } : {}),
-  };
-}
-
-/** The form of a client's name and version. Other values are not recorded. */
-const CLIENT = /^[\w .,:@/+-]{1,64}$/;
-
-/** Name and version of the client, from the headers that Apollo's clients send. */
+/** Name and version of the client, from the headers that Apollo's clients send. Values of another form are not recorded. */
 function clientNameOf(headers: IncomingHttpHeaders): string | undefined {
   const parts = [headers['apollographql-client-name'], headers['apollographql-client-version']];
-  return parts.filter((part) => typeof part === 'string' && CLIENT.test(part)).join('@') || undefined;
+  return parts.filter((part) => /^[\w .,:@/+-]{1,64}$/.test(String(part ?? ''))).join('@') || undefined;
 }
 
-function describeCall({ method, template, status, ms, queueMs, error }: OperationRecord['calls'][number]) {
+function describeCall({ method, template, status, ms, queueMs, error }: CallRecord) {
   return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
 }
 
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
-}
+const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Called with errors that a client must not see. The client gets only `requestId`. */
 export type ReportError = (error: Error, requestId: string) => void;
 
-/**
- * Logs errors that a client must not see. Failures of the REST service are logged without a stack, with the status and the
- * code of its response. The rest of the response can contain personal data.
- */
+/** Logs these errors; failures of the REST service with the status and code of its response, which can contain personal data. */
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
     const cause = unwrapResolverError(error);
@@ -158,36 +122,26 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
 
 /** The trace of a request. */
 export interface Trace {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string;
+  /** 32 hexadecimal digits; undefined for a request without a valid `traceparent` where there is no collector. */
+  readonly traceId?: string;
   /** What the REST calls send: `traceparent` and perhaps `tracestate`, names and values in turn. */
   readonly headers: readonly string[];
   /** With a collector: ends the span of the request. */
   end?(operation: { name?: string | undefined; type?: string | undefined; codes: readonly string[] }): void;
 }
 
-/** A `tracestate` that is passed on (W3C Trace Context, section 3.3.1.5: at least 512 characters). */
-const STATE = /^[\x20-\x7e]{1,512}$/;
-
-/** Without a collector: passes on the client's trace to the REST service, or a new one that is not sampled. */
+/** Without a collector: passes on the client's trace, and up to 512 characters of `tracestate` (W3C Trace Context, 3.3.1.5). */
 function passTraceOn({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
   const parent = parseTraceParent(String(traceparent));
-  // Node gets the random bytes for many UUIDs at once.
-  const digits = parent ? '' : `${randomUUID()}${randomUUID()}`.replaceAll('-', '');
-  const { traceId, spanId, traceFlags } = parent ?? {
-    traceId: digits.slice(0, 32),
-    spanId: digits.slice(48),
-    traceFlags: 0,
-  };
-  const state = parent && typeof tracestate === 'string' && STATE.test(tracestate) ? ['tracestate', tracestate] : [];
-  const flags = traceFlags.toString(16).padStart(2, '0');
-  return { traceId, headers: ['traceparent', `00-${traceId}-${spanId}-${flags}`, ...state] };
+  if (!parent) return { headers: [] };
+  const state = typeof tracestate === 'string' && tracestate.length <= 512 ? ['tracestate', tracestate] : [];
+  // In the format of version 00.
+  return { traceId: parent.traceId, headers: ['traceparent', `00${String(traceparent).slice(2, 55)}`, ...state] };
 }
 
 /**
- * Names for the log of players and of the callers of JWTs: keyed hashes. Their ids can be e-mail addresses or telephone
- * numbers, which a hash without a key would not hide. The key is derived from a secret of the deployment, so that a player has
- * the same name in all replicas.
+ * Names for the log of players and of the callers of JWTs: keyed hashes, because ids can be e-mail addresses or telephone
+ * numbers. The key is derived from a secret of the deployment, so a player has the same name in all replicas.
  */
 export function createPseudonyms(secret: Secret): (id: string) => string {
   const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();

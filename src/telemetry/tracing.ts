@@ -1,8 +1,4 @@
-/*
- * OpenTelemetry, imported only when a collector is named: the packages cost memory and start-up time. The exporter, the
- * sampler, the resource and the limits are configured by the SDK from the standard `OTEL_*` variables: the one part of the
- * environment that the configuration does not read.
- */
+/* Imported only when a collector is named. The SDK itself reads the standard `OTEL_*` variables. */
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as otel from '@opentelemetry/api';
@@ -16,13 +12,11 @@ import type { Trace } from './observe.ts';
 
 /** `service.name`, unless the environment has another one. */
 const SERVICE_NAME = 'referral-gateway';
-
 const propagator = new W3CTraceContextPropagator();
 
-/**
- * Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace.
- * @param restUrl The REST service. Requests elsewhere have no spans.
- */
+export type Tracing = ReturnType<typeof startTracing>;
+
+/** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
 export function startTracing(restUrl: string) {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
@@ -39,7 +33,7 @@ export function startTracing(restUrl: string) {
       const span = tracer.startSpan('GraphQL operation', { kind: otel.SpanKind.SERVER }, parent);
       return {
         traceId: span.spanContext().traceId,
-        headers: headersOf(span).flat(),
+        headers: Object.entries(headersOf(span)).flat(),
         end({ name, type, codes: [error] }) {
           if (type) span.updateName(name ? `${type} ${name}` : type).setAttribute('graphql.operation.type', type);
           if (name) span.setAttribute('graphql.operation.name', name);
@@ -56,24 +50,16 @@ export function startTracing(restUrl: string) {
   };
 }
 
-export type Tracing = ReturnType<typeof startTracing>;
-
 /** `traceparent` and perhaps `tracestate` of what a span causes. */
-function headersOf(span: otel.Span): [name: string, value: string][] {
+function headersOf(span: otel.Span): Record<string, string> {
   const headers: Record<string, string> = {};
   propagator.inject(otel.trace.setSpan(otel.ROOT_CONTEXT, span), headers, otel.defaultTextMapSetter);
-  return Object.entries(headers);
-}
-
-/** Where the value of a header is among names and values in turn; 0 when it is absent. */
-function indexOf(headers: UndiciRequest['headers'], name: string): number {
-  return [...headers].findIndex((header, index) => index % 2 === 0 && header === name) + 1;
+  return headers;
 }
 
 /**
- * A span for each request to the REST service, so for each attempt of a call. undici may create a request when another one
- * frees a connection, in the asynchronous context of that one. So its parent is not the active context, but the span in its
- * own `traceparent`, which is then replaced by the new span.
+ * A span for each attempt of a REST call. undici may create a request when another one frees a connection, in the context of
+ * that one. So its parent is not the active context, but the span in its own `traceparent`, which the new span replaces.
  */
 function traceRestCalls(provider: otel.TracerProvider, restOrigin: string): UndiciInstrumentation {
   let parent = otel.ROOT_CONTEXT;
@@ -88,20 +74,26 @@ function traceRestCalls(provider: otel.TracerProvider, restOrigin: string): Undi
   const instrumentation = new UndiciInstrumentation({
     ignoreRequestHook: ({ origin }) => origin !== restOrigin,
     startSpanHook({ path, headers }) {
-      const get = (_: unknown, name: string) => (indexOf(headers, name) ? headers[indexOf(headers, name)] : undefined);
-      parent = propagator.extract(otel.ROOT_CONTEXT, headers, { keys: () => [], get });
+      const sent = { traceparent: headers[traceparentIn(headers)] };
+      parent = propagator.extract(otel.ROOT_CONTEXT, sent, otel.defaultTextMapGetter);
       // URLs contain players' ids.
       return { 'url.full': undefined, 'url.path': undefined, 'url.query': undefined, 'url.template': templateOf(path) };
     },
     requestHook(span, { method, path, headers }) {
       span.updateName(`${method} ${templateOf(path)}`);
-      for (const [name, value] of headersOf(span)) {
-        if (Array.isArray(headers) && indexOf(headers, name)) headers[indexOf(headers, name)] = value;
-      }
+      const { traceparent = '' } = headersOf(span);
+      // `tracestate` stays that of the parent.
+      const index = traceparentIn(headers);
+      if (Array.isArray(headers) && index > 0) headers[index] = traceparent;
     },
   });
   instrumentation.setTracerProvider(provider);
   return instrumentation;
+}
+
+/** Where the value of `traceparent` is among names and values in turn; 0 when it is absent. */
+function traceparentIn(headers: UndiciRequest['headers']): number {
+  return [...headers].findIndex((header, index) => index % 2 === 0 && header === 'traceparent') + 1;
 }
 
 /** The path after the version, with the parameter's name in place of the id, as in endpoints.ts. */

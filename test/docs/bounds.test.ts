@@ -37,7 +37,7 @@ const TABLES = `
 | gateway | a text of a player; its \`custom\` | {whole src/graphql/input:MAX_TEXT_LENGTH} characters; {size src/graphql/input:MAX_CUSTOM_BYTES} |
 | gateway | a response | {size MAX_RESPONSE} |
 | gateway | documents that are kept, and their characters | {whole MAX_DOCUMENTS}, {whole MAX_CHARACTERS} |
-| gateway | compiled operations, and their fields | {whole MAX_COMPILED}, {whole MAX_COMPILED_FIELDS} |
+| gateway | compiled operations, and their fields: of the manifest, and as many of others | {whole MAX_COMPILED}, {whole MAX_COMPILED_FIELDS} |
 | gateway | persisted queries of clients; one of them | {whole MAX_TEXTS}; {size MAX_TEXT_BYTES} |
 | gateway | a REST call with its retries; connections to one endpoint | {seconds REST_TIMEOUT_MS}; {whole REST_CONNECTIONS} |
 | gateway | a response of the REST service; the items of a list in it | {size MAX_RESPONSE_BYTES}; {whole src/rest/decode:MAX_ITEMS} |

@@ -9,6 +9,7 @@ import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
 import { createCompile, loadCompiler } from '../../src/graphql/jit.ts';
 import { coerceVariables } from '../../src/graphql/operations.ts';
 import { formatResult } from '../../src/graphql/response.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createOperationRecord } from '../../src/telemetry/observe.ts';
 import { createFixedRest } from './fixed-rest.ts';
 import { rules, schema } from './schema.ts';
@@ -86,18 +87,19 @@ async function run(
     giveBack: async () => undefined,
   };
   const idempotency = new Idempotency(createMemoryKeys(), rates);
+  const cancellation = new Cancellation(performance.now() + 60_000);
   const context = createContext(
     { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: () => undefined },
     {
       caller,
       record: createOperationRecord(),
       requestId: 'r1',
-      signal: new AbortController().signal,
-      deadline: performance.now() + 60_000,
+      cancellation,
     },
   );
   const reported: string[] = [];
   const result = await executeWith(context);
+  cancellation.end();
   // Without data nothing was executed, and the gateway takes graphql-js's words whatever the compiler says.
   const isExecuted = result.data !== undefined;
   const answer = isExecuted && formatResult(result, context, ({ message }) => void reported.push(message));

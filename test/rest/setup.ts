@@ -2,9 +2,9 @@ import { afterEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
+import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
-import { abortAt, DISCONNECTED } from '../../src/rest/send.ts';
 import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
 
 const cleanUps: (() => void | Promise<void>)[] = [];
@@ -47,14 +47,13 @@ export async function startWithClock(options: Partial<RestClientOptions> = {}) {
 
 /** An operation with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
 export function operation({ inMs = 10_000, ...overrides }: Partial<CallContext> & { inMs?: number } = {}) {
-  const controller = new AbortController();
-  const deadline = performance.now() + inMs;
-  cleanUps.push(abortAt(controller, deadline));
+  const cancellation = new Cancellation(performance.now() + inMs);
+  cleanUps.push(() => cancellation.end());
   const records: CallRecord[] = [];
   return {
-    ...{ signal: controller.signal, deadline, requestId: 'request-1', records },
+    ...{ cancellation, requestId: 'request-1', records },
     onCall: (record: CallRecord) => void records.push(record),
-    abort: () => controller.abort(DISCONNECTED),
+    abort: () => cancellation.cancel('the client disconnected'),
     ...overrides,
   };
 }

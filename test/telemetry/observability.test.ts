@@ -21,7 +21,13 @@ beforeAll(async () => {
   both = await startBoth({ ...signer.env, SLOW_OPERATION_MS: '1' });
   const { upstream, gateway } = both;
   const authorization = `Bearer ${token(signer, { sub: 'p1' })}`;
-  const headers = { authorization, 'apollographql-client-name': 'web', 'apollographql-client-version': '1' };
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = {
+    authorization,
+    traceparent,
+    'apollographql-client-name': 'web',
+    'apollographql-client-version': '1',
+  };
   upstream.on('GET /player', { status: 500 }, { json: { playerAttributes: { joinDate: 'yesterday' } } });
   upstream.on('GET /coupon', { status: 404, raw: '' }, { status: 400, json: {} });
   for (const query of [

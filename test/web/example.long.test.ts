@@ -1,49 +1,75 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { respond, STATES, type State } from '@referral-gateway/client/testing';
+import type { Browser, Page } from 'playwright-core';
+import { until } from '../kit/until.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
-import { describeInBrowser, type Example, launch, startExample } from './example.ts';
+import { hasBrowser, launch, serveBuilt, startExample } from './example.ts';
 
-/* examples/web in Chromium: with the demo player, then with a REST service that fails. */
+/* examples/web in Chromium: with the demo player, with a REST service that fails, and in each state. */
 
-const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true };
+const FOLDER = fileURLToPath(new URL('../../examples/web/', import.meta.url));
+const DIST = `${FOLDER}dist`;
+const SESSION = JSON.stringify({ token: 'token', graphql: '/graphql' });
+/** Where screenshots are written; SCREENSHOTS names another folder. */
+const SHOTS = process.env['SCREENSHOTS'] ?? join(tmpdir(), 'web-example');
 jest.setTimeout(90_000);
 
-describeInBrowser('the web example', () => {
-  let data: string;
+/** What must be seen in a state. */
+const SEEN: Record<State, (string | RegExp)[]> = {
+  'demo-player': ['Demo Player', '10% off', /\$5\.00 off × 2/, 'Orders of $25.00 and more', /^From /, 'Friend 20'],
+  'demo-empty': ['My rewards', 'No coupons yet. Invite a friend to get one.', 'No friends yet. Share your link above.'],
+  'demo-slow-coupons': ['Demo Player', /^Your coupons cannot be loaded now/, 'Friend 1'],
+  'demo-no-coupons': ['Demo Player', /^Your coupons cannot be loaded now/, 'Friend 1'],
+  'demo-no-friends': ['Demo Player', '10% off', /^Your friends cannot be loaded now/],
+  'demo-lost-event': ['Demo Player', 'We do not know whether this was counted. Look at your coupons later.'],
+  'demo-event-then-down': ['Demo Player', '✓ Checked in today', 'Thank you, see you tomorrow!'],
+  'demo-throttled': ['Your rewards cannot be loaded now.'],
+  'demo-long-names': [/^Bartholomew/, 'A friend', '🎉 Ada 👩‍👩‍👧‍👦'],
+  'expired-token': ['You have been signed out.', 'Sign in again'],
+  'invalid-input': ['Demo Player', /^The check-in was not accepted, and nothing was counted/],
+  forbidden: ['Demo Player', /^Your coupons cannot be loaded now/, 'Friend 1'],
+  'rate-limited': ['That was a little too fast. Wait a moment, then try again.'],
+};
+const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-event-then-down', 'demo-player']);
+
+(hasBrowser ? describe : describe.skip)('the web example', () => {
+  const data = mkdtempSync(join(tmpdir(), 'example-'));
   let browser: Browser;
-  let demo: Example;
+  let demo: Awaited<ReturnType<typeof startExample>>;
   let upstream: Upstream;
-  let scripted: Example;
+  let scripted: typeof demo;
+  let texts: Map<string, string>;
   beforeAll(async () => {
-    data = await mkdtemp(join(tmpdir(), 'example-'));
     demo = await startExample({ DATA_DIR: data });
     upstream = await startUpstream();
     const env = { REST_BASE_URL: upstream.url, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
     scripted = await startExample({ ...env, EXAMPLE_PLAYER: 'p1' }, '--built');
     browser = await launch();
+    const { operations } = JSON.parse(readFileSync(`${FOLDER}src/generated/persisted-query-manifest.json`, 'utf8'));
+    texts = new Map(operations.map(({ id, body }: Record<'id' | 'body', string>) => [id, body]));
   });
   afterAll(async () => {
     await browser?.close();
     await demo?.stop();
     await scripted?.stop();
     await upstream?.close();
-    await rm(data, { recursive: true, force: true });
+    rmSync(data, { recursive: true });
   });
 
-  let context: BrowserContext;
   let page: Page;
   const complaints: string[] = [];
   beforeEach(async () => {
-    context = await browser.newContext({ ...PHONE, permissions: ['clipboard-read', 'clipboard-write'] });
-    page = await context.newPage();
+    const more = { hasTouch: true, permissions: ['clipboard-read', 'clipboard-write'] };
+    page = await browser.newPage({ viewport: { width: 390, height: 844 }, reducedMotion: 'reduce', ...more });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   });
   afterEach(async () => {
-    await context.close();
+    await page.close();
     complaints.splice(0);
     upstream.reset();
   });
@@ -51,14 +77,17 @@ describeInBrowser('the web example', () => {
   const friends = () => page.locator('.friends li');
   const alert = (text: string) => page.getByRole('alert').filter({ hasText: text });
   const see = (text: string) => page.getByText(text).waitFor();
-  const seePlayer = (name: string) => page.getByRole('heading', { name }).waitFor();
   const checkIn = () => page.getByRole('button', { name: 'Check in today' }).click();
+  const violations = async () => {
+    await page.addScriptTag({ path: `${FOLDER}node_modules/axe-core/axe.min.js` });
+    return await page.evaluate('axe.run().then(({ violations }) => JSON.stringify(violations))');
+  };
 
   test('shows the demo player: checks in by keyboard, copies a code and the link, loads friends while one scrolls', async () => {
-    const bodies: unknown[] = [];
+    const bodies: object[] = [];
     page.on('request', (request) => request.url().endsWith('/graphql') && bodies.push(request.postDataJSON()));
     await page.goto(demo.url);
-    await seePlayer('Demo Player');
+    await see('Demo Player');
     await friends().first().waitFor();
 
     await page.keyboard.press('Tab');
@@ -87,15 +116,18 @@ describeInBrowser('the web example', () => {
 
     // Trusted documents: no request has a text.
     expect(bodies.length).toBeGreaterThanOrEqual(5);
-    expect(bodies.filter((body) => typeof body === 'object' && body !== null && 'query' in body)).toEqual([]);
+    expect(bodies.filter((body) => 'query' in body)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
   test('shows what is missing in its place, and what appears when the service is well again', async () => {
-    upstream.on('GET /coupon', { status: 500 });
-    upstream.on('GET /referrals', { status: 500 });
+    const fails = { status: 500 };
+    for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals'] as const) upstream.on(endpoint, fails);
     await page.goto(scripted.url);
-    await seePlayer('Player p1');
+    await alert('Your rewards cannot be loaded now.').waitFor();
+    upstream.on('GET /player', 'usual');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await see('Player p1');
     await alert('Your coupons cannot be loaded now.').waitFor();
     await alert('Your friends cannot be loaded now.').waitFor();
 
@@ -106,18 +138,9 @@ describeInBrowser('the web example', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('says that nothing can be loaded, and tries again', async () => {
-    upstream.on('GET /player', { status: 500 });
-    await page.goto(scripted.url);
-    await alert('Your rewards cannot be loaded now.').waitFor();
-    upstream.on('GET /player', 'usual');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await seePlayer('Player p1');
-  });
-
   test('a check-in whose responses are lost is counted once, also after the page was loaded again', async () => {
     await page.goto(scripted.url);
-    await seePlayer('Player p1');
+    await see('Player p1');
     await page.route('**/graphql', async (route) => {
       await route.fetch();
       await route.abort();
@@ -129,6 +152,72 @@ describeInBrowser('the web example', () => {
     await see('Your last check-in was not sent yet.');
     await checkIn();
     await see('Thank you, see you tomorrow!');
+    await page.reload();
+    await see('✓ Checked in today');
+    expect(await page.locator('button.primary').getAttribute('aria-disabled')).toBe('true');
     expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(1);
+  });
+
+  /** Opens the example in front of the package's response of this state. */
+  async function open(state: State): Promise<void> {
+    // An error that may be retried is shown after the last attempt: nobody waits for that here.
+    await page.clock.install();
+    await serveBuilt(page, DIST, SESSION, ({ documentId, variables }) =>
+      respond(state, texts.get(documentId) ?? '', variables),
+    );
+  }
+
+  /** Waits for a text. Meanwhile the page's clock runs fast. */
+  const seeSoon = (text: string | RegExp) =>
+    until(async () => {
+      const isVisible = await page.getByText(text).first().isVisible();
+      if (!isVisible) await page.clock.runFor(1_000);
+      return isVisible;
+    });
+
+  test.each(STATES)('%s: says so, at three widths, light and dark, without a violation', async (state) => {
+    await open(state);
+    if (WITH_CHECK_IN.has(state)) {
+      await seeSoon('Check in today');
+      await checkIn();
+    }
+    for (const text of SEEN[state]) await seeSoon(text);
+    expect(await page.locator('button.primary').count()).toBe(1);
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect([width, overflow]).toEqual([width, 0]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations()).toBe('[]');
+        await page.screenshot({ path: join(SHOTS, `${state}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+  });
+
+  test('the skeleton can be seen, before the program has arrived and until there is a response', async () => {
+    await serveBuilt(page, DIST, SESSION, () => new Promise(() => undefined));
+    await page.getByText('Your rewards are loading.').waitFor({ state: 'attached' });
+    for (const box of await page.locator('.placeholder').all()) {
+      expect((await box.boundingBox())?.height).toBeGreaterThan(40);
+    }
+    expect(await violations()).toBe('[]');
+    expect(readFileSync(`${DIST}/index.html`, 'utf8')).toContain('class="placeholder tall"');
+  });
+
+  test('the focus stays on the button while friends are loaded, up to the last page', async () => {
+    await open('demo-player');
+    await seeSoon('Friend 1');
+    const more = page.locator('.friends + div button');
+    await more.focus();
+    for (const count of [40, 60]) {
+      await page.keyboard.press('Enter');
+      await friends()
+        .nth(count - 1)
+        .waitFor();
+      expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
+    }
+    expect(await more.textContent()).toBe('These are all');
+    expect(await more.getAttribute('aria-disabled')).toBe('true');
   });
 });

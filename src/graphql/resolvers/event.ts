@@ -22,7 +22,9 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
       async (rest, call) => {
         if (key == null) return await rest.trackEvents(eventBody(input), call).then(() => []);
         const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
-        return await idempotency.once(keyed, (signal) => rest.trackEvents(eventBody(input), { ...call, signal }));
+        return await idempotency.once(keyed, (cancellation) =>
+          rest.trackEvents(eventBody(input), { ...call, cancellation }),
+        );
       },
       key != null,
     );

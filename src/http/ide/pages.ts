@@ -1,15 +1,18 @@
 /* What developers open in a browser. Served outside production only. */
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import { type AuthConfig, tokenHint } from '../../config/auth.ts';
 import { printSdl } from '../../graphql/schema.ts';
+import { GRAPHQL_PATH } from '../graphql-route.ts';
+import { createScript } from './graphiql.ts';
 
-/** An example operation: a file of `schema/operations/`, and the JSON file of the same name. */
+/** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
-  /** The file's name without its ending. */
   name: string;
   document: string;
-  /** The variables of `document`, as JSON. Undefined when there is no such file: then every variable has a default. */
   variables: string | undefined;
 }
 
@@ -18,61 +21,73 @@ export function readExamples(schemaDirectory: URL): Example[] {
   const directory = new URL('operations/', schemaDirectory);
   const files = readdirSync(directory).sort();
   const read = (file: string) => readFileSync(new URL(file, directory), 'utf8').trimEnd();
-  const documents = files.flatMap((file) => (file.endsWith('.graphql') ? file.slice(0, -'.graphql'.length) : []));
-  return documents.map((name) => {
+  return files.flatMap((file) => {
+    const name = basename(file, '.graphql');
     const variables = files.includes(`${name}.json`) ? read(`${name}.json`) : undefined;
-    return { name, document: read(`${name}.graphql`), variables };
+    return name === file ? [] : [{ name, document: read(file), variables }];
   });
 }
 
-/** Sends a page for browsers. */
-export type Page = (reply: FastifyReply) => FastifyReply;
-
-export function pageOf(html: string, policy: string): Page {
-  return (reply) => reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
+/** Serves the list of the paths at `/`, the schema as SDL and GraphiQL. Returns what sends the Sandbox, for `/graphql`. */
+export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDirectory: URL, auth: AuthConfig) {
+  const examples = readExamples(schemaDirectory);
+  const hint = tokenHint(auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  app.get('/', (_request, reply) => send(reply, 'Referral gateway', "default-src 'none'", start(hint)));
+  app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
+  const createGraphiql = () => createScript(GRAPHQL_PATH, examples, hint !== undefined);
+  app.get('/graphiql', async (_request, reply) => {
+    // Browsers keep the script: its address contains its hash.
+    const src = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
+    const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${NOTICE} ${hint}</p>`;
+    const body = `<link rel="icon" href="data:,">${notice}<div id="root"></div><script src="${src}"></script>`;
+    return send(reply, 'GraphiQL', GRAPHIQL_POLICY, body);
+  });
+  app.get('/graphiql/script.js', async (_request, reply) => {
+    void reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable');
+    return await createGraphiql();
+  });
+  return (reply: FastifyReply) => send(reply, 'Apollo Sandbox', SANDBOX_POLICY, sandbox(examples));
 }
 
-/**
- * Serves the schema as SDL, and at `/` the list of the paths for developers.
- * @param hint How to get a token, as HTML; undefined for an open gateway.
- */
-export function servePages(app: FastifyInstance, schema: GraphQLSchema, hint = ''): void {
-  app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Referral gateway</title>
-<h1>Referral gateway</h1>
+function send(reply: FastifyReply, title: string, policy: string, body: string): FastifyReply {
+  void reply.type('text/html; charset=utf-8').header('content-security-policy', policy);
+  return reply.send(`<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>${body}`);
+}
+
+const start = (hint = '') => `<h1>Referral gateway</h1>
 <p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with a token; in a browser the Apollo Sandbox
 <p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
-${hint && `<p>${hint}`}</html>
+<p>${hint}
 `;
-  const page = pageOf(html, "default-src 'none'");
-  app.get('/', (_request, reply) => page(reply));
-}
+
+const NOTICE =
+  'This gateway needs a token. Write it after "Bearer" in the Headers pane of any tab, then press "Re-fetch GraphQL schema".';
+/** The editor runs its language services in blob workers, and adds inline styles. */
+const GRAPHIQL_POLICY =
+  "default-src 'none'; script-src 'self'; worker-src blob:; style-src 'unsafe-inline'; font-src data:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const SANDBOX = 'https://embeddable-sandbox.cdn.apollographql.com';
 /** The Sandbox is a frame; its script sends the operations. */
 const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe-inline'; img-src 'none'; frame-src https://sandbox.embed.apollographql.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /**
- * The page with the Apollo Sandbox and the first example. Its script is loaded from the internet; operations and responses are
- * exchanged only between the browser and this gateway. It requests the schema once, not every second as by default: reload
- * the page after a change of the schema. The Sandbox covers the link to GraphiQL, which is seen until it has loaded.
+ * The Apollo Sandbox with the first example. Its script is loaded from the internet; operations and responses are exchanged
+ * only between the browser and this gateway. It requests the schema once, not every second as by default.
  */
-export function sandboxPage([first]: readonly Example[]): Page {
+function sandbox([first]: readonly Example[]): string {
   const initialState = { document: first?.document, includeCookies: false, pollForSchemaUpdates: false };
   const options = { target: '#sandbox', initialState, endpointIsEditable: false, runTelemetry: false };
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Apollo Sandbox</title>
-<style>
-  body { font: 16px/1.6 sans-serif; margin: 3em }
-  #sandbox iframe { position: absolute; inset: 0; width: 100%; height: 100%; border: 0; background: white }
+  return `<style>
+  body { display: flex; flex-direction: column; height: 100vh; margin: 0; font: 14px/2 sans-serif } p { margin: 0 1em }
+  #sandbox { flex: 1 } #sandbox iframe { width: 100%; height: 100%; border: 0 }
 </style>
-<div id="sandbox"></div>
 <p>The Apollo Sandbox needs the internet. <a href="/graphiql">GraphiQL</a> works offline.</p>
+<div id="sandbox"></div>
 <script src="${SANDBOX}/v2/embeddable-sandbox.umd.production.min.js"></script>
 <script>
   if (window.EmbeddedSandbox)
     new EmbeddedSandbox({ ...${JSON.stringify(options).replaceAll('<', '\\u003c')}, initialEndpoint: location.href });
-</script></html>
+</script>
 `;
-  return pageOf(html, SANDBOX_POLICY);
 }

@@ -1,10 +1,8 @@
 /*
- * Dates by one rule, for responses of the service and for input of clients.
- *
- * A date-time is ISO 8601: a date (`2025-05-01` or `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`;
- * `24:00` is the end of the day), optionally seconds and a fraction after `.` or `,`, and an offset (`Z`, `+02`, `+0200`,
- * `+02:00`). Without an offset it is UTC, and a date alone is midnight UTC. Fractions are cut to milliseconds. A Date is the
- * calendar day as it is written, whatever time and offset follow it.
+ * Dates by one rule, for responses of the service and for input of clients. A date-time is ISO 8601: a date (`2025-05-01` or
+ * `20250501`), then `T` or a space, hours and minutes (`10:00` or `1000`; `24:00` is the end of the day), optionally seconds
+ * and a fraction after `.` or `,`, and an offset (`Z`, `+02`, `+0200`, `+02:00`). Without an offset it is UTC, and a date alone
+ * is midnight UTC. Fractions are cut to milliseconds. A Date is the calendar day as it is written, whatever follows it.
  */
 
 /** What most services send needs no further work: without this, 200 friends cost 0.3 ms of CPU time more. */
@@ -13,7 +11,6 @@ const CANONICAL =
 
 /** More characters than any form has. */
 const MAX_LENGTH = 70;
-
 const DAY = '(\\d{4})-?(\\d{2})-?(\\d{2})';
 const TIME = '(\\d{2}):?(\\d{2})(?::?(\\d{2})(?:[.,](\\d{1,30}))?)?';
 const OFFSET = '(?: ?(?:[Zz]|([+-]\\d{2})(?::?(\\d{2}))?))?';
@@ -29,7 +26,7 @@ export function parseDate(text: string): string | undefined {
   return parse(text)?.day;
 }
 
-/** The day as it is written, and the moment in UTC, which is undefined outside of the years 0000 to 9999. */
+/** The day as it is written, and the moment in UTC, undefined when its offset leads out of the years 0000 to 9999. */
 function parse(text: string): { day: string; utc: string | undefined } | undefined {
   const found = text.length > MAX_LENGTH ? undefined : FORM.exec(text.trim());
   if (!found) return undefined;
@@ -40,7 +37,6 @@ function parse(text: string): { day: string; utc: string | undefined } | undefin
   // JavaScript parses February 30 as March 2.
   if (!isoOf(`${day}T00:00:00.000Z`)?.startsWith(day)) return undefined;
   const utc = isoOf(`${day}T${hour}:${minute}:${second}.${milliseconds}${zone}`);
-  // An offset can lead out of the years 0000 to 9999, which have another form.
   return utc === undefined ? undefined : { day, utc: utc.length === 24 ? utc : undefined };
 }
 

@@ -1,8 +1,7 @@
 /*
  * Decoders of single properties. Real services send numbers as text, text as numbers, dates in many forms and null for missing
  * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
- * not fail the whole player. A regular expression sees only text of bounded length: its time must not depend on what a
- * service sends.
+ * not fail the whole player. A regular expression sees only text of bounded length.
  */
 import { parseDate, parseDateTime } from './dates.ts';
 
@@ -14,12 +13,10 @@ type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
-/** Decodes the value of the property `member`. */
 export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => Decoded;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
 const MAX_SHORT_TEXT = 64;
-
 /** The longest text of a player; a longer one is cut. */
 const MAX_PLAYER_TEXT = 1_024;
 /** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
@@ -79,18 +76,13 @@ export const boolean = optional('wrong-type', (value) => {
 });
 
 /** A date-time, in UTC with milliseconds. */
-export const dateTime = optional('undecodable-date', (value) => ofText(value, parseDateTime));
+export const dateTime = optional('undecodable-date', (value) => parseDateTime(shortText(value) ?? ''));
 
 /** A calendar day. */
-export const calendarDate = optional('undecodable-date', (value) => ofText(value, parseDate));
-
-function ofText(value: unknown, parse: typeof parseDate): string | undefined {
-  return typeof value === 'string' ? parse(value) : undefined;
-}
+export const calendarDate = optional('undecodable-date', (value) => parseDate(shortText(value) ?? ''));
 
 /** The longest URL. For hosts that are not ASCII, the time of Node's parser is quadratic in the length. */
 const MAX_URL_LENGTH = 2_048;
-
 /** Schemes that run code or reveal local data when a page opens them as a link. */
 const UNSAFE_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:']);
 
@@ -103,7 +95,6 @@ export const url = optional('bad-url', (value) => {
 
 /** The enum value of one of the wire names, in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
 export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppercase<Name> | 'UNKNOWN'> {
-  // The type of `toUpperCase` is any string.
   const values = new Map<unknown, Uppercase<Name>>(names.map((name) => [name, name.toUpperCase() as Uppercase<Name>]));
   const known = optional('unknown-enum-value', (value) => values.get(shortText(value)?.toLowerCase()));
   return (value, member, warn) => known(value, member, warn) ?? 'UNKNOWN';
@@ -115,7 +106,6 @@ type Shaped<Properties extends Table> = { [Name in keyof Properties]: ReturnType
 
 /**
  * Decodes an object by a table. Properties of the service that the table does not name are left out.
- *
  * @param name The object's name in warnings.
  * @param wireName The name that the service uses for a property. Default: the same.
  */
@@ -148,18 +138,14 @@ export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<D
   };
 }
 
-const list = optional('wrong-type', (value): readonly unknown[] | undefined =>
-  Array.isArray(value) ? value : undefined,
-);
-const textList = listOf(text);
+const list = optional<readonly unknown[]>('wrong-type', (value) => (Array.isArray(value) ? value : undefined));
 
 /** A list of texts; a single text is a list of one. */
 export function texts(value: unknown, member: string, warn: Warn): string[] | undefined {
   if (typeof value === 'string') return value === '' ? [] : [value];
-  return textList(value, member, warn);
+  return listOf(text)(value, member, warn);
 }
 
-/** An object as it is. */
 export const object = optional('wrong-type', (value) => (isJson(value) ? value : undefined));
 
 /** A decoder of what may be absent. `read` returns undefined for what it cannot read; this is reported as `warning`. */

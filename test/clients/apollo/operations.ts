@@ -13,26 +13,8 @@ export const Screen = graphql(`
 `);
 // #endregion operations
 
-export const Track = graphql(`
-  mutation Track($input: TrackEventsInput!) {
-    trackEvents(input: $input) {
-      eventNames
-      userErrors { code field message }
-      player { id coupons(filter: { usableNow: true }) { id code couponType value currency } }
-    }
-  }
-`);
-
-/** One list that grows: `fetchMore({ query, variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
-export const FriendsScrolling = graphql(`
-  query FriendsScrolling($playerUniqueId: ID!, $after: String) {
-    player(playerUniqueId: $playerUniqueId) {
-      id
-      referredFriendsConnection(first: 20, after: $after) {
-        totalCount pageInfo { hasNextPage endCursor } edges { node { id displayName status } }
-      }
-    }
-  }
+export const Coupons = graphql(`
+  query Coupons($playerUniqueId: ID!) { player(playerUniqueId: $playerUniqueId) { id coupons { id code } } }
 `);
 
 /** A screen with a list: its first page, and another part that can be missing. */
@@ -41,34 +23,38 @@ export const ScreenWithFriends = graphql(`
     player(playerUniqueId: $playerUniqueId) {
       id
       coupons { id code }
-      referredFriendsConnection(first: 20) {
-        totalCount pageInfo { hasNextPage endCursor } nodes { id displayName status }
+      referredFriendsConnection(first: 20) { pageInfo { hasNextPage endCursor } nodes { id displayName } }
+    }
+  }
+`);
+
+/** The list alone: `fetchMore({ query, variables: { after: pageInfo.endCursor } })` while `hasNextPage`. */
+export const FriendsScrolling = graphql(`
+  query FriendsScrolling($playerUniqueId: ID!, $after: String) {
+    player(playerUniqueId: $playerUniqueId) {
+      id
+      referredFriendsConnection(first: 20, after: $after) {
+        pageInfo { hasNextPage endCursor } edges { node { id displayName } }
       }
     }
   }
 `);
 
-/** Pages with numbers: another `page` is another query. */
-export const FriendsPage = graphql(`
-  query FriendsPage($playerUniqueId: ID!, $page: Int!) {
+/** The link in a language, and a page by its number: each is stored by itself. */
+export const Page = graphql(`
+  query Page($playerUniqueId: ID!, $lang: LanguageCode!, $page: Int!) {
     player(playerUniqueId: $playerUniqueId) {
       id
-      referredFriends(page: $page, limit: 20) { total hasNextPage nodes { id displayName status } }
+      referralLink(lang: $lang)
+      referredFriends(page: $page, limit: 20) { nodes { id displayName } }
     }
   }
 `);
 
-/** The link in two languages. A cache that stores a player by its id keeps both, because they are two fields. */
-export const Links = graphql(`
-  query Links($playerUniqueId: ID!, $lang: LanguageCode!) {
-    player(playerUniqueId: $playerUniqueId) { id referralLink(lang: $lang) }
-  }
+export const Track = graphql(`
+  mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }
 `);
 
 export const Rename = graphql(`
   mutation Rename($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code } } }
-`);
-
-export const Coupons = graphql(`
-  query Coupons($playerUniqueId: ID!) { player(playerUniqueId: $playerUniqueId) { id coupons { id code } } }
 `);

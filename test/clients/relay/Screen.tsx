@@ -1,4 +1,3 @@
-// #region screen
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ScreenQuery } from './generated/ScreenQuery.graphql';
 
@@ -32,4 +31,3 @@ export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
     </main>
   );
 }
-// #endregion screen

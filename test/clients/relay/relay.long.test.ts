@@ -1,76 +1,58 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
-import { createElement, type FunctionComponent, Suspense } from 'react';
+import { createElement, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
 import { Environment, Network, RecordSource, Store } from 'relay-runtime';
-import { friends, recordRequests, runScript, startGateway } from '../kit.ts';
+import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
 
-/* Relay with the package's function for its network, against the built gateway, which enforces the compiler's documents. */
+/* Relay with the package's function for its network; the gateway enforces the compiler's documents. */
 
-const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const MANIFEST = `${FOLDER}generated/documents.json`;
-
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-const complaints: unknown[] = [];
-let requests: ReturnType<typeof recordRequests>;
-let token: string;
-let Friends: typeof import('./Friends.tsx').Friends;
-let Screen: typeof import('./Screen.tsx').Screen;
-beforeAll(async () => {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  // The compiler adds documents to a file that exists, when it writes their artifacts.
-  await rm(`${FOLDER}generated`, { recursive: true, force: true });
-  await mkdir(`${FOLDER}generated`);
-  await writeFile(MANIFEST, '{}');
-  await runScript('relay', 'relay');
-  await runScript('relay', 'relay:build');
-  ({ Friends } = await import(`${FOLDER}generated/built/Friends.js`));
-  ({ Screen } = await import(`${FOLDER}generated/built/Screen.js`));
-  const persisted = { PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: MANIFEST };
-  gateway = await startGateway({ ...persisted, REST_TIMEOUT_MS: '500' });
-  token = await gateway.token();
-}, 60_000);
-afterAll(() => gateway?.close());
-beforeEach(() => {
-  requests = recordRequests();
-  jest.spyOn(console, 'error').mockImplementation((text) => void complaints.push(text));
+const GENERATED = fileURLToPath(new URL('generated', import.meta.url));
+const MANIFEST = `${GENERATED}/documents.json`;
+// The compiler adds documents to a file that exists, when it writes their artifacts.
+rmSync(GENERATED, { recursive: true, force: true });
+mkdirSync(GENERATED);
+writeFileSync(MANIFEST, '{}');
+await runScript('relay', 'relay');
+await runScript('relay', 'relay:build');
+const { Friends }: typeof import('./Friends.tsx') = await import(`${GENERATED}/built/Friends.js`);
+const { Screen }: typeof import('./Screen.tsx') = await import(`${GENERATED}/built/Screen.js`);
+const { url, upstream, sent, lose } = await startRecorded({
+  PERSISTED_OPERATIONS: 'enforce',
+  PERSISTED_OPERATIONS_FILE: MANIFEST,
 });
-const opened: ReactTestRenderer[] = [];
+const token = tokenOf();
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+let rendered: ReactTestRenderer | undefined;
+const complaints: unknown[] = [];
+beforeEach(() => void jest.spyOn(console, 'error').mockImplementation((text) => void complaints.push(text)));
 afterEach(async () => {
-  for (const rendered of opened.splice(0)) await act(async () => rendered.unmount());
-  requests.restore();
+  await act(async () => rendered?.unmount());
   jest.restoreAllMocks();
   // React has nothing else to complain about.
   for (const text of complaints.splice(0)) expect(text).toContain('react-test-renderer is deprecated');
-  gateway.upstream.reset();
 });
 
-type FetchToken = () => Promise<string | undefined>;
-const connect = (token: FetchToken) =>
+const connect = (fetchToken = async (): Promise<string | undefined> => token) =>
   new Environment({
-    network: Network.create(createGatewayFetch({ url: gateway.uri, token })),
+    network: Network.create(createGatewayFetch({ url, token: fetchToken })),
     store: new Store(new RecordSource()),
   });
 
-/** Renders the component of p1, and resolves to what is shown at first. */
-async function open(
-  component: FunctionComponent<{ playerUniqueId: string }>,
-  fetchToken: FetchToken = async () => token,
-): Promise<ReactTestRenderer> {
-  const environment = connect(fetchToken);
-  const shown = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId: 'p1' }));
-  let root: ReactTestRenderer | undefined;
+/** Renders the component of p1. */
+async function open(component: typeof Screen, environment = connect()): Promise<void> {
+  const children = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId: 'p1' }));
   await act(async () => {
-    // biome-ignore lint/correctness/noChildrenProp: the provider's type demands it there.
-    root = create(createElement(RelayEnvironmentProvider, { environment, children: shown }));
+    rendered = create(createElement(RelayEnvironmentProvider, { environment, children }));
   });
-  if (!root) throw new Error('Nothing was rendered');
-  opened.push(root);
-  return root;
 }
+const text = () => JSON.stringify(rendered?.toJSON());
+const names = () => rendered?.root.findAllByType('li').map(({ children }) => children.join(''));
+const buttons = () => rendered?.root.findAllByType('button');
 
 /** Lets React work until something is shown. Nothing may happen between two calls of `act`. */
 async function working(isShown: () => boolean): Promise<void> {
@@ -79,56 +61,61 @@ async function working(isShown: () => boolean): Promise<void> {
     if (performance.now() > end) throw new Error(`Never shown: ${isShown}`);
   }
 }
-const names = ({ root }: ReactTestRenderer) => root.findAllByType('li').map(({ children }) => children.join(''));
 
 test('the snippets have correct types', () => runScript('relay', 'types'), 60_000);
 
-test('a fragment on Player is fetched again page by page, by trusted documents', async () => {
-  const tokens = [gateway.expired(), token];
-  const rendered = await open(Friends, async () => tokens.shift());
+test('a fragment on Player is fetched again page by page, by trusted documents, with a new token', async () => {
+  const tokens = [EXPIRED, token];
+  await open(
+    Friends,
+    connect(async () => tokens.shift()),
+  );
   for (const count of [20, 40, 60]) {
-    await working(() => names(rendered).length === count);
-    expect(names(rendered)).toEqual(friends(count));
-    const [more] = rendered.root.findAllByType('button');
-    await act(async () => more?.props['onClick']());
+    await working(() => names()?.length === count);
+    expect(names()).toEqual(friends(count));
+    await act(async () => buttons()?.[0]?.props['onClick']());
   }
-  expect(rendered.root.findAllByType('button')).toEqual([]);
-  expect(requests.sent.map(({ query, status }) => [query, status])).toEqual([
-    [undefined, 401],
-    ...Array(3).fill([undefined, 200]),
-  ]);
-  // Three different pages of the same player; the second and third through `node`.
-  expect(new Set(requests.sent.map(({ hash }) => hash)).size).toBe(2);
+  expect(buttons()).toEqual([]);
+  expect(sent.map(({ query, status }) => [query, status])).toEqual(
+    [401, 200, 200, 200].map((status) => [undefined, status]),
+  );
+  // The second and third page through `node`.
+  expect(new Set(sent.map(({ hash }) => hash)).size).toBe(2);
 });
 
 test('a query without data is sent again before anything is shown', async () => {
   const fails = { status: 500 };
-  gateway.upstream.on('GET /player', fails, fails, fails, 'usual');
-  requests.lose(1);
-  const rendered = await open(Friends);
-  await working(() => rendered.toJSON() !== null && JSON.stringify(rendered.toJSON()) !== '"Loading"');
-  expect(names(rendered)).toHaveLength(20);
+  upstream.on('GET /player', fails, fails, fails, 'usual');
+  lose(1);
+  await open(Friends);
+  await working(() => text() !== '"Loading"');
+  expect(names()).toHaveLength(20);
 });
 
-test('while the coupons hang the rest is shown before they are asked for again, and they appear by themselves', async () => {
-  gateway.upstream.on('GET /coupon', { fault: 'hang' });
-  const rendered = await open(Screen);
-  const text = () => JSON.stringify(rendered.toJSON());
+test('while the coupons hang, the rest is shown; they are asked for again, and appear by themselves', async () => {
+  upstream.on('GET /coupon', { fault: 'hang' });
+  await open(Screen);
   await working(() => text().includes('Your coupons cannot be loaded now.'));
   expect(text()).toContain('Player p1');
-  expect(requests.sent).toHaveLength(1);
-  const held = gateway.upstream.hold('GET /coupon');
+  expect(sent).toHaveLength(1);
+  const held = upstream.hold('GET /coupon');
   await held.arrived;
-  gateway.upstream.on('GET /coupon', 'usual');
+  upstream.on('GET /coupon', 'usual');
   held.release();
   await working(() => text().includes('P1-1'));
   expect(text()).not.toContain('cannot be loaded');
-  expect(requests.sent).toHaveLength(2);
+  expect(sent).toHaveLength(2);
 });
 
 test('an operation that is not in the manifest is refused', async () => {
-  const kind = { id: null, cacheID: 'x', operationKind: 'query', metadata: {} } as const;
-  const send = connect(async () => token).getNetwork();
-  const result = await send.execute({ ...kind, text: '{ me { id } }', name: 'X' }, {}, {}).toPromise();
+  const request = {
+    id: null,
+    cacheID: 'x',
+    operationKind: 'query',
+    metadata: {},
+    text: '{ me { id } }',
+    name: 'X',
+  } as const;
+  const result = await connect().getNetwork().execute(request, {}, {}).toPromise();
   expect(result).toMatchObject({ errors: [{ extensions: { code: 'OPERATION_NOT_ALLOWED' } }] });
 });

@@ -30,9 +30,7 @@ export const Friends = graphql(`
 `);
 
 export const Track = graphql(`
-  mutation Track($input: TrackEventsInput!) {
-    trackEvents(input: $input) { eventNames userErrors { code field message } player { id coupons { id code } } }
-  }
+  mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }
 `);
 
 export const Rename = graphql(`
@@ -46,9 +44,7 @@ export const Coupons = graphql(`
 `);
 
 export const Remove = graphql(`
-  mutation Remove($input: DeletePlayerInput!) {
-    deletePlayer(input: $input) { deletedPlayerUniqueId userErrors { code } }
-  }
+  mutation Remove($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }
 `);
 
 export const FriendsPersisted = graphql.persisted(

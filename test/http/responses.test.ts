@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { player, startWithCallers, WHAT } from '../kit/callers.ts';
+
+/* The media type and the compression that a client asks for. */
+
+let all: Awaited<ReturnType<typeof startWithCallers>>;
+beforeAll(async () => {
+  all = await startWithCallers({
+    MAX_OPERATIONS_PER_SECOND: '1',
+    MAX_OPERATIONS_BURST: '3',
+    MAX_CONCURRENT_OPERATIONS: '8',
+  });
+});
+afterAll(() => all.close());
+
+const QUERY = '{ me { id } }';
+
+/** What Apollo Client 4 and urql 5 send. */
+test.each([
+  ['a', 'application/graphql-response+json,application/json;q=0.9'],
+  [
+    'b',
+    'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+  ],
+])('%s: responses of 200, 400, 401, 429 and 503 have the type that %s asks for', async (sub, accept) => {
+  const authorization = String(player(sub, 'players:read').authorization);
+  const ask = async (query: string, headers: Record<string, string> = { authorization }) => {
+    const { status, headers: sent } = await all.gateway.query(query, {}, { accept, ...headers });
+    return [status, sent.get('content-type')];
+  };
+  const type = 'application/graphql-response+json; charset=utf-8';
+  const held = all.upstream.hold('GET /player');
+  const first = ask('{ me { attributes { firstName } } }');
+  await held.arrived;
+  expect(await ask(QUERY)).toEqual([503, type]);
+  held.release();
+  expect(await first).toEqual([200, type]);
+  expect(await ask('{ unknown }')).toEqual([400, type]);
+  expect(await ask(QUERY, {})).toEqual([401, type]);
+  const statuses = [await ask(QUERY), await ask(QUERY), await ask(QUERY)];
+  expect(statuses).toContainEqual([429, type]);
+});
+
+const SCREEN = '{ me { coupons { code group { title } } referredFriends(limit: 50) { nodes { displayName } } } }';
+
+test.each([
+  ['p1', 'a large response is compressed for a client that takes gzip', SCREEN, 'gzip', 'gzip'],
+  ['p2', 'a large response is not compressed for another client', SCREEN, 'br', null],
+  ['p3', 'a small response is not compressed', '{ __typename }', 'gzip', null],
+])('%s: %s', async (sub, _name, query, accepted, encoding) => {
+  const authorization = String(player(sub, ...WHAT).authorization);
+  const ask = (encodings: string) => all.gateway.query(query, {}, { authorization, 'accept-encoding': encodings });
+  const { headers, data, text } = await ask(accepted);
+  expect(headers.get('content-encoding')).toBe(encoding);
+  expect(headers.get('vary')).toContain(encoding ? 'accept-encoding' : '');
+  expect(text.length > 2_048).toBe(query === SCREEN);
+  expect(data).toEqual((await ask('identity')).data);
+});
