@@ -9,17 +9,14 @@ import { type Caller, createCaller, OPEN_CALLER } from './caller.ts';
 import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
 export interface Authentication {
-  /**
-   * The caller for an `Authorization` header; a promise only if a token must be verified, or is rejected with
-   * UNAUTHENTICATED. `address` is for rate limits.
-   */
+  /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
   authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
-  /** False while no token can be verified: there are no client tokens, and no key was available yet. */
+  /** False while there are no client tokens, and no key was available yet. */
   isReady(): boolean;
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /** Of an address, for requests without a valid token. Known tokens are not limited: many users can share an address. */
+  /** Of an address, for requests without a known token: many users can share an address. */
   limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
@@ -95,19 +92,16 @@ function isCanonical(token: string): boolean {
   return parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-/** At most 10,000 entries. By `maxSize` with entries of size 1, because `max` allocates all slots at once. */
-const BOUNDED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const MAX_TOKENS_PER_CALLER = 4;
-const MAX_REMEMBERED_MS = 300_000;
 
 /**
  * Verified tokens. Verifying a signature costs about as much as a small request, so a token is remembered until it expires or
- * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
+ * the keys change (docs/decisions/0012-remember-verified-tokens.md).
  */
 class VerifiedTokens {
-  readonly #tokens = new LRUCache<string, Verified>(BOUNDED);
+  readonly #tokens = new LRUCache<string, Verified>({ max: 10_000 });
   /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, LRUCache<string, true>>(BOUNDED);
+  readonly #ofCaller = new LRUCache<string, LRUCache<string, true>>({ max: 10_000 });
 
   find(token: string, generation: unknown): Caller | undefined {
     const known = this.#tokens.get(token);
@@ -119,16 +113,16 @@ class VerifiedTokens {
     const forget = (_: true, oldest: string) => this.#tokens.delete(oldest);
     const tokens = this.#ofCaller.get(key) ?? new LRUCache({ max: MAX_TOKENS_PER_CALLER, dispose: forget });
     this.#ofCaller.set(key, tokens.set(token, true));
-    this.#tokens.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
+    this.#tokens.set(token, verified);
   }
 }
 
-/** UNAUTHENTICATED: one error for every reason, so that an attacker does not learn why a token failed. The log says it. */
+/** One error for every reason, so that an attacker does not learn why a token failed. The log says it. */
 export class Unauthenticated extends ClientError {
   readonly rejection: Rejection;
 
   /** @param development Whether the client is told the reason too. */
-  constructor(rejection: Rejection, development = false) {
+  constructor(rejection: Rejection, development: boolean) {
     const challenge = rejection.reason === 'missing' ? 'Bearer' : 'Bearer error="invalid_token"';
     const http = { status: 401, headers: new HeaderMap([['www-authenticate', challenge]]) };
     const message = 'A valid bearer token is needed in the Authorization header.';

@@ -10,7 +10,7 @@ export interface Caller {
   sub?: string;
   scopes: ReadonlySet<Scope>;
   /** In development: why a token has no scopes, for the message of FORBIDDEN. */
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /** @param isPlayer Whether `name` is the player that the token belongs to. */

@@ -9,7 +9,6 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
-  getNullableType,
   isAbstractType,
   isInputObjectType,
   isListType,
@@ -19,13 +18,11 @@ import {
 import { ClientError } from '../errors.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
-import { type AccessRule, type AccessRules, readAccessRules, rejectionReason } from './rules.ts';
+import { type AccessRule, type AccessRules, OWNERS, readAccessRules, rejectionReason } from './rules.ts';
 
 type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
-
-/** Types about one person: each field that returns them must have a rule. */
-const PERSONAL: ReadonlySet<string> = new Set(['Player']);
+type Scopes = Caller['scopes'];
 
 /**
  * Wraps the resolvers of a schema so that its `@access` rules hold, and adds the needed scopes to the descriptions of
@@ -33,18 +30,16 @@ const PERSONAL: ReadonlySet<string> = new Set(['Player']);
  */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);
       const returned = getNamedType(field.type);
       const possible = isAbstractType(returned) ? schema.getPossibleTypes(returned) : [returned];
-      if (!rule && possible.some((one) => PERSONAL.has(one.name))) {
+      if (!rule && possible.some(({ name }) => name === 'Player')) {
         throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
       }
       const ofReturned = [...(rules.get(returned.name)?.values() ?? [])];
-      const own = ofReturned.find(({ exceptOwn }) => exceptOwn)?.exceptOwn;
-      if (own) field.resolve = rememberOwn(field, own);
+      if (ofReturned.some(({ exceptOwn }) => exceptOwn)) field.resolve = rememberOwner(field);
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
       }
@@ -55,9 +50,11 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
 }
 
 function protect(field: Field, rule: AccessRule): Resolve {
-  const { resolve = defaultFieldResolver } = field;
-  const argument = itemsArgument(field, rule);
-  if (argument !== undefined) return protectItems(resolve, rule, argument);
+  const { resolve = defaultFieldResolver, type, args: declared } = field;
+  const [first] = declared;
+  if (first && rule.whom && isNonNullType(type) && isListType(type.ofType)) {
+    return protectItems(resolve, rule, first.name);
+  }
   return (parent, args, context, info) => {
     const reason = rejectionReason(rule, context.caller, parent, args);
     if (reason !== undefined) throw new ClientError('FORBIDDEN', reason);
@@ -65,32 +62,16 @@ function protect(field: Field, rule: AccessRule): Resolve {
   };
 }
 
-/** An object such as a player's attributes does not tell whose it is: its parent does. */
-function rememberOwn({ resolve = defaultFieldResolver }: Field, own: WeakMap<object, Caller>): Resolve {
-  return (parent, args, context, info) => {
-    const value: unknown = resolve(parent, args, context, info);
-    const { sub } = context.caller;
-    const isOwn = sub !== undefined && isJson(parent) && parent['playerUniqueId'] === sub;
-    if (isOwn && isJson(value)) own.set(value, context.caller);
-    return value;
-  };
-}
-
-/** The list argument whose items determine the items of a returned list that must not be null, such as `_entities`. */
-function itemsArgument({ type, args }: Field, { whom }: AccessRule): string | undefined {
-  if (!whom || !isNonNullType(type) || !isListType(type.ofType)) return undefined;
-  return args.find((argument) => isListType(getNullableType(argument.type)))?.name;
-}
-
-/** Checks each item of a list argument. The resolver gets null for a rejected one, whose result is the error. */
+/**
+ * For a list that must not be null, such as `_entities`: checks each item of the argument that determines its items. The
+ * resolver gets null for a rejected one, whose result is the error.
+ */
 function protectItems(resolve: Resolve, rule: AccessRule, argument: string): Resolve {
   return (parent, args, context, info) => {
-    const given: unknown = args[argument];
-    if (!Array.isArray(given)) throw new Error(`${info.fieldName}: ${argument} must be a list.`);
+    const given: unknown[] = [args[argument]].flat();
     const reasons = given.map((item) => rejectionReason(rule, context.caller, parent, { ...args, [argument]: [item] }));
     const allowed = given.map((item, index) => (reasons[index] === undefined ? item : null));
-    const results: unknown = resolve(parent, { ...args, [argument]: allowed }, context, info);
-    if (!Array.isArray(results)) throw new Error(`${info.fieldName} must return a list.`);
+    const results: unknown[] = [resolve(parent, { ...args, [argument]: allowed }, context, info)].flat();
     return results.map((result, index) => {
       const reason = reasons[index];
       return reason === undefined ? result : Promise.reject(new ClientError('FORBIDDEN', reason));
@@ -98,30 +79,36 @@ function protectItems(resolve: Resolve, rule: AccessRule, argument: string): Res
   };
 }
 
-function protectInput({ args: given, resolve = defaultFieldResolver }: Field, rules: AccessRules): Resolve {
+/** An object such as a player's attributes does not tell whose it is: its parent does. */
+function rememberOwner({ resolve = defaultFieldResolver }: Field): Resolve {
   return (parent, args, context, info) => {
-    const [reason] = given.flatMap(({ type, name }) => rejectedInputs(type, args[name], name, context.caller, rules));
-    if (reason !== undefined) throw new ClientError('FORBIDDEN', reason);
+    const value: unknown = resolve(parent, args, context, info);
+    const { caller } = context;
+    const isOwn = caller.sub !== undefined && isJson(parent) && parent['playerUniqueId'] === caller.sub;
+    if (isOwn && isJson(value)) OWNERS.set(value, caller);
+    return value;
+  };
+}
+
+function protectInput({ args: declared, resolve = defaultFieldResolver }: Field, rules: AccessRules): Resolve {
+  return (parent, args, context, info) => {
+    for (const { type, name } of declared) rejectInput(type, args[name], name, context.caller.scopes, rules);
     return resolve(parent, args, context, info);
   };
 }
 
-/** Why a caller may not send a value: a reason for each field with a rule that rejects it, even if it is null. */
-function rejectedInputs(
-  given: GraphQLInputType,
-  value: unknown,
-  path: string,
-  caller: Caller,
-  rules: AccessRules,
-): string[] {
-  const type = getNamedType(given);
-  if (!isInputObjectType(type)) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => rejectedInputs(type, item, path, caller, rules));
-  const sent = Object.values(type.getFields()).filter(({ name }) => isJson(value) && Object.hasOwn(value, name));
-  return sent.flatMap((field) => {
-    const rule = rules.get(type.name)?.get(field.name);
-    const inner = `${path}.${field.name}`;
-    if (rule && !caller.scopes.has(rule.scope)) return `The input "${inner}" needs the scope "${rule.scope}".`;
-    return rejectedInputs(field.type, Object(value)[field.name], inner, caller, rules);
-  });
+/** Throws FORBIDDEN for a value with a field whose rule needs another scope, even if that is null. */
+function rejectInput(type: GraphQLInputType, value: unknown, path: string, scopes: Scopes, rules: AccessRules): void {
+  const named = getNamedType(type);
+  if (!isInputObjectType(named)) return;
+  for (const item of [value].flat()) {
+    for (const [name, inner] of Object.entries(Object(item))) {
+      const scope = rules.get(named.name)?.get(name)?.scope;
+      if (scope && !scopes.has(scope)) {
+        throw new ClientError('FORBIDDEN', `The input "${path}.${name}" needs the scope "${scope}".`);
+      }
+      const field = named.getFields()[name];
+      if (field) rejectInput(field.type, inner, `${path}.${name}`, scopes, rules);
+    }
+  }
 }

@@ -15,23 +15,23 @@ export interface Verified {
   generation: unknown;
 }
 
-/** Why a request is not authenticated. `keys` is the gateway's own trouble: there is no key to verify with. */
+/** Why a request is not authenticated. With `keys` there is no key to verify with. */
 export type TokenReason =
   | ('missing' | 'malformed' | 'signature' | 'keys')
   | ('issuer' | 'audience' | 'type' | 'expired' | 'lifetime' | 'require' | 'player' | 'scopes');
 
-/** A rejected token, for the log: never the token, a player's id or an e-mail address. */
+/** A rejected token, for the log: never the token or a player's id. */
 export interface Rejection {
   reason: TokenReason;
   /** The claim, or the member of the header, that is not accepted. */
   claim?: string;
   expected?: string;
-  /** What the token has there, at most 100 characters; of the player's claim only its type. */
+  /** What the token has there. */
   found?: string;
 }
 
 export interface JwtOptions {
-  /** Reports keys that cannot be fetched or imported. */
+  /** Reports keys that cannot be fetched. */
   warn(message: string): void;
   /** The name for the log of a player or client. */
   nameOf(id: string): string;
@@ -49,9 +49,10 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
       const failed = checksOf(claims, header, config).find(({ ok }) => !ok);
       if (failed) return failed.rejection;
       const identity = identityOf(claims, config) ?? { key: '' };
-      const hint = development ? missingScopes(claims, config) : undefined;
       const scopes = new Set(scopesOf(claims, config));
-      const caller = { name: nameOf(identity.sub ?? identity.key), ...identity, scopes, ...(hint && { hint }) };
+      const isBare = scopes.size === 0 && !scopeClaim(claims, config);
+      const hint = development && isBare ? missingScopes(claims, config) : undefined;
+      const caller = { name: nameOf(identity.sub ?? identity.key), ...identity, scopes, hint };
       const end = (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000;
       return { caller, expiresAt: Math.min(end, keys.trustedUntil), generation };
     } catch (error) {
@@ -73,10 +74,10 @@ export function rejectionOf(error: unknown): Rejection {
 
 /** Header and claims of a token whose signature is valid. */
 export async function readToken(token: string, keys: Keys): Promise<{ header: Claims; claims: Claims }> {
-  const { payload, protectedHeader } = await keys.verify(token);
+  const { payload, protectedHeader: header } = await keys.verify(token);
   const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-  if (!isJson(claims)) throw new SyntaxError('no claims');
-  return { header: { ...protectedHeader }, claims };
+  if (!isJson(claims) || REJECTED_MEMBERS.some((name) => name in header)) throw new SyntaxError();
+  return { header, claims };
 }
 
 /** The value of a claim; undefined when it is absent. Only own properties of objects count, at every step. */
@@ -88,38 +89,39 @@ function claimValue(claims: unknown, { path }: Claim): unknown {
 
 /** The largest allowed difference between clocks, in seconds. */
 const LEEWAY_SECONDS = 60;
-/** Header members that carry a key or change the verification. Tokens with one of them are rejected. */
+/** Header members that carry a key or change the verification, which a token must not have. */
 const REJECTED_MEMBERS = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c'];
 /** Values of `typ` that a token may have, in lower case (RFC 7519, section 5.1; RFC 9068, section 2.1). */
 const TYPES = ['jwt', 'application/jwt', 'at+jwt', 'application/at+jwt'];
+
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+const isOneOf = (texts: readonly unknown[], value: unknown) => texts.includes(value);
 
 /**
  * Every check of a token whose signature is valid, in their order, and the rejection if it does not hold. jose could make some
  * of them, but the log and `npm run token -- --check` name what was expected and found.
  */
 export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
-  const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string) => {
-    const rejection: Rejection = { reason, claim, expected, found: shown(value, claim, claims, config) };
-    return { ok, rejection };
-  };
   const { JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_MAX_LIFETIME_S: longest, JWT_TYP: type } = config;
+  const { JWT_PLAYER_CLAIM: player, JWT_AUDIENCE_CLAIM: audienceClaim } = config;
   const { iss, exp, nbf, iat } = claims;
-  const { typ } = header;
-  const types = type === undefined ? TYPES : [...TYPES, type.toLowerCase()];
-  const isKnownType = typ === undefined || (typeof typ === 'string' && types.includes(typ.toLowerCase()));
-  const member = REJECTED_MEMBERS.find((name) => name in header);
-  const audience = claimValue(claims, config.JWT_AUDIENCE_CLAIM);
-  const isForUs = [audience].flat().some((one) => typeof one === 'string' && audiences.includes(one));
+  const types = [...TYPES, ...(type === undefined ? [] : [type.toLowerCase()])];
+  const { typ = 'JWT' } = header;
+  const audience = claimValue(claims, audienceClaim);
+  const isForUs = [audience].flat().some((one) => isOneOf(audiences, one));
   const now = Math.floor(Date.now() / 1_000);
   const begins = (time: unknown) => time === undefined || (isTime(time) && time <= now + LEEWAY_SECONDS);
   const isShort = isTime(exp) && (longest === 0 || exp - (isTime(iat) ? iat : now) <= longest);
-  const player = claimValue(claims, config.JWT_PLAYER_CLAIM);
   const scopes = scopeClaim(claims, config) ?? { name: 'scope', path: ['scope'] };
+  const check = (reason: TokenReason, claim: string, value: unknown, ok: boolean, expected: string) => {
+    const isPersonal = claim === player.name || value === claims['sub'];
+    return { ok, rejection: { reason, claim, expected, found: shown(value, isPersonal) } };
+  };
   return [
-    check('malformed', member ?? 'crit', member && typeof header[member], member === undefined, 'no such header'),
-    check('issuer', 'iss', iss, typeof iss === 'string' && issuers.includes(iss), issuers.join(', ')),
-    check('audience', config.JWT_AUDIENCE_CLAIM.name, audience, isForUs, audiences.join(', ')),
-    check('type', 'typ', typ, isKnownType, types.join(', ')),
+    check('issuer', 'iss', iss, isOneOf(issuers, iss), issuers.join(', ')),
+    check('audience', audienceClaim.name, audience, isForUs, audiences.join(', ')),
+    check('type', 'typ', typ, types.includes(String(typ).toLowerCase()), types.join(', ')),
     check('expired', 'exp', exp, !isTime(exp) || exp > now - LEEWAY_SECONDS, `after ${now}`),
     check('lifetime', 'exp', exp, isShort, longest === 0 ? 'a time' : `at most ${longest} seconds after iat`),
     check('lifetime', 'nbf', nbf, begins(nbf), `at most ${now}`),
@@ -128,20 +130,16 @@ export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
       const found = claimValue(claims, claim);
       return check('require', claim.name, found, isScalar(found) && String(found) === value, value);
     }),
-    check('player', config.JWT_PLAYER_CLAIM.name, player, identityOf(claims, config) !== undefined, 'a player'),
-    check('scopes', scopes.name, claimValue(claims, scopes), scopesOf(claims, config) !== undefined, 'text or texts'),
+    check('player', player.name, claimValue(claims, player), !!identityOf(claims, config), 'a player'),
+    check('scopes', scopes.name, claimValue(claims, scopes), !!scopesOf(claims, config), 'text or texts'),
   ];
 }
 
-const isTime = (value: unknown): value is number => Number.isFinite(value);
-const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
-
-/** A claim for the log, at most 100 characters. Of what can name a person, only the type of the JSON value. */
-function shown(value: unknown, name: string, { sub }: Claims, { JWT_PLAYER_CLAIM: player }: JwtConfig): string {
+/** A claim for the log, at most 100 characters. Of what names a person, and of objects, only the type of the JSON value. */
+function shown(value: unknown, isPersonal: boolean): string {
   const type = value === undefined ? 'absent' : value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
-  const text = isScalar(value) ? String(value) : type === 'list' ? JSON.stringify(value) : type;
-  const isPersonal = name === player.name || name === 'sub' || value === sub || /@/.test(text);
-  return isPersonal || (typeof value === 'string' && /^\+?\d{6,}$/.test(value)) ? type : text.slice(0, 100);
+  if (isPersonal || !(isScalar(value) || type === 'list')) return type;
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100);
 }
 
 /** The player that a token names, or a client that is none; undefined for a claim that cannot be used. */
@@ -156,7 +154,7 @@ function identityOf(claims: Claims, config: JwtConfig): Pick<Caller, 'key' | 'su
 }
 
 /** The claim that decides about scopes: the first that the token has. */
-function scopeClaim(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig): Claim | undefined {
+function scopeClaim(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig) {
   return JWT_SCOPE_CLAIM.find((claim) => claimValue(claims, claim) !== undefined);
 }
 
@@ -165,7 +163,7 @@ export function scopeNames(claims: Claims, config: JwtConfig): string[] | null |
   const claim = scopeClaim(claims, config);
   if (!claim) return null;
   const value = claimValue(claims, claim);
-  const names: unknown[] = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : [0];
+  const names: unknown[] = typeof value === 'string' ? value.split(' ') : [value].flat();
   return names.every((name) => typeof name === 'string') ? names.filter((name) => name !== '') : undefined;
 }
 
@@ -182,8 +180,7 @@ export function mapScope(name: string, { JWT_SCOPE_MAP: map }: JwtConfig): reado
 }
 
 /** Why a token has no scopes, for developers: names of claims alone. */
-function missingScopes(claims: Claims, config: JwtConfig): string | undefined {
-  if (scopeClaim(claims, config) || config.JWT_DEFAULT_SCOPES.length > 0) return undefined;
-  const wanted = config.JWT_SCOPE_CLAIM.map(({ name }) => `\`${name}\``).join(' or ');
+function missingScopes(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig): string {
+  const wanted = JWT_SCOPE_CLAIM.map(({ name }) => `\`${name}\``).join(' or ');
   return `the token has no claim ${wanted}; it has ${Object.keys(claims).join(', ')}`.slice(0, 300);
 }

@@ -1,15 +1,7 @@
-import {
-  type CompactVerifyGetKey,
-  type CompactVerifyResult,
-  compactVerify,
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-} from 'jose';
+import { type CompactVerifyGetKey, type CompactVerifyResult, compactVerify, createLocalJWKSet, errors } from 'jose';
 import type { JwtKey } from '../config/auth.ts';
 import { PUBLIC_ALGORITHMS as algorithms } from '../config/credentials.ts';
-import { ClientError, reasonOf, requestError } from '../errors.ts';
+import { type ClientError, reasonOf, requestError } from '../errors.ts';
 
 /** The keys that verify the signatures of tokens. */
 export interface Keys {
@@ -21,13 +13,13 @@ export interface Keys {
   readonly trustedUntil: number;
 }
 
-/** How long the key server may take to respond with a key set, in milliseconds, and the largest response, in bytes. */
+/** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
 /** How long a key set is used before it is fetched again, and how long while the server fails, in milliseconds. */
 const MAX_AGE_MS = 600_000;
 const MAX_STALE_MS = 3_600_000;
-/** The time between attempts after a failed one, and the least time between fetches for unknown key ids. */
+/** The least time between fetches, after a failed one or for unknown key ids. */
 const RETRY_MS = 30_000;
 
 /** The keys that a configuration names. `warn` reports key sets that cannot be fetched. */
@@ -40,98 +32,96 @@ export function createKeys(source: JwtKey, warn: (message: string) => void): Key
   };
 }
 
-/** A key set that jose fetches from a URL. While that fails, the last good one is used. */
+/** A key set from a URL. While that fails, the last good one is used. */
 function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
   let last: { text: string; find: CompactVerifyGetKey; fetchedAt: number } | undefined;
-  /** While the server fails: when it is asked again. */
-  let retryAt: number | undefined;
-  const lastGood = () => (last && Date.now() <= last.fetchedAt + MAX_STALE_MS ? last : undefined);
+  let fetching = Promise.resolve();
+  let retryAt = 0;
+  let isFailing = false;
 
-  const keySet = createRemoteJWKSet(url, {
-    cacheMaxAge: MAX_AGE_MS,
-    cooldownDuration: RETRY_MS,
-    [customFetch]: async (_url, { headers }) => {
-      try {
-        const text = await fetchText(url, headers);
-        last = { text, find: readKeySet(text), fetchedAt: Date.now() };
-        retryAt = undefined;
-        return new Response(text);
-      } catch (error) {
-        retryAt = Date.now() + RETRY_MS;
-        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
-        warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
-        throw unavailable(retryAt);
-      }
-    },
-  });
-  keySet.reload().catch(() => {});
+  /** Fetches the keys, at most every 30 seconds. Never rejects. */
+  async function refresh(): Promise<void> {
+    if (Date.now() >= retryAt) {
+      retryAt = Date.now() + RETRY_MS;
+      fetching = fetchKeys();
+    }
+    await fetching;
+  }
+
+  async function fetchKeys(): Promise<void> {
+    try {
+      const text = await fetchText(url);
+      last = { text, find: readKeySet(text), fetchedAt: Date.now() };
+      isFailing = false;
+    } catch (error) {
+      isFailing = true;
+      const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
+      const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+      warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
+    }
+  }
 
   const find: CompactVerifyGetKey = async (header, token) => {
-    if (retryAt !== undefined && Date.now() >= retryAt) {
-      const reloaded = keySet.reload().catch(() => {});
-      // With an earlier key set, nobody waits for a server that failed before.
-      if (!lastGood()) await reloaded;
-    }
+    const age = () => Date.now() - (last?.fetchedAt ?? 0);
+    const refreshed = age() > MAX_AGE_MS ? refresh() : undefined;
+    // With an earlier key set, nobody waits for a server that failed before.
+    if (!isFailing || age() > MAX_STALE_MS) await refreshed;
+    if (!last || age() > MAX_STALE_MS) throw unavailable(retryAt);
     try {
-      if (retryAt === undefined) return await keySet(header, token);
+      return await last.find(header, token);
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-    }
-    const good = lastGood();
-    if (!good) throw unavailable(retryAt);
-    try {
-      return await good.find(header, token);
-    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // A key that is not known may be a new one, as long as the server does not say otherwise.
-      throw error instanceof errors.JWKSNoMatchingKey ? unavailable(retryAt) : error;
+      if (!isFailing) await refresh();
+      if (isFailing) throw unavailable(retryAt);
+      return await last.find(header, token);
     }
   };
+  void refresh();
 
   return {
-    verify: (token) =>
-      compactVerify(token, find, { algorithms }).catch((error: unknown) => {
-        if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(token, error);
-        throw error;
-      }),
+    async verify(token) {
+      try {
+        return await compactVerify(token, find, { algorithms });
+      } catch (error) {
+        if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+        // Several keys fit a token without a key id, as during a rotation.
+        for await (const key of error) {
+          const verified = await compactVerify(token, key, { algorithms }).catch(() => undefined);
+          if (verified) return verified;
+        }
+        throw new errors.JWSSignatureVerificationFailed();
+      }
+    },
     get generation() {
       return last?.text;
     },
     get trustedUntil() {
-      return last ? last.fetchedAt + (retryAt === undefined ? MAX_AGE_MS : MAX_STALE_MS) : 0;
+      return last ? last.fetchedAt + (isFailing ? MAX_STALE_MS : MAX_AGE_MS) : 0;
     },
   };
 }
 
 /** Without keys, no token can be verified; this is not the caller's mistake. */
-function unavailable(retryAt = 0): ClientError {
+function unavailable(retryAt: number): ClientError {
   const retryAfterMs = Math.max(1_000, retryAt - Date.now());
   const message = 'Tokens cannot be verified at the moment; try again shortly.';
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** Several keys fit a token without a key id, as during a rotation: each is tried. */
-async function verifyWithAny(token: string, candidates: errors.JWKSMultipleMatchingKeys): Promise<CompactVerifyResult> {
-  for await (const key of candidates) {
-    const verified = await compactVerify(token, key, { algorithms }).catch(() => undefined);
-    if (verified) return verified;
-  }
-  throw new errors.JWSSignatureVerificationFailed();
-}
-
 /** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. */
-function readKeySet(text: string) {
+function readKeySet(text: string): CompactVerifyGetKey {
   const set = JSON.parse(text);
   if (!set?.keys) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
   return createLocalJWKSet(set);
 }
 
-async function fetchText(url: URL, headers: Headers): Promise<string> {
+async function fetchText(url: URL): Promise<string> {
   // Not AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
   try {
-    const response = await fetch(url, { headers, redirect: 'manual', signal: controller.signal });
+    const response = await fetch(url, { redirect: 'manual', signal: controller.signal });
     if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
     const reader = response.body.getReader();
     let bytes = Buffer.alloc(0);

@@ -1,30 +1,20 @@
 /* The `@access` rules of a schema, and whether a caller may have a field. enforce.ts says where this is asked. */
-import {
-  type GraphQLField,
-  type GraphQLInputField,
-  type GraphQLSchema,
-  getDirectiveValues,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { INTROSPECTION } from '../limits/operation-limits.ts';
+import { directiveOf, INTROSPECTION } from '../limits/operation-limits.ts';
 import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
-  /** Objects of callers' own players, where these need no scope; each with its caller. */
-  exceptOwn: Own | undefined;
+  /** Whether an object in `OWNERS` needs no scope. */
+  exceptOwn: boolean;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
   whom: ReadValue | undefined;
   /** The names that a limited scope such as `events:write:<name>` must allow; undefined for a scope without such names. */
   names: ReadValue | undefined;
 }
-
-type Own = WeakMap<object, Caller>;
 
 /** Reads a value from the parent object or the arguments of a field; of a list, the values of its items. */
 type ReadValue = (parent: unknown, args: unknown) => unknown;
@@ -32,33 +22,32 @@ type ReadValue = (parent: unknown, args: unknown) => unknown;
 /** The rules of a schema, by type and field; of input types too. */
 export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
 
+/** Objects of callers' own players, such as their attributes, each with its caller. */
+export const OWNERS = new WeakMap<object, Caller>();
+
 /** Types whose every field must have a rule: the entry points, and the most sensitive data. */
 const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
 
 /**
  * Reads every `@access` of a schema, and adds the needed scope to the description of the field, because clients do not see
- * the directives. An interface has no rules: those of the types behind it apply. Throws, naming the field, for a rule that is
- * missing or cannot be read.
+ * the directives. Throws for a rule that is missing or cannot be read.
  */
 export function readAccessRules(schema: GraphQLSchema): AccessRules {
-  const own: Own = new WeakMap();
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
-    if (type.name.startsWith('__')) continue;
     if (!(isObjectType(type) || isInputObjectType(type) || isInterfaceType(type))) continue;
     const ofType = new Map<string, AccessRule>();
     rules.set(type.name, ofType);
     for (const field of Object.values(type.getFields())) {
       const name = `${type.name}.${field.name}`;
-      const rule = readRule(schema, name, field, own);
-      if (rule && isInterfaceType(type))
-        throw new Error(`${name}: put @access on the fields of the implementing types.`);
-      if (rule) {
-        ofType.set(field.name, rule);
-        field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
-      } else if (FULLY_RULED.has(type.name) && !INTROSPECTION.has(field.name)) {
+      const rule = readRule(name, directiveOf(schema, 'access', field));
+      if (!rule && FULLY_RULED.has(type.name) && !INTROSPECTION.has(field.name)) {
         throw new Error(`${name} has no @access rule: say who may ask for it.`);
       }
+      if (!rule) continue;
+      if (isInterfaceType(type)) throw new Error(`${name}: put @access on the fields of the implementing types.`);
+      ofType.set(field.name, rule);
+      field.description = [field.description, scopeNote(rule)].filter(Boolean).join(' ');
     }
   }
   return rules;
@@ -69,26 +58,20 @@ function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
   return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }
 
-type Ruled = GraphQLField<unknown, unknown> | GraphQLInputField;
-
-function readRule(schema: GraphQLSchema, name: string, field: Ruled, own: Own): AccessRule | undefined {
-  const directive = schema.getDirective('access');
-  const values = directive && field.astNode ? getDirectiveValues(directive, field.astNode) : undefined;
-  if (!values) return undefined;
-  const { scope, whom, names, exceptOwn } = values;
-  if (typeof scope !== 'string' || !isScope(scope)) {
-    throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
+function readRule(name: string, directive: ReturnType<typeof directiveOf>): AccessRule | undefined {
+  if (!directive) return undefined;
+  const { scope, whom, names, exceptOwn } = directive;
+  if (typeof scope === 'string' && isScope(scope)) {
+    return { scope, exceptOwn: exceptOwn === true, whom: readPath(whom), names: readPath(names) };
   }
-  const read = (path: unknown) => (typeof path === 'string' ? readPath(name, path.split('.'), field) : undefined);
-  return { scope, exceptOwn: exceptOwn === true ? own : undefined, whom: read(whom), names: read(names) };
+  throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
 }
 
-/** Reads `parent.x`, `argument` or `argument.x`; the first word is checked against the schema. */
-function readPath(name: string, path: readonly string[], field: Ruled): ReadValue {
-  if (path[0] === 'parent') return (parent) => follow(parent, path, 1);
-  const isArgument = 'args' in field && field.args.some((argument) => argument.name === path[0]);
-  if (!isArgument) throw new Error(`${name}: @access: "${path.join('.')}" names no argument of the field.`);
-  return (_parent, args) => follow(args, path, 0);
+/** Reads `parent.x`, `argument` or `argument.x`. A path that leads nowhere is undefined, which is nobody's player. */
+function readPath(text: unknown): ReadValue | undefined {
+  if (typeof text !== 'string') return undefined;
+  const path = text.split('.');
+  return path[0] === 'parent' ? (parent) => follow(parent, path, 1) : (_parent, args) => follow(args, path, 0);
 }
 
 function follow(value: unknown, path: readonly string[], index: number): unknown {
@@ -105,7 +88,7 @@ function follow(value: unknown, path: readonly string[], index: number): unknown
 export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
   const { scopes, sub, hint } = caller;
   if (!scopes.has(rule.scope)) {
-    if (isJson(parent) && rule.exceptOwn?.get(parent) === caller) return undefined;
+    if (rule.exceptOwn && isJson(parent) && OWNERS.get(parent) === caller) return undefined;
     const missing = missingScope(rule, scopes, rule.names?.(parent, args));
     if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
   }
@@ -118,7 +101,7 @@ export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknow
 /** The first scope that is missing for all names; each of them can be allowed by a limited scope. */
 function missingScope({ scope }: AccessRule, scopes: Caller['scopes'], names: unknown): Scope | undefined {
   if (!Array.isArray(names) || names.length === 0) return scope;
-  // Each name once: the caller has few such scopes, so the first new name that is not allowed comes soon.
+  // Each name once: a caller has few such scopes, so the first that is not allowed comes soon.
   for (const name of new Set(names)) {
     // A text that is not well-formed cannot be encoded.
     const limited = String(name).isWellFormed() ? `${scope}:${encodeURIComponent(String(name))}` : '';

@@ -113,12 +113,10 @@ const CLIENT_TOKENS = z
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),
   )
-  .refine((all) => isUnique(all.map(({ name }) => name)), 'no two clients may have the same name')
-  .refine((all) => isUnique(all.map(({ sha256 }) => sha256)), 'no two clients may have the same token');
-
-function isUnique(all: readonly string[]): boolean {
-  return new Set(all).size === all.length;
-}
+  .refine(
+    (all) => new Set(all.flatMap(({ name, sha256 }) => [name, sha256])).size === 2 * all.length,
+    'no two clients may have the same name or token',
+  );
 
 /** A client that is no player, and the SHA-256 of its token. */
 export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];

@@ -19,10 +19,9 @@ export type Given = NodeJS.Dict<string>;
  */
 export function readEnvironment(env: NodeJS.ProcessEnv): { values: Values; given: Given; problems: string[] } {
   const given: Given = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
-  const removed = REMOVED.flatMap(([names, instead]) =>
-    names.split(' ').flatMap((name) => (given[name] ? `${name}: was removed; ${instead}` : [])),
-  );
-  const problems = [...removed, ...readFiles(given)];
+  const removed = REMOVED.split(' ').filter((name) => given[name]);
+  const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
+  problems.push(...readFiles(given));
   const { data, error } = VARIABLES.safeParse(given);
   if (data) return { values: data, given, problems };
   // The place in a JSON text. In a list, the text of the item tells it.
@@ -57,13 +56,7 @@ function shown(name: string, value: string): string {
   return ALSO_IN_FILES.includes(name) || /[@?#]/.test(value) ? '' : ` (given: ${JSON.stringify(value)})`;
 }
 
-/** Variables of earlier versions, and what to do instead. One that is set is an error: ignored, it would surprise. */
-const REMOVED = [
-  ['WORKERS', 'start several replicas instead, as deploy/compose.yaml does'],
-  ['READ_CACHE_TTL_MS', 'nothing is cached between operations any more'],
-  ['REST_QUEUE_MS', 'OPERATION_TIMEOUT_MS limits the wait for a connection'],
-  ['ALLOW_ANONYMOUS_TYPENAME', 'ask /healthz or /readyz on MANAGEMENT_PORT'],
-  ['HEADERS_TIMEOUT_MS REQUEST_TIMEOUT_MS MAX_CONNECTIONS', 'it is fixed; set it at the ingress (deploy/nginx.conf)'],
-  ['MAX_HEAP_PERCENT MAX_EVENT_LOOP_DELAY_MS', 'it is fixed now'],
-  ['MAX_ALIASES MAX_ALIAS_LENGTH MAX_ROOT_FIELDS MAX_DIRECTIVES', 'MAX_COMPLEXITY and MAX_TOKENS limit an operation'],
-] as const;
+/** Variables of earlier versions. One that is set is an error: ignored, it would surprise. */
+const REMOVED =
+  'WORKERS READ_CACHE_TTL_MS REST_QUEUE_MS ALLOW_ANONYMOUS_TYPENAME HEADERS_TIMEOUT_MS REQUEST_TIMEOUT_MS MAX_CONNECTIONS ' +
+  'MAX_HEAP_PERCENT MAX_EVENT_LOOP_DELAY_MS MAX_ALIASES MAX_ALIAS_LENGTH MAX_ROOT_FIELDS MAX_DIRECTIVES';

@@ -17,15 +17,8 @@ const MESSAGES = {
 
 type Kind = keyof typeof MESSAGES;
 type CallerKind = Exclude<Kind, 'failures'>;
-
-/** Over these limits a field fails, not the whole request with HTTP 429. */
-const OF_FIELDS: ReadonlySet<Kind> = new Set(['couponReads', 'idempotencyKeys']);
-
 /** `burst` points in each window of ⌈burst / perSecond⌉ seconds. A window begins with the first point. */
-interface Rate {
-  perSecond: number;
-  burst: number;
-}
+type Rate = Config['rates']['operations'];
 
 /** A caller with the scope `any-player` is a server with many users, any other is one user. */
 interface Consumer {
@@ -33,7 +26,6 @@ interface Consumer {
   scopes: ReadonlySet<string>;
 }
 
-/** The rate limits of a gateway. */
 export class RateLimits {
   readonly #failures: Limit;
   readonly #keyOfAddress: (address: string) => string;
@@ -103,12 +95,11 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | unde
 function refused(kind: Kind, retryAfterMs: number): ClientError {
   const message = `${MESSAGES[kind]} Try again later.`;
   const extensions = { retryable: true, retryAfterMs };
-  if (OF_FIELDS.has(kind)) return new ClientError('RATE_LIMITED', message, { extensions });
+  // Over these limits a field fails, not the whole request.
+  const isOfField = kind === 'couponReads' || kind === 'idempotencyKeys';
+  if (isOfField) return new ClientError('RATE_LIMITED', message, { extensions });
   return requestError('RATE_LIMITED', 429, message, extensions);
 }
-
-/** How many addresses are told apart in one window. */
-const MAX_ADDRESSES = 50_000;
 
 /** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
 export function clientAddress(address: string): string {
@@ -118,7 +109,9 @@ export function clientAddress(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : `${parsed}`;
 }
 
-/** Keys for addresses. When one window sees more than 50,000 addresses, the others share one key. */
+const MAX_ADDRESSES = 50_000;
+
+/** Keys for addresses. Of more than 50,000 addresses in one window, the others share one key. */
 export function createAddressKeys(windowMs: number): (address: string) => string {
   const seen = new Set<string>();
   let windowEnds = 0;

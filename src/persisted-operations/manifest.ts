@@ -27,9 +27,9 @@ export interface ManifestCheck {
 }
 
 /**
- * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`. Throws a ConfigError that names what is wrong: a file that
- * cannot be used, an id with two texts, an operation that does not fit the schema. The same operation may be in several files.
- * Returns the texts by their ids without the prefix `sha256:`, and the names of the operations in them.
+ * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:`, and the names
+ * of the operations in them. Throws a ConfigError for a file that cannot be used, an id with two texts, and an operation that
+ * does not fit the schema. The same operation may be in several files.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck) {
   const byId = new Map<string, string>();
@@ -45,13 +45,12 @@ export function readManifest(paths: readonly string[], check: ManifestCheck) {
   };
   for (const file of new Set(paths.flatMap((path) => attempt(path, () => filesAt(path))))) {
     for (const { id, text } of attempt(file, () => readOperations(file))) {
-      const known = byId.get(id);
-      if (known === text) continue;
-      byId.set(id, text);
+      if (byId.get(id) === text) continue;
       const found = attempt(`${file}: "${id}"`, () => {
-        if (known) throw new Error('this id has another text, too; generate all files again');
+        if (byId.has(id)) throw new Error('this id has another text, too; generate all files again');
         return namesIn(text, check);
       });
+      byId.set(id, text);
       for (const name of found) names.add(name);
     }
   }

@@ -15,15 +15,6 @@ interface OperationRequest {
   readonly documentIds: readonly (readonly [name: string, id: unknown])[];
 }
 
-interface ResolvedOperation {
-  /** Undefined for an operation that is not known. Apollo Server then returns the error. */
-  text: string | undefined;
-  /** Whether the manifest lists it. */
-  trusted: boolean;
-  /** The text that Apollo Server gets in place of an id. */
-  textOfId?: string | undefined;
-}
-
 export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 
 /**
@@ -45,12 +36,9 @@ export function createPersistedOperations(
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
     if (mode === 'enforce') {
-      const found = production ? '' : ` ${nameOf(text, id)} is not in it.`;
-      throw requestError(
-        'OPERATION_NOT_ALLOWED',
-        400,
-        `This gateway runs the operations of its manifest only.${found}`,
-      );
+      const hint = production ? '' : ` ${nameOf(text, id)} is not in it.`;
+      const message = `This gateway runs the operations of its manifest only.${hint}`;
+      throw requestError('OPERATION_NOT_ALLOWED', 400, message);
     }
     // The text can contain personal data, so the log has only its hash.
     const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
@@ -61,7 +49,11 @@ export function createPersistedOperations(
     /** The texts of all listed operations. */
     listed: (): Iterable<string> => texts,
 
-    async resolve(request: OperationRequest, caller: Caller): Promise<ResolvedOperation> {
+    /**
+     * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `trusted` if the
+     * manifest lists it; `textOfId` is what Apollo Server gets in place of an id.
+     */
+    async resolve(request: OperationRequest, caller: Caller) {
       const { query, extensions } = request;
       const id = readId(request, byId);
       const text = query ?? byId.get(id ?? '');
@@ -93,8 +85,8 @@ const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
 /** The operation for developers, with the id that a manifest of Apollo would give it. */
-function nameOf(text: string | undefined, id: string | undefined): string {
-  if (text === undefined) return id === undefined ? 'An operation without text and id' : `The id "${id}"`;
+function nameOf(text: string | undefined, id = ''): string {
+  if (text === undefined) return `The id "${id}"`;
   const [, name] = /\b(?:query|mutation)\s+(\w{1,100})/.exec(text.slice(0, 10_000)) ?? [];
   return `${name ?? 'An operation without a name'}, SHA-256 ${hash('sha256', text)},`;
 }
@@ -104,22 +96,18 @@ function nameOf(text: string | undefined, id: string | undefined): string {
  * these names for other values. Throws BAD_REQUEST for an id of another form, and for two different ids.
  */
 function readId({ query, documentIds, extensions }: OperationRequest, byId: ReadonlyMap<string, string>) {
-  const apollo = extensions?.['persistedQuery'];
-  if (apollo != null && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
+  const apollo = extensions?.['persistedQuery'] ?? undefined;
+  if (apollo !== undefined && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
   const named = documentIds.filter(
     ([name, id]) => query === undefined || name === 'documentId' || byId.has(withoutPrefix(String(id))),
   );
-  const ids = new Set(
-    named.map(([name, id]) => idOf(id, `${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`)),
-  );
-  if (isJson(apollo)) ids.add(idOf(apollo['sha256Hash'], APOLLO_FORM));
-  if (ids.size > 1) throw badRequest('The request names two operations by different ids; send one id.');
-  return [...ids][0];
-}
-
-function idOf(value: unknown, problem: string): string {
-  if (typeof value !== 'string' || value === '' || value.length > MAX_ID_LENGTH) throw badRequest(problem);
-  return withoutPrefix(value);
+  const all = apollo ? [...named, ['sha256Hash', apollo['sha256Hash']] as const] : named;
+  const ids = all.map(([name, id]) => {
+    if (typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH) return withoutPrefix(id);
+    throw badRequest(`${name} must be a text of 1 to ${MAX_ID_LENGTH} characters.`);
+  });
+  if (new Set(ids).size > 1) throw badRequest('The request names two operations by different ids; send one id.');
+  return ids[0];
 }
 
 function badRequest(message: string): ClientError {

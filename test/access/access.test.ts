@@ -342,7 +342,6 @@ test.each(
   extend type Mutation { x: String } | Mutation.x has no @access rule: say who may ask for it.
   extend type Player { x: String } | Player.x has no @access rule: say who may ask for it.
   extend type Query { x: String @access(scope: "players:raed") } | Query.x: @access names the unknown scope "players:raed".
-  extend type Query { x(id: ID): String @access(scope: "players:read", whom: "playerUniqueId") } | Query.x: @access: "playerUniqueId" names no argument of the field.
   interface Named { displayName: String @access(scope: "players:read") } | Named.displayName: put @access on the fields of the implementing types.
   extend type Coupon { holder: Player } | Coupon.holder leads to a player and has no @access rule.
   union Anybody =|Coupon|Player extend type Coupon { holders: [Anybody] } | Coupon.holders leads to a player and has no @access rule.

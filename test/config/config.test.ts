@@ -194,7 +194,7 @@ test.each<[name: string, env: Env, ...problems: string[]]>([
   [
     'a file of client tokens with the same token twice',
     clients('twice', client({ name: 'a' }), client({ name: 'b', sha256: 'AB'.repeat(32) })),
-    `CLIENT_TOKENS_FILE: no two clients may have the same token ${given('twice')}`,
+    `CLIENT_TOKENS_FILE: no two clients may have the same name or token ${given('twice')}`,
   ],
   [
     'persisted operations without a file',
@@ -202,10 +202,9 @@ test.each<[name: string, env: Env, ...problems: string[]]>([
     'PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is enforce',
   ],
   [
-    'removed variables, with what to do instead',
+    'removed variables',
     { WORKERS: '4', MAX_ALIASES: '100' },
-    'WORKERS: was removed; start several replicas instead, as deploy/compose.yaml does',
-    'MAX_ALIASES: was removed; MAX_COMPLEXITY and MAX_TOKENS limit an operation',
+    ...['WORKERS', 'MAX_ALIASES'].map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`),
   ],
 ])('reports %s', (_name, env, ...problems) => {
   const text = report(env);

@@ -14,7 +14,7 @@ const TABLES = `
 | gateway | the head of a request: its size, its headers, its time | {size maxHeaderSize}, {whole MAX_HEADERS}, {seconds src/http:headersTimeout} |
 | gateway | a request; a connection without traffic | {seconds REQUEST_MS}; {seconds OPERATION_TIMEOUT_MS + REQUEST_MS} |
 | gateway | missing and invalid tokens of one address | {rate FAILED_AUTHENTICATIONS} |
-| gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:maxSize}, {whole MAX_TOKENS_PER_CALLER} |
+| gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:max}, {whole MAX_TOKENS_PER_CALLER} |
 | gateway | requests in flight, of all and of one caller | {whole MAX_CONCURRENT_OPERATIONS}, {whole MAX_CONCURRENT_OPERATIONS * CALLER_SHARE} |
 | gateway | bytes of bodies, and of responses that wait to be sent, of all and of one caller | {size src/http:MAX_BYTES}, {size MAX_BYTES_OF_CALLER} |
 | gateway | the event loop and the heap, beyond which requests are refused | {seconds src/http:MAX_EVENT_LOOP_DELAY_MS}, {percent MAX_HEAP_SHARE} |
@@ -27,7 +27,7 @@ const TABLES = `
 | gateway | new idempotency keys of one caller in 24 hours, and with \`any-player\` | {whole keys}, {whole serverKeys} |
 | gateway | idempotency keys in memory, without Redis | {whole src/graphql:MAX_KEYS} |
 | gateway | a body; its lists; its properties | {size MAX_BODY_BYTES}; {whole MAX_LIST_LENGTH}; {whole MAX_PROPERTIES} |
-| gateway | a document: tokens, levels, root fields | {whole MAX_TOKENS}, {whole MAX_DEPTH}, {whole src/limits:rootFields} |
+| gateway | a document: tokens, levels, root fields | {whole MAX_TOKENS}, {whole MAX_DEPTH}, {whole src/limits:'rootFields} |
 | gateway | its aliases, and the characters of one | {whole src/limits:aliases}, {whole src/limits:aliasLength} |
 | gateway | fields with the same name that validation compares | {whole src/limits:repetitions} |
 | gateway | an operation: complexity, REST calls, time | {whole MAX_COMPLEXITY}, {whole MAX_UPSTREAM_CALLS}, {seconds OPERATION_TIMEOUT_MS} |
@@ -71,13 +71,13 @@ const known = new Map<string, unknown>(
   Object.entries({ ...VARIABLES.parse({}), documents, keys, serverDocuments, serverKeys, unitMs, tokenlessMs }),
 );
 
-/** A number by its name, or what follows the name and an equals sign or a colon below a folder: `64 * 1_024`. */
+/** A number by its name, or what follows the name and an equals sign, a colon or a comma below a folder: `64 * 1_024`. */
 function numberOf(term: string): number {
   if (known.has(term) || /^\d/.test(term)) return Number(known.get(term) ?? term);
   const [name = '', folder = 'src'] = term.split(':').reverse();
   const files = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' });
   const source = files.map((file) => (file.endsWith('.ts') ? read(`${folder}/${file}`) : '')).join('\n');
-  const assigned = new RegExp(`(?<![.\\w])${name}(?: =|:) ([\\d.][\\d._]*(?: [*/] \\d[\\d_]*)*)`, 'g');
+  const assigned = new RegExp(`(?<![.\\w])${name}(?: =|:|',) ([\\d.][\\d._]*(?: [*/] \\d[\\d_]*)*)`, 'g');
   // A counter begins with 0.
   const found = new Set(
     [...source.matchAll(assigned)].map(([, text = '']) => product(text)).filter((number) => number > 0),
