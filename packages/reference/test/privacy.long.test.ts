@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { found, sqlitePlace, startReference } from './kit.ts';
+import { found, startReference } from './kit.ts';
 
 test('SQLite: of 500 players that were changed and deleted, no file has a trace', async () => {
-  const at = await sqlitePlace();
-  const { client, close } = await startReference({ at });
+  const { client, at, close } = await startReference();
   // The same numbers each time: rows that grow and move between pages.
   let state = 7;
   const random = (below: number) => {
@@ -26,12 +25,10 @@ test('SQLite: of 500 players that were changed and deleted, no file has a trace'
   expect(Object.keys(secrets).length).toBeGreaterThan(1_500);
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await close();
-  await at.remove();
 }, 120_000);
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
-  const at = await sqlitePlace();
-  const { client, close } = await startReference({ at });
+  const { client, at, close } = await startReference();
   const custom = { text: 'x'.repeat(16_000) };
   const secrets = { id: 'id-secret', email: 'secret@example.com', custom: 'custom-secret' };
   for (let count = 0; count < 1_100; count++) {
@@ -43,5 +40,4 @@ test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a
   await client.remove(secrets.id);
   expect(await found(at.dataDir, secrets)).toEqual([]);
   await close();
-  await at.remove();
 }, 120_000);
