@@ -11,6 +11,8 @@ beforeEach(() => {
 });
 
 const couponsOf = async (client: Client, id: string) => (await client.coupons(id)).body.coupons;
+const ACTIVE = { isValid: true, isActive: true, isAvailable: true };
+const INACTIVE = { isValid: false, isActive: false, isAvailable: false };
 const NOT_AVAILABLE = 'The group is not available to the player now';
 const NOT_ACTIVE = 'The group of the coupon is not active';
 const NOT_YET = 'The coupon cannot be used yet';
@@ -19,23 +21,27 @@ onEachStore(
   'a coupon of the built-in programme',
   (client) => {
     test('carries what its group says, the dates of its issue, and the group', async () => {
-      await client.upsert('mug');
-      const { code } = (await client.give('mug', 'coffee-mug')).body;
+      await client.upsert('one');
+      const { code } = (await client.give('one', 'coffee-mug')).body;
       const found = loadProgramme(undefined).groups.find(({ handle }) => handle === 'coffee-mug');
       const { coupon, active, ...group } = found ?? {};
       const flags = { isUsed: false, isExpired: false, couponType: 'free_product', value: 1, collections: [] };
       const { product, options } = coupon ?? {};
-      const state = { isAvailable: true, isValid: true, isActive: true };
-      expect(await couponsOf(client, 'mug')).toEqual([
-        { code, ...flags, creationDate: START, startAt: START, product, options, group: { ...group, ...state } },
-      ]);
-    });
-
-    test('expires ExpiryAfter days after its issue; it has the collections of its group', async () => {
-      await client.upsert('price');
-      await client.give('price', 'one-price');
+      const mug = {
+        code,
+        ...flags,
+        creationDate: START,
+        startAt: START,
+        product,
+        options,
+        group: { ...group, ...ACTIVE },
+      };
+      await client.give('one', 'one-price');
       const collections = [{ collectionName: 'Summer' }, { collectionName: 'Beach' }];
-      expect(await couponsOf(client, 'price')).toMatchObject([{ endAt: '2025-05-08T00:00:00.000Z', collections }]);
+      const [first, second] = await couponsOf(client, 'one');
+      expect(first).toEqual(mug);
+      // Seven days of the options.
+      expect(second).toMatchObject({ endAt: '2025-05-08T00:00:00.000Z', collections });
     });
   },
   { now },
@@ -52,9 +58,6 @@ const LIMITED = programmeWith({
     { handle: 'may', title: 'May', startDate: START, expiryDate: '2025-05-31', coupon },
   ],
 });
-
-const ACTIVE = { isValid: true, isActive: true, isAvailable: true };
-const INACTIVE = { isValid: false, isActive: false, isAvailable: false };
 
 onEachStore(
   'the limits of coupons',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
 import type { Client, Reply } from './client.ts';
-import { endConnections, lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
+import { lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, forkReference } from './process.ts';
 
 const KILLS = 20;
@@ -35,11 +35,11 @@ async function underLoad(client: Client, { friends, active }: Acknowledged) {
     const goal = friends.size + count;
     await until(() => friends.size >= goal);
   };
-  /** Returns why calls failed: without a response, or with which status. */
+  /** Returns the statuses of calls that failed, and why there was no response. */
   const stop = async () => {
     isDone = true;
     const lost = (await load).flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
-    return { lost, failed: statuses.filter((status) => status !== 200), calls: statuses.length };
+    return { lost, failed: statuses.filter((status) => status !== 200) };
   };
   return { friendsMore, stop };
 }
@@ -76,23 +76,6 @@ test.each(STORES)(`$name keeps every acknowledged write through ${KILLS} kills`,
 });
 
 for (const { name, place } of STORES.slice(1)) {
-  test(`${name} ends all connections 3 times under load: alive, few errors, no acknowledged write lost`, async () => {
-    const reference = await startReference({ at: await place() });
-    const acknowledged = nobody();
-    const { friendsMore, stop } = await underLoad(reference.client, acknowledged);
-    for (let round = 0; round < 3; round++) {
-      await friendsMore(100);
-      expect(await endConnections(reference.at)).toBeGreaterThan(0);
-    }
-    await friendsMore(100);
-    const { lost, failed, calls } = await stop();
-    expect([lost, failed.filter((status) => status !== 503)]).toEqual([[], []]);
-    expect(failed.length).toBeLessThanOrEqual(calls * 0.05);
-    await expectAll(reference.client, acknowledged);
-    await reference.close();
-    await reference.at.remove();
-  });
-
   test(`${name} has no free connection: a request gets 503 after 5 seconds, and 200 when one is free`, async () => {
     const { client, at, close } = await startReference({ at: await place() });
     await client.upsert('host');
@@ -100,8 +83,7 @@ for (const { name, place } of STORES.slice(1)) {
     const waiting = Array.from({ length: 10 }, () => client.upsert('host'));
     await until(async () => (await client.player('host')).status === 503);
     await unlock();
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect((await client.player('host')).status).toBe(200);
+    for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
     await close();
     await at.remove();
   });

@@ -133,7 +133,6 @@ describe('started alone', () => {
 
   const DATABASE_URL = 'postgres://u:password@127.0.0.1:1/d';
   test.each<[more: NodeJS.ProcessEnv, message: string]>([
-    [{ REFERENCE_PORT: 'x' }, 'The configuration cannot be used:\n  REFERENCE_PORT: must be a port, 0 to 65535'],
     [{ DATABASE_URL }, 'The database of DATABASE_URL (postgres://127.0.0.1:1/d) cannot be used: connect ECONNREFUSED'],
     [{ DATA_DIR: '/dev/null' }, '/dev/null/reference.db cannot be used: EEXIST: file already exists'],
     [{ PROGRAMME_FILE: '/none' }, 'The programme in /none cannot be read: ENOENT: no such file or directory'],

@@ -42,19 +42,6 @@ onEachStore('referrals', (client, service) => {
   });
 
   test.each([
-    [['visit', 'place_order', 'place_order'], ACTIVE],
-    [['visit'], PENDING],
-  ])('%j before the first attributes count when the contact matches, once', async (events, expected) => {
-    const [referrer, friend] = [`host ${events.length}`, `guest ${events.length}`];
-    const email = `${events.length}@guest.example`;
-    await invite(client, referrer, email);
-    for (const event of events) await client.track(friend, { [event]: {} });
-    expect(await totals(client, referrer)).toEqual(NONE);
-    await client.upsert(friend, { email });
-    expect(await totals(client, referrer)).toEqual(expected);
-  });
-
-  test.each([
     [undefined, PENDING],
     [{ email: '', custom: { a: null } }, PENDING],
     [{ city: 'Bonn' }, NONE],
@@ -69,13 +56,6 @@ onEachStore('referrals', (client, service) => {
       expect(await totals(client, `host of ${friend}`)).toEqual(expected);
     },
   );
-
-  test('nobody refers themselves; the next referrer does', async () => {
-    await invite(client, 'self', 'self@example.com');
-    await invite(client, 'other', 'self@example.com');
-    await client.upsert('self', { email: 'self@example.com' });
-    expect([await totals(client, 'self'), await totals(client, 'other')]).toEqual([NONE, PENDING]);
-  });
 
   test('after a deletion, nothing in the store contains the contact; only its keyed hash is left', async () => {
     const email = 'forget.me@example.com';
