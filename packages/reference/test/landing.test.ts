@@ -17,11 +17,9 @@ onEachStore('the landing page', (client, service) => {
   });
 
   test('every response has the headers of a page that loads nothing and is not cached', async () => {
-    const replies = [
-      ...[await client.call('GET', path), await client.post(path, 'contact=header%40b.c')],
-      ...[await client.post(path, 'contact=none'), await client.call('GET', '/r/unknown')],
-    ];
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 400, 404]);
+    const replies = [await client.call('GET', path), await client.call('GET', '/r/unknown')];
+    for (const contact of ['header%40b.c', 'none']) replies.push(await client.post(path, `contact=${contact}`));
+    expect(replies.map(({ status }) => status)).toEqual([200, 404, 200, 400]);
     const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'";
     for (const { headers } of replies) {
       expect(Object.fromEntries(headers)).toMatchObject({

@@ -20,10 +20,10 @@ onEachStore('players', (client, service) => {
 
   test('an update keeps what it does not send, link and service id included, and merges custom by key', async () => {
     const created = await client.upsert('merged', ATTRIBUTES);
-    const updated = await client.upsert('merged', { city: 'Bonn', custom: { shoeSize: 43, hat: 'yes' } });
-    expect(updated.body).toEqual(created.body);
-    const custom = { favouriteColour: 'green', shoeSize: 43, hat: 'yes' };
-    expect(await client.attributes('merged')).toEqual({ ...ATTRIBUTES, city: 'Bonn', custom });
+    const custom = { shoeSize: 43, hat: 'yes', constructor: 'x', toString: 1 };
+    expect((await client.upsert('merged', { city: 'Bonn', custom })).body).toEqual(created.body);
+    const merged = { favouriteColour: 'green', ...custom };
+    expect(await client.attributes('merged')).toEqual({ ...ATTRIBUTES, city: 'Bonn', custom: merged });
   });
 
   test('nulls and empty texts say nothing: an e-mail with nulls beside it changes the e-mail alone', async () => {
