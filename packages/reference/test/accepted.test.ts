@@ -8,39 +8,25 @@ import { onEachStore } from './kit.ts';
 
 /** Text that PostgreSQL cannot compress: an index entry takes all of its bytes. */
 const RANDOM = Array.from({ length: 1_024 }, (_, index) => String.fromCharCode(33 + ((index * 7919) % 93))).join('');
-const LONGEST = ['x'.repeat(1_024), 'ü'.repeat(512), '漢'.repeat(341), '🎈'.repeat(256), RANDOM];
-const PLAIN = ['אב', 'ال', 'a\u200db', 'a..b', '...', '.a', 'a.', 'x/..y', 'a%2eb', 'a/100%', 'Zoë 🎈'];
+const PLAIN = ['ü'.repeat(512), '漢'.repeat(341), RANDOM, ...'a..b .a x/..y a%2eb a/100% a\u200dZoë🎈'.split(' ')];
 
 /** Ids, and how clients write them in a path. */
 const IDS: [id: string, path: string][] = [
-  ...[...LONGEST, ...PLAIN].map((id): [string, string] => [id, encodeURIComponent(id)]),
-  ['un.escaped+tag@example.com', 'un.escaped+tag@example.com'],
-  ["$o'neill(1)*!,urn:x", "$o'neill(1)*!,urn:x"],
-  ['a b&c=d', 'a%20b&c=d'],
+  ...PLAIN.map((id): [string, string] => [id, encodeURIComponent(id)]),
+  ["$o'neill(1)*!,urn:x+tag@example.com", "$o'neill(1)*!,urn:x+tag@example.com"],
 ];
 
 const dates = (joinDate: string) => `{"joinDate":"${joinDate}","lastOrderDate":"${joinDate}"}`;
-const orderId = (literal: string) => `{"custom":{"orderId":${literal}}}`;
 
 /** Attributes, and how they are read. */
 const ATTRIBUTES: [sent: string, read: object][] = [
   [dates('2025-05-01'), { joinDate: '2025-05-01T00:00:00.000Z', lastOrderDate: '2025-05-01' }],
   [dates('2025-05-01T10:30'), { joinDate: '2025-05-01T10:30:00.000Z' }],
-  [dates('2025-05-01T10:30:00Z'), { joinDate: '2025-05-01T10:30:00.000Z' }],
-  [dates('2025-05-01T10:30:00.5'), { joinDate: '2025-05-01T10:30:00.500Z' }],
   [dates('2025-05-01T10:30:00.123456Z'), { joinDate: '2025-05-01T10:30:00.123Z' }],
   [dates('2025-05-01T01:30:00+02:00'), { joinDate: '2025-04-30T23:30:00.000Z', lastOrderDate: '2025-05-01' }],
-  [orderId('9007199254740991'), { custom: { orderId: Number.MAX_SAFE_INTEGER } }],
-  [orderId('-9.007199254740991e15'), { custom: { orderId: Number.MIN_SAFE_INTEGER } }],
-  [orderId('1e-7'), { custom: { orderId: 1e-7 } }],
-  ...['x'.repeat(1_024), '🎈'.repeat(1_024)].map((city): [string, object] => [JSON.stringify({ city }), { city }]),
+  ['{"custom":{"a":9007199254740991,"b":-9.007199254740991e15}}', { custom: { a: 2 ** 53 - 1, b: 1 - 2 ** 53 } }],
+  [JSON.stringify({ city: '🎈'.repeat(1_024) }), { city: '🎈'.repeat(1_024) }],
   ['{"city":"Bonn","utm":{"source":"x"},"devices":[{"a":1}],"level":1}', { city: 'Bonn' }],
-];
-
-/** What is sent beside an id, and ignored. */
-const BESIDE: object[] = [
-  ...[{ deviceToken: '' }, { deviceToken: '', osType: '' }, { osType: 'android' }, { deviceToken: null, osType: null }],
-  ...[{ playerAttributes: null }, { guest: null }, { utm: { source: 'x' }, devices: [{ a: 1 }] }],
 ];
 
 onEachStore('clients', (client, service) => {
@@ -55,15 +41,13 @@ onEachStore('clients', (client, service) => {
     expect((await client.rest('GET', `/transactions/${path}/coupon`)).status).toBe(200);
     const { referredFriends } = (await client.rest('GET', `/players/${path}/referrals`)).body;
     expect(referredFriends).toMatchObject([{ playerUniqueId: friend }]);
-    expect((await client.remove(friend)).status).toBe(200);
     expect((await client.rest('DELETE', `/player/${path}`)).status).toBe(200);
     expect((await client.player(id)).status).toBe(404);
   });
 
   test('number their users', async () => {
-    expect((await client.upsert(4711, { city: 'Bonn' })).body.playerUniqueId).toBe('4711');
     expect((await client.track(4711, { visit: {} })).status).toBe(200);
-    expect(await client.attributes('4711')).toEqual({ city: 'Bonn' });
+    expect((await client.player('4711')).status).toBe(200);
   });
 
   test.each(ATTRIBUTES)('send the attributes %s', async (sent, read) => {
@@ -72,26 +56,25 @@ onEachStore('clients', (client, service) => {
     expect(await client.attributes(sent.slice(0, 99))).toMatchObject(read);
   });
 
-  test.each(BESIDE)('send %j, which is ignored', async (more) => {
-    await client.upsert('more', { city: 'Bonn' });
+  test.each([
+    [{ deviceToken: '', osType: null }],
+    [{ osType: 'android' }],
+    [{ playerAttributes: null, utm: [{ a: 1 }] }],
+  ])('send %j, which is ignored', async (more) => {
     const headers = { 'content-type': 'Application/JSON;charset=utf-8', 'x-client': 'x' };
-    expect((await client.rest('POST', '/player?source=x', { playerUniqueId: 'more', ...more }, headers)).status).toBe(
-      200,
-    );
-    const event = { playerUniqueId: 'more', events: { visit: {} }, ...more };
-    expect((await client.rest('POST', '/event?source=x', event, headers)).status).toBe(200);
-    expect(await client.attributes('more')).toEqual({ city: 'Bonn' });
+    for (const path of ['player', 'event']) {
+      const body = { playerUniqueId: 'more', ...(path === 'event' && { events: { visit: {} } }), ...more };
+      expect((await client.rest('POST', `/${path}?source=x`, body, headers)).status).toBe(200);
+    }
     expect((await client.referrals('more', '?sort=asc&page=1')).status).toBe(200);
   });
 
   const JSON_TYPE = { 'content-type': 'application/json' };
   test.each([
     ['no body and no length', {}, undefined],
-    ['a length of 0', { 'CONTENT-LENGTH': '0' }, undefined],
     ['the content type of JSON and no body', JSON_TYPE, undefined],
     ['an empty body in chunks', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, ''],
-    ['an empty object', { ...JSON_TYPE, 'content-length': '2' }, '{}'],
-    ['null', { ...JSON_TYPE, 'content-length': '4' }, 'null'],
+    ['an object', { ...JSON_TYPE, 'content-length': '2' }, '{}'],
   ])('read and delete with %s, and any spelling of the keys', async (name, more, body) => {
     await client.upsert(name);
     // `fetch` would change the headers.

@@ -14,7 +14,6 @@ export type Reply = Awaited<ReturnType<Client['call']>>;
 
 /** The keys of every service of the tests, as headers. */
 export const KEYS = { APIKey: 'an-api-key', secretKey: 'a-secret-key' };
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** Calls a service over HTTP, with both keys. A body that is neither text nor bytes is sent as JSON. */
 export function clientOf(url: () => string) {
@@ -39,7 +38,7 @@ export function clientOf(url: () => string) {
   /** The path of a player's landing page. */
   const linkOf = async (playerUniqueId: string) => new URL((await player(playerUniqueId)).body.referralLink).pathname;
   const post = (path: string, form: string, headers: Record<string, string> = {}) =>
-    call('POST', path, form, { ...FORM, ...headers });
+    call('POST', path, form, { 'content-type': 'application/x-www-form-urlencoded', ...headers });
   return {
     ...{ call, rest, player, linkOf, post },
     upsert: (playerUniqueId: unknown, playerAttributes?: unknown, more: object = {}) =>

@@ -9,7 +9,6 @@ import { Key } from '../src/keys.ts';
 import { loadProgramme, type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
 import type { Service } from '../src/routes/service.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Store } from '../src/store/store.ts';
 import { type Client, clientOf, KEYS } from './client.ts';
 
 interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'service'> {
@@ -40,38 +39,39 @@ export async function startReference({ at: given, programme, now = Date.now, ...
     await store.close();
     if (!given) await at.remove();
   };
-  return { url, app, service, store, client: clientOf(() => url), close };
+  return { url, app, service, store, at, client: clientOf(() => url), close };
 }
 
 /** A programme with one generous group and no rewards, and what a test wants to be different. */
 export function programmeWith(parts: Partial<ProgrammeFile>): Programme {
-  return programme.parse({
-    contact: 'email',
-    actionEvent: 'place_order',
-    languages: ['en', 'de'],
-    groups: [{ handle: 'any', title: 'Any', coupon: { type: 'custom' } }],
-    rewards: [],
-    ...parts,
-  });
+  const groups: ProgrammeFile['groups'] = [{ handle: 'any', title: 'Any', coupon: { type: 'custom' } }];
+  const languages = ['en', 'de'];
+  return programme.parse({ contact: 'email', actionEvent: 'place_order', languages, groups, rewards: [], ...parts });
 }
 
-/** The location of a database of its own, as in the environment of the service. */
-export interface Place {
-  databaseUrl: string | undefined;
-  dataDir: string;
-  open(): Promise<Store>;
-  /** Removes everything; the store must be closed. */
-  remove(): Promise<void>;
+/** The location of a database of its own, as in the environment of the service; `remove` when its store is closed. */
+function placeOf(databaseUrl: string | undefined, dataDir: string, remove: () => Promise<unknown>) {
+  return { databaseUrl, dataDir, open: () => openStore({ databaseUrl, dataDir }, () => {}), remove };
+}
+export type Place = ReturnType<typeof placeOf>;
+
+export async function sqlitePlace(): Promise<Place> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
+  return placeOf(undefined, dataDir, () => rm(dataDir, { recursive: true }));
 }
 
 const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
+async function postgresPlace(): Promise<Place> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await query(`create database ${name} template template0`);
+  const { href } = new URL(`/${name}`, POSTGRES_URL);
+  return placeOf(href, tmpdir(), () => query(`drop database ${name} with (force)`));
+}
+
 /** Both kinds of store; SQLite alone, and a skipped test that says so, where no PostgreSQL is reachable. */
-export const STORES: { name: string; place(): Promise<Place> }[] = [{ name: 'SQLite', place: sqlitePlace }];
-const isReachable = await query('select 1').then(
-  () => true,
-  () => false,
-);
+export const STORES = [{ name: 'SQLite', place: sqlitePlace }];
+const isReachable = await query('select 1').then(Boolean, () => false);
 if (isReachable) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
 
@@ -82,53 +82,23 @@ export function onEachStore(
   options: Omit<Options, 'at'> = {},
 ): void {
   describe.each(STORES)(`${name}, on $name`, ({ place }) => {
-    let at: Place | undefined;
-    let reference: Reference | undefined;
+    let reference: Reference;
     beforeAll(async () => {
-      at = await place();
-      reference = await startReference({ ...options, at });
+      reference = await startReference({ ...options, at: await place() });
     });
     afterAll(async () => {
-      await reference?.close();
-      await at?.remove();
+      await reference.close();
+      await reference.at.remove();
     });
-    const service = () => {
-      if (!reference) throw new Error('The service is there only while tests run');
-      return reference;
-    };
     define(
-      clientOf(() => service().url),
-      service,
+      clientOf(() => reference.url),
+      () => reference,
     );
   });
 }
 
-/** A file of its own. */
-export async function sqlitePlace(): Promise<Place> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
-  return {
-    databaseUrl: undefined,
-    dataDir,
-    open: () => openStore({ databaseUrl: undefined, dataDir }, () => {}),
-    remove: () => rm(dataDir, { recursive: true }),
-  };
-}
-
-/** A database of its own, so that tests that run at the same time do not meet. */
-async function postgresPlace(): Promise<Place> {
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await query(`create database ${name} template template0`);
-  const { href } = new URL(`/${name}`, POSTGRES_URL);
-  return {
-    databaseUrl: href,
-    dataDir: tmpdir(),
-    open: () => openStore({ databaseUrl: href, dataDir: '' }, () => {}),
-    remove: async () => void (await query(`drop database ${name} with (force)`)),
-  };
-}
-
 /** Runs a statement on a connection of its own. */
-export async function query(sql: string, connectionString = POSTGRES_URL): Promise<pg.QueryResult> {
+async function query(sql: string, connectionString = POSTGRES_URL): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
   await client.connect();
   return client.query(sql).finally(() => client.end());

@@ -7,24 +7,19 @@ onEachStore('the landing page', (client, service) => {
     await client.upsert('host');
     path = await client.linkOf('host');
   });
-  const contacts = async () => (await contentOf(service())).contacts.map(({ kind, value }) => `${kind} ${value}`);
+  const contacts = async () => (await contentOf(service())).contacts;
 
   test('works without JavaScript and without a key, and does not name the owner of the link', async () => {
-    const page = await fetch(`${service().url}${path}`);
-    const html = await page.text();
-    expect(page.status).toBe(200);
+    const html = await (await fetch(`${service().url}${path}`)).text();
     expect(html).not.toMatch(/<script|src=|https?:|host/i);
-    expect(html).toContain('<html lang="en">');
     expect(html).toContain('<form method="post">\n<label for="contact">Your e-mail address</label>');
     expect(html).toContain('<input id="contact" name="contact" type="email"');
   });
 
   test('every response has the headers of a page that loads nothing and is not cached', async () => {
-    const replies = [
-      ...[await client.call('GET', path), await client.post(path, 'contact=header%40b.c')],
-      ...[await client.post(path, 'contact=none'), await client.call('GET', '/r/unknown')],
-    ];
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 400, 404]);
+    const replies = [await client.call('GET', path), await client.call('GET', '/r/unknown')];
+    for (const contact of ['header%40b.c', 'none']) replies.push(await client.post(path, `contact=${contact}`));
+    expect(replies.map(({ status }) => status)).toEqual([200, 404, 200, 400]);
     const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'";
     for (const { headers } of replies) {
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -33,24 +28,20 @@ onEachStore('the landing page', (client, service) => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
-        'content-language': 'en',
       });
     }
   });
 
   test('says the same to everybody, whether the contact is known or not', async () => {
     await client.upsert('guest', { email: 'guest@example.com' });
-    const once = await client.leave('host', 'a@b.c');
-    const again = await client.leave('host', 'a@b.c');
+    const [once, again] = [await client.leave('host', 'a@b.c'), await client.leave('host', 'a@b.c')];
     const ofPlayer = await client.leave('host', 'guest@example.com');
     expect(once).toMatchObject({ status: 200, text: expect.stringContaining('<p role="status">Thank you!') });
     expect([again.text, ofPlayer.text]).toEqual([once.text, once.text]);
-    expect(await contacts()).toEqual(expect.arrayContaining(['email a@b.c', 'email guest@example.com']));
   });
 
   test.each([
     ['', ''],
-    ['contact=no+address', 'no address'],
     ['contact=%22%3E%3Cscript%3E%26%27', '&#34;&#62;&#60;script&#62;&#38;&#39;'],
     [`contact=${'x'.repeat(300)}%40b.c`, `${'x'.repeat(300)}@b.c`],
     ['contact=a%00%40b.c', 'a\0@b.c'],
@@ -63,7 +54,7 @@ onEachStore('the landing page', (client, service) => {
     expect(await contacts()).toEqual(before);
   });
 
-  test.each(['unknown', '%00', 'x'.repeat(500), "'%20or%201=1"])('the code %s is unknown', async (code) => {
+  test.each(['unknown', '%00', "'%20or%201=1"])('the code %s is unknown', async (code) => {
     const notFound = { status: 404, text: expect.stringContaining('<h1>This invitation does not exist.</h1>') };
     expect(await client.call('GET', `/r/${code}`)).toMatchObject(notFound);
     expect(await client.post(`/r/${code}`, 'contact=a%40b.c')).toMatchObject(notFound);
@@ -76,11 +67,19 @@ onEachStore('the landing page', (client, service) => {
 });
 
 onEachStore(
-  'the landing page of a programme by mobile with a shop',
+  'the landing page of a programme by mobile with a shop, for two forms a minute',
   (client) => {
+    const linkOf = async (id: string) => {
+      await client.upsert(id);
+      return client.linkOf(id);
+    };
+    const post = (path: string, from: string) => client.post(path, 'contact=391234', { 'x-forwarded-for': from });
+    /** The statuses of forms that are sent at once. */
+    const all = async (path: string, addresses: string[]) =>
+      (await Promise.all(addresses.map((from) => post(path, from)))).map(({ status }) => status).sort();
+
     test('asks for a mobile number, leads to the shop and hands on the code of the referral', async () => {
-      await client.upsert('host');
-      const path = await client.linkOf('host');
+      const path = await linkOf('host');
       const { text } = await client.call('GET', path);
       expect(text).toMatch(/<label for="contact">Your mobile number<\/label>\n<input .*type="tel"/);
       expect(text).not.toContain('shop.example');
@@ -89,45 +88,27 @@ onEachStore(
       const thanks = (await client.leave('host', '+39 06 1234')).text;
       expect(thanks).toContain(`<p><a href="${shop}">Continue to the shop</a></p>`);
     });
-  },
-  { programme: programmeWith({ contact: 'mobile', shopUrl: 'https://shop.example/start?a=1&b="#top' }) },
-);
 
-onEachStore(
-  'forms of the landing page',
-  (client) => {
-    const linkOf = async (id: string) => {
-      await client.upsert(id);
-      return client.linkOf(id);
-    };
-    const post = (path: string, from: string) => client.post(path, 'contact=a%40b.c', { 'x-forwarded-for': from });
-    /** The statuses of forms that are sent at once. */
-    const all = async (path: string, addresses: string[]) =>
-      (await Promise.all(addresses.map((from) => post(path, from)))).map(({ status }) => status).sort();
-
-    test('are limited for each address', async () => {
+    test('limits the forms of each address, an IPv6 network being one', async () => {
       const [one, other] = [await linkOf('one'), await linkOf('other')];
-      expect(await all(one, ['192.0.2.1', '192.0.2.1', '192.0.2.1'])).toEqual([200, 200, 429]);
-      const refused = await post(other, '192.0.2.1');
-      expect(refused.status).toBe(429);
+      expect(await all(one, ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3'])).toEqual([200, 200, 429]);
+      const refused = await post(other, '2001:db8:1:2::4');
       expect(refused.text).toContain('<p role="alert">Too many attempts. Please try again in a minute.</p>');
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
       expect((await post(one, '192.0.2.2')).status).toBe(200);
       // Reading the page is not limited.
-      expect((await client.call('GET', one, undefined, { 'x-forwarded-for': '192.0.2.1' })).status).toBe(200);
+      expect((await client.call('GET', one, undefined, { 'x-forwarded-for': '2001:db8:1:2::4' })).status).toBe(200);
     });
 
-    test('are limited for each link, from however many addresses', async () => {
+    test('limits the forms of each link, from however many addresses', async () => {
       const addresses = Array.from({ length: 16 }, (_, number) => `198.51.100.${number}`);
       const statuses = await all(await linkOf('popular'), addresses);
       expect(statuses).toEqual([...Array(12).fill(200), ...Array(4).fill(429)]);
       expect((await post(await linkOf('quiet'), '198.51.100.1')).status).toBe(200);
     });
-
-    test('from one IPv6 network are from one address', async () => {
-      const addresses = ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3'];
-      expect(await all(await linkOf('six'), addresses)).toEqual([200, 200, 429]);
-    });
   },
-  { landingPerMinute: 2, trustProxy: ['127.0.0.1'] },
+  {
+    programme: programmeWith({ contact: 'mobile', shopUrl: 'https://shop.example/start?a=1&b="#top' }),
+    ...{ landingPerMinute: 2, trustProxy: ['127.0.0.1'] },
+  },
 );

@@ -1,31 +1,25 @@
 import { expect, test } from '@jest/globals';
 import { readContact } from '../src/programme/contacts.ts';
-import { landingPage } from '../src/routes/landing-page.ts';
 import { readJson } from '../src/wire/json.ts';
 import { date, dateTime } from '../src/wire/members.ts';
-import { nameProblem, playerIdProblem, textProblem } from '../src/wire/text.ts';
+import { nameProblem, playerIdProblem } from '../src/wire/text.ts';
 
-/** What reads foreign text takes CPU time in proportion to its length. A quadratic reader takes seconds for this length. */
-const LENGTH = 100_000;
-const MOST_MS = 100;
-
-const READERS: Record<string, (text: string) => unknown> = {
-  ...{ textProblem, nameProblem, playerIdProblem },
-  landingPage: (text) => landingPage({ kind: 'form', contact: 'email', value: text, isInvalid: true }),
-  'readContact of an e-mail': (text) => readContact('email', text),
-  'readContact of a mobile': (text) => readContact('mobile', text),
-  date: (text) => date.safeParse(text),
-  dateTime: (text) => dateTime.safeParse(text),
-  // It throws for most texts.
-  readJson: async (text) => readJson(Buffer.from(text)),
-};
-
-const repeat = (text: string) => text.repeat(Math.ceil(LENGTH / text.length));
+/** What reads foreign text takes CPU time in proportion to its length. A quadratic reader takes seconds for this one. */
+const repeat = (text: string) => text.repeat(Math.ceil(100_000 / text.length));
 const TEXTS = [' ', ...'a 0 . , ;q= @ a@ + ( - \t " \\ [ {"a": 0. ٣ 🎈 \u202e'.split(' ')]
   .map(repeat)
   .flatMap((text) => [text, `a${text}b`, `2025-05-01T10:00${text}x`, `+49${text}x`]);
 
-test.each(Object.entries(READERS))('%s', async (_name, read) => {
+test.each<[reader: string, read: (text: string) => unknown]>([
+  ['nameProblem', nameProblem],
+  ['playerIdProblem', playerIdProblem],
+  ['readContact of an e-mail', (text) => readContact('email', text)],
+  ['readContact of a mobile', (text) => readContact('mobile', text)],
+  ['date', (text) => date.safeParse(text)],
+  ['dateTime', (text) => dateTime.safeParse(text)],
+  // It throws for most texts.
+  ['readJson', async (text) => readJson(Buffer.from(text))],
+])('%s', async (_name, read) => {
   for (const text of TEXTS) {
     const times: number[] = [];
     for (let run = 0; run < 3; run++) {
@@ -33,6 +27,6 @@ test.each(Object.entries(READERS))('%s', async (_name, read) => {
       await Promise.allSettled([read(text)]);
       times.push(process.cpuUsage(before).user / 1_000);
     }
-    expect([text.slice(0, 20), Math.min(...times) < MOST_MS]).toEqual([text.slice(0, 20), true]);
+    expect([text.slice(0, 20), Math.min(...times) < 100]).toEqual([text.slice(0, 20), true]);
   }
 });

@@ -10,9 +10,9 @@ import { sqlitePlace, startReference } from './kit.ts';
 
 test('every read that grows with the data uses an index, in the statements that the program sends', async () => {
   const at = await sqlitePlace();
-  const reference = await startReference({ at });
-  await reference.client.upsert('host');
-  const statements = await statementsOf(reference.store, async (queries: Queries) => {
+  const { client, store, close } = await startReference({ at });
+  await client.upsert('host');
+  const statements = await statementsOf(store, async (queries: Queries) => {
     const { id = 0 } = (await findPlayerId(queries, { player_unique_id: 'host' })) ?? {};
     await findPlayer(queries, 'host');
     await findPlayerId(queries, { referral_code: 'x' });
@@ -24,7 +24,7 @@ test('every read that grows with the data uses an index, in the statements that 
     await countCoupons(queries, id, 'x');
     await findCoupon(queries, 'x');
   });
-  await reference.close();
+  await close();
   const plans = plansOf(join(at.dataDir, 'reference.db'), statements);
   expect(plans).toHaveLength(10);
   for (const plan of plans) expect(plan.replace('SCAN page;', '')).not.toContain('SCAN');

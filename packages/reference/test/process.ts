@@ -5,39 +5,36 @@ import { afterEach } from '@jest/globals';
 import { clientOf, KEYS } from './client.ts';
 import type { Place } from './kit.ts';
 
-export const MAIN = fileURLToPath(new URL('../../../dist/reference/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/reference/main.js', import.meta.url));
 
 /** The environment of a service that keeps its data at a place, on a free port. */
-export function environmentOf({ databaseUrl, dataDir }: Pick<Place, 'databaseUrl' | 'dataDir'>): NodeJS.ProcessEnv {
-  return {
+export function environmentOf({ databaseUrl, dataDir }: Place): NodeJS.ProcessEnv {
+  const keys = { REST_API_KEY: KEYS.APIKey, REST_SECRET_KEY: KEYS.secretKey };
+  const settings = {
     PATH: process.env['PATH'],
     REFERENCE_PORT: '0',
     REFERENCE_LANDING_PER_MINUTE: '0',
-    REST_API_KEY: KEYS.APIKey,
-    REST_SECRET_KEY: KEYS.secretKey,
     DATA_DIR: dataDir,
-    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
+  return { ...keys, ...settings, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
 }
 
+/** They are killed after the test at the latest. */
 const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+afterEach(async () => {
+  for (const child of started.splice(0)) if ((child.exitCode ?? child.signalCode) === null) await end(child, 'SIGKILL');
 });
-
-/** Starts the program like a person or a container does. It is killed after the test at the latest. */
-export function spawnReference(env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [MAIN], { env });
+function watched<Child extends ChildProcess>(child: Child): Child {
   started.push(child);
   return child;
 }
+
+/** Starts the program like a person or a container does. */
+export const spawnReference = (env: NodeJS.ProcessEnv) => watched(spawn(process.execPath, [MAIN], { env }));
 
 /** Starts the program like the gateway does: it reports to its parent when it is ready. */
-export function forkChild(env: NodeJS.ProcessEnv, words: string[] = []): ChildProcess {
-  const child = fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  started.push(child);
-  return child;
-}
+export const forkChild = (env: NodeJS.ProcessEnv, words: string[] = []) =>
+  watched(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
 
 /** Sends a signal and waits until the process is gone; returns its exit code, or the signal that ended it. */
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {

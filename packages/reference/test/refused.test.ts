@@ -7,6 +7,8 @@ const withId = (id: string) => `{"playerUniqueId":${id}}`;
 const player = (attributes: unknown) => `{"playerUniqueId":"bad","playerAttributes":${json(attributes)}}`;
 const events = (given: unknown) => `{"playerUniqueId":"bad","events":${json(given)}}`;
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+const ID = { playerUniqueId: 'bad' };
+const [DEVICE, TOKEN] = [['deviceToken', 'osType'], { ...ID, deviceToken: 't' }];
 const TEXTS = ['displayName', 'firstName', 'lastName', 'mobile', 'gender', 'email', 'tags', 'country', 'city', 'zip'];
 const NO_DATES = ['2025-02-30', '2025-13-01', '2025-1-1', '01/05/2025', '2025-05-01T25:00Z', '1746095400000'];
 const NO_EVENT = [true, null, { b: 1 }, [1, 'x', true], [['x']]];
@@ -20,85 +22,70 @@ const BODIES: [message: string, code: number, ...bodies: (string | Buffer)[]][] 
   ['The body must be an object', 5, '[{"playerUniqueId":"bad"}]', '"x"'],
   ['The body is not UTF-8', 7, Buffer.from(withId('"\xff"'), 'latin1')],
   ['playerUniqueId is missing', 4, '{}', withId('null')],
-  ['playerUniqueId must be text or a whole number', 5, withId('1.5'), withId('true'), withId('["bad"]')],
+  ['playerUniqueId must be text or a whole number', 5, withId('1.5'), withId('true')],
   ['playerUniqueId must not be empty or white space alone', 5, withId('""'), withId('"  "')],
   ['must have at most 1024 bytes of UTF-8', 5, withId(`"${'x'.repeat(1025)}"`), withId(`"${'漢'.repeat(342)}"`)],
-  ['must not contain control characters', 5, withId('"a\\tb"'), '{"playerUniqueId":"a\\nb","events":{"a":{}}}'],
+  ['must not contain control characters', 5, withId('"a\\tb"'), events({ 'a\nb': {} })],
   ['must not contain bidirectional control characters', 5, ...BIDIRECTIONAL.map((mark) => withId(`"a${mark}b"`))],
   ['playerUniqueId must not have "." or ".." as a part between slashes', 5, ...DOTS.map((id) => withId(`"${id}"`))],
-  ['must not contain the NUL character', 7, Buffer.from(withId('"bad"'), 'utf16le'), withId('"a\\u0000b"')],
-  ['must not contain the NUL character', 7, player('{"city":"a\\u0000b"}'), player('{"custom":{"a\\u0000":1}}')],
-  ['must not contain the NUL character', 7, events('{"a":{"k":["x\\u0000"]}}'), events('{},"utms":{"a":"\\u0000"}')],
+  ['must not contain the NUL character', 7, Buffer.from(withId('"bad"'), 'utf16le'), player('{"city":"a\\u0000b"}')],
+  ['must not contain the NUL character', 7, events('{"a":{"k":["x\\u0000"]}}'), player('{"custom":{"a\\u0000":1}}')],
   ['must not contain an unpaired surrogate', 7, player('{"city":"\\ud800"}'), events('{"\\udc00":{}}')],
-  ['The member "playerAttributes.__proto__" is not allowed', 7, player('{"__proto__":{"city":"x"}}')],
-  ['is not allowed', 7, player('{"custom":{"__proto__":1}}'), events('{"\\u005f_proto__":{}}')],
+  ['"playerAttributes.__proto__" is not allowed', 7, player('{"__proto__":{}}'), player('{"\\u005f_proto__":1}')],
   ['The member "playerAttributes.city" is repeated', 7, player('{"city":"a","city":"b"}')],
-  ['The member "events.a" is repeated', 7, events('{"a":{},"b":{},"a":{}}'), events('{"a":{},"\\u0061":{}}')],
-  ['The member "events.a.k" is repeated', 7, events('{"a":{"k":1,"k":1}}')],
-  ['The member "events" is repeated', 7, events('{"a":{}},"events":{"b":{}}')],
-  ['more than 32 levels', 7, player(nested(100)), events(`{"a":${nested(100)}}`), '['.repeat(100_000)],
+  ['The member "events.a" is repeated', 7, events('{"a":{},"b":{},"\\u0061":{}}')],
+  ['more than 32 levels', 7, player(nested(100)), '['.repeat(100_000)],
   ['playerAttributes must be an object', 5, player('"x"'), player([])],
   ['playerAttributes.city must be text', 5, player({ city: 5, displayName: 'good' })],
-  ['playerAttributes.tags must be text', 5, player({ tags: ['a'] })],
-  ...TEXTS.map((name): [string, number, ...string[]] => [
-    ...([`playerAttributes.${name} must have at most 1024 characters`, 5] as const),
-    ...['x'.repeat(1_025), '🎈'.repeat(1_025), 'x'.repeat(500_000)].map((text) => player({ [name]: text })),
-  ]),
-  ['playerAttributes.totalSpent must be a number', 5, player({ totalSpent: '5' })],
+  ['must have at most 1024 characters', 5, ...TEXTS.map((name) => player({ [name]: 'x'.repeat(1_025) }))],
+  ['must have at most 1024 characters', 5, ...DEVICE.map((name) => json({ ...ID, [name]: 'x'.repeat(1_025) }))],
+  ['playerAttributes.city must have at most 1024 characters', 5, player({ city: '🎈'.repeat(1_025) })],
+  ['must be a number', 5, player({ totalSpent: '5' }), player({ avgOrderAmount: '5' })],
   ['playerAttributes.totalSpent" is a number that is too large', 7, player('{"totalSpent":1e999}')],
   ['playerAttributes.totalOrders must be a whole number', 5, player({ totalOrders: 1.5 })],
   ['playerAttributes.joinDate must be a date like', 5, ...NO_DATES.map((joinDate) => player({ joinDate }))],
-  ['playerAttributes.joinDate must be a date like', 5, player({ joinDate: '9999-12-31T23:00:00-02:00' })],
-  ['playerAttributes.dateOfBirth must be a date like', 5, player({ dateOfBirth: 'yesterday' })],
+  ['must be a date like', 5, player({ joinDate: '9999-12-31T23:00:00-02:00' }), player({ dateOfBirth: 'no' })],
   ['lastOrderDate must be a date like', 5, ...NO_DATES.map((lastOrderDate) => player({ lastOrderDate }))],
   ['playerAttributes.custom must be an object', 5, player({ custom: [] })],
   ['custom.a must be text or a number', 5, player({ custom: { a: {} } }), player({ custom: { a: true } })],
   ['custom.a must be text if it is a whole number', 5, player('{"custom":{"a":9007199254740993}}')],
-  ['custom must have at most 16384 bytes of JSON', 5, player({ custom: { a: 'ü'.repeat(8_189) } })],
-  ['deviceToken must be text', 5, '{"playerUniqueId":"bad","deviceToken":1,"osType":"ios"}'],
-  ['deviceToken must have at most 1024', 5, json({ playerUniqueId: 'bad', deviceToken: 'x'.repeat(1_025) })],
-  ['osType must have at most 1024 characters', 5, json({ playerUniqueId: 'bad', osType: 'x'.repeat(1_025) })],
-  ['osType must be given with a deviceToken', 5, '{"playerUniqueId":"bad","deviceToken":"t"}'],
-  ['osType must be given with a deviceToken', 5, '{"playerUniqueId":"bad","deviceToken":"t","osType":null}'],
-  ['events is missing', 4, '{"playerUniqueId":"bad","other":"events"}', events(null)],
+  ['deviceToken must be text', 5, json({ ...ID, deviceToken: 1, osType: 'ios' })],
+  ['osType must be given with a deviceToken', 5, ...[null, undefined].map((osType) => json({ ...TOKEN, osType }))],
+  ['events is missing', 4, json({ ...ID, other: ['events'] }), events(null)],
   ['events must have at least one event', 5, events({})],
   ['events must be an object', 5, events([{ a: {} }])],
   ['events.b must be an object', 5, events({ a: {}, b: 'x' }), events({ b: [] })],
   ['must not be empty', 5, events({ '': {} })],
-  ['must not contain control characters', 5, events({ 'a\nb': {} })],
   ['at most 256 characters', 5, events({ ['x'.repeat(257)]: {} })],
   ['events.b.k must be a number, text or an array of them', 5, ...NO_EVENT.map((k) => events({ a: {}, b: { k } }))],
 ];
 
-const PAGES = ['0', '-1', '1.5', '', 'abc', '1e3', '0x1', '%20', '1&page=2', '99999999999999999999'].map(
-  (page) => `GET /players/known/referrals?page=${page}`,
-);
-const LIMITS = ['0', '201', '1.0', '1&limit=1', 'Infinity', '%00'].map(
-  (limit) => `GET /players/known/referrals?limit=${limit}`,
-);
+const [REFERRALS, NOTHING] = ['GET /players/known/referrals', 'There is nothing at this path'];
+const PAGES = ['0', '-1', '1.5', '', 'abc', '0x1', '1&page=2', '99999999999999999999'];
+const LIMITS = ['0', '201', '1&limit=1'];
 const IN_PATH = ['a%00b', 'a%0Ab', 'x'.repeat(1025), 'a%E2%80%AEb', '%2E%2E%2Fx'];
 
 /** Requests of the REST interface, by method and path. */
 const REQUESTS: [status: number, code: number, message: string, ...requests: string[]][] = [
-  [404, 404, 'There is nothing at this path', 'GET /coupons', 'GET /player/known/', 'PUT /player', 'GET /event'],
-  [404, 404, 'There is nothing at this path', 'PATCH /player/known', 'DELETE /players/known/referrals'],
-  [404, 404, 'There is nothing at this path', 'GET /../../v2.0/integrations/player/known', 'DELETE /../../../r/x'],
+  [404, 404, NOTHING, 'GET /coupons', 'GET /player/known/', 'PUT /player', 'GET /../../v2.0/integrations/player/known'],
   [404, 101, 'There is no player with this playerUniqueId', 'GET /player/unknown', 'DELETE /player/unknown'],
   [404, 101, 'There is no player', 'GET /transactions/unknown/coupon', 'GET /players/unknown/referrals'],
   [400, 5, 'playerUniqueId must', ...IN_PATH.map((id) => `GET /player/${id}`)],
   [400, 400, 'is not a valid url component', 'GET /player/%ff', 'GET /player/%zz'],
-  [400, 5, 'page must be a whole number from 1 on', ...PAGES],
-  [400, 5, 'limit must be a whole number from 1 to 200', ...LIMITS],
+  [400, 5, 'page must be a whole number from 1 on', ...PAGES.map((page) => `${REFERRALS}?page=${page}`)],
+  [400, 5, 'limit must be a whole number from 1 to 200', ...LIMITS.map((limit) => `${REFERRALS}?limit=${limit}`)],
 ];
 
 onEachStore('a refused request', (client, service) => {
   beforeAll(async () => void (await client.upsert('known')));
 
-  test.each(BODIES)('returns 400 with "%s", and stores nothing', async (message, code, ...bodies) => {
+  test('of every wrong body returns 400, names the member, and stores nothing', async () => {
     const before = await contentOf(service());
-    for (const body of bodies) {
-      const refused = await client.rest('POST', body.includes('"events"') ? '/event' : '/player', body);
-      expect(refused).toMatchObject({ status: 400, body: { code, message: expect.stringContaining(message) } });
+    for (const [message, code, ...bodies] of BODIES) {
+      for (const body of bodies) {
+        const refused = await client.rest('POST', body.includes('"events"') ? '/event' : '/player', body);
+        expect(refused).toMatchObject({ status: 400, body: { code, message: expect.stringContaining(message) } });
+      }
     }
     expect(await contentOf(service())).toEqual(before);
   });
@@ -119,24 +106,19 @@ onEachStore('a refused request', (client, service) => {
       expect((await client.upsert('half', { city: 'Köln', ...bad })).status).toBe(400);
     }
     expect(await client.attributes('half')).toEqual(known);
-    expect((await client.upsert('half', { custom: { a: 1, b: 2 } })).status).toBe(200);
   });
 
-  test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', ''])(
-    'returns 415 for a body of type %j',
-    async (type) => {
-      const refused = await client.rest('POST', '/player', withId('"bad"'), { 'content-type': type });
-      expect(refused).toMatchObject({ status: 415, body: { code: 415 } });
-    },
-  );
+  test.each(['text/plain', 'application/x-www-form-urlencoded', ''])('returns 415 for the type %j', async (type) => {
+    const refused = await client.rest('POST', '/player', withId('"bad"'), { 'content-type': type });
+    expect(refused).toMatchObject({ status: 415, body: { code: 415 } });
+  });
 
   const REST = '/api/v3.0/integrations';
-  const NEED_BOTH = [`DELETE ${REST}/player/known`, `GET ${REST}/transactions/known/coupon`];
-  const OPERATOR = ['POST /coupons', 'POST /coupons/use', 'POST /backup'];
-  const OTHERS = [`POST ${REST}/player`, `GET ${REST}/player/known`, `GET ${REST}/players/known/referrals`];
+  const NEED_BOTH = [`DELETE ${REST}/player/known`, `GET ${REST}/transactions/known/coupon`, 'POST /coupons'];
+  const NEED_ONE = [`POST ${REST}/player`, `GET ${REST}/player/known`, `GET ${REST}/players/known/referrals`];
   test.each([
-    ...[...NEED_BOTH, ...OPERATOR, ...OTHERS, `POST ${REST}/event`].map((request) => ['APIKey', request] as const),
-    ...[...NEED_BOTH, ...OPERATOR].map((request) => ['secretKey', request] as const),
+    ...[...NEED_BOTH, ...NEED_ONE, `POST ${REST}/event`].map((request) => ['APIKey', request] as const),
+    ...[...NEED_BOTH, 'POST /coupons/use', 'POST /backup'].map((request) => ['secretKey', request] as const),
   ])('returns 401 without the right %s, whatever else is wrong: %s', async (header, request) => {
     const [method = '', path = ''] = request.split(' ');
     const { [header]: _, ...other } = KEYS;
@@ -152,13 +134,9 @@ onEachStore('a refused request', (client, service) => {
     expect((await client.player('known', { secretKey: 'wrong' })).status).toBe(200);
   });
 
-  test.each(['x-forwarded-for', 'forwarded'])(
-    'returns 404 for an operator’s route with the header %s',
-    async (name) => {
-      const refused = await client.call('POST', '/backup', {}, { [name]: '127.0.0.1' });
-      expect(refused).toMatchObject({ status: 404, body: { code: 404 } });
-    },
-  );
+  test.each(['x-forwarded-for', 'forwarded'])('for the operator returns 404 with the header %s', async (name) => {
+    expect((await client.call('POST', '/backup', {}, { [name]: '127.0.0.1' })).status).toBe(404);
+  });
 
   test('returns 413 to a body of more than 1 MB, and reads no more of it', async () => {
     expect((await client.upsert('longer', { unknown: 'x'.repeat(1024 * 1024 - 100) })).status).toBe(200);

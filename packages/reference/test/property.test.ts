@@ -1,4 +1,0 @@
-import { compareWithModel } from './property.ts';
-
-// Many more in property.long.test.ts.
-compareWithModel(20);
