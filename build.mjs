@@ -85,7 +85,7 @@ function resolveToOneGraphQL({ onResolve, resolve }) {
 /**
  * Writes the files that changed, with comments in ASCII. V8 stores a file with any character beyond Latin-1 in two bytes for
  * each character: 3 MB more for the gateway. Only comments of packages have such characters: esbuild escapes those in
- * strings, and no regular expression has one. test/deploy/bundle.long.test.ts checks the result.
+ * strings, and no regular expression has one. test/deploy/image.long.test.ts checks the result.
  */
 function writeInAscii({ onEnd }) {
   const inAscii = (comment) => comment.replace(/[^\0-\x7f]/g, '?');

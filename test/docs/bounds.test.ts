@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
 
@@ -17,7 +18,7 @@ const TABLES = `
 | gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:max}, {whole MAX_TOKENS_PER_CALLER} |
 | gateway | requests in flight, of all and of one caller | {whole MAX_CONCURRENT_OPERATIONS}, {whole MAX_CONCURRENT_OPERATIONS * CALLER_SHARE} |
 | gateway | bytes of bodies, and of responses that wait to be sent, of all and of one caller | {size src/http:MAX_BYTES}, {size MAX_BYTES_OF_CALLER} |
-| gateway | the event loop and the heap, beyond which requests are refused | {seconds src/http:MAX_EVENT_LOOP_DELAY_MS}, {percent MAX_HEAP_SHARE} |
+| gateway | the event loop and the heap, beyond which requests are refused | {seconds src/http:MAX_EVENT_LOOP_DELAY_MS}, {whole MAX_HEAP_SHARE * 100} % |
 | gateway | units of one caller | {rate OPERATIONS} |
 | gateway | the same with \`any-player\` | {rate SERVER_OPERATIONS} |
 | gateway | reads of coupons of one caller | {rate COUPON_READS} |
@@ -53,70 +54,54 @@ const TABLES = `
 
 const ROOT = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
+const calculate = (formula: string): number => runInNewContext(formula);
 
-/** Every number of a pattern in a text. */
-const numbersIn = (text: string, pattern: RegExp) => (pattern.exec(text) ?? []).slice(1).map((found) => product(found));
-const product = (text: string) =>
-  text.split(' * ').reduce((result, part) => {
-    const [over = '', ...under] = part.replaceAll('_', '').split(' / ').map(Number);
-    return under.reduce((quotient, divisor) => quotient / divisor, result * Number(over));
-  }, 1);
-
-const rates = read('src/limits/rate-limits.ts');
-const [documents, keys] = numbersIn(rates, /limits\('', .* ([\d_]+), ([\d_]+)\)/);
-const [serverDocuments, serverKeys] = numbersIn(rates, /limits\('server-', .* ([\d_]+), ([\d_]+)\)/);
-const [unitMs] = numbersIn(read('test/bench/cost.mjs'), /MAX_UNIT_MS = ([\d.]+);/);
-const [tokenlessMs] = numbersIn(read('test/bench/cost.mjs'), /MAX_TOKENLESS_MS = ([\d.]+);/);
-const known = new Map<string, unknown>(
-  Object.entries({ ...VARIABLES.parse({}), documents, keys, serverDocuments, serverKeys, unitMs, tokenlessMs }),
-);
+const known: Record<string, unknown> = VARIABLES.parse({});
+for (const [path, pattern] of [
+  ['src/limits/rate-limits.ts', /limits\('', .* (?<documents>[\d_]+), (?<keys>[\d_]+)\)/],
+  ['src/limits/rate-limits.ts', /limits\('server-', .* (?<serverDocuments>[\d_]+), (?<serverKeys>[\d_]+)\)/],
+  ['test/bench/cost.mjs', /MAX_UNIT_MS = (?<unitMs>[\d.]+);/],
+  ['test/bench/cost.mjs', /MAX_TOKENLESS_MS = (?<tokenlessMs>[\d.]+);/],
+] as const) {
+  for (const [name, text] of Object.entries(pattern.exec(read(path))?.groups ?? {})) known[name] = calculate(text);
+}
 
 /** A number by its name, or what follows the name and an equals sign, a colon or a comma below a folder: `64 * 1_024`. */
 function numberOf(term: string): number {
-  if (known.has(term) || /^\d/.test(term)) return Number(known.get(term) ?? term);
+  if (term in known) return Number(known[term]);
   const [name = '', folder = 'src'] = term.split(':').reverse();
   const files = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' });
   const source = files.map((file) => (file.endsWith('.ts') ? read(`${folder}/${file}`) : '')).join('\n');
   const assigned = new RegExp(`(?<![.\\w])${name}(?: =|:|',) ([\\d.][\\d._]*(?: [*/] \\d[\\d_]*)*)`, 'g');
+  const numbers = [...source.matchAll(assigned)].map(([, formula = '']) => calculate(formula));
   // A counter begins with 0.
-  const found = new Set(
-    [...source.matchAll(assigned)].map(([, text = '']) => product(text)).filter((number) => number > 0),
-  );
-  const [number = 0] = found;
-  if (found.size !== 1) throw new Error(`${folder} has ${found.size} numbers ${name}`);
+  const [number = 0, ...others] = new Set(numbers.filter((one) => one > 0));
+  if (number === 0 || others.length > 0) throw new Error(`${folder} has the numbers ${name} = ${[number, ...others]}`);
   return number;
 }
 
-const evaluate = (expression: string): number =>
-  expression
-    .split(' + ')
-    .reduce((sum, part) => sum + part.split(' * ').reduce((all, term) => all * numberOf(term), 1), 0);
-
-const whole = (value: number) => value.toLocaleString('en-US');
+const evaluate = (expression: string) =>
+  calculate(expression.replace(/[^\s*+\d][^\s*+]*/g, (term) => String(numberOf(term))));
+const whole = (expression: string) => evaluate(expression).toLocaleString('en-US');
 const UNITS: Record<string, (what: string) => string> = {
-  whole: (what) => whole(evaluate(what)),
+  whole,
   seconds: (what) => `${evaluate(what) / 1_000} s`,
-  percent: (what) => `${evaluate(what) * 100} %`,
   size(what) {
     const bytes = evaluate(what);
     if (bytes >= 1_048_576) return `${bytes / 1_048_576} MB`;
-    return bytes >= 16_384 ? `${bytes / 1_024} KB` : `${whole(bytes)} bytes`;
+    return bytes >= 16_384 ? `${bytes / 1_024} KB` : `${whole(what)} bytes`;
   },
-  rate: (name) =>
-    `${whole(evaluate(`MAX_${name}_PER_SECOND`))} a second, burst ${whole(evaluate(`MAX_${name}_BURST`))}`,
+  rate: (of) => `${whole(`MAX_${of}_PER_SECOND`)} a second, burst ${whole(`MAX_${of}_BURST`)}`,
   directive(what) {
     const [name, index = 0] = what.split(' ');
-    const value = new RegExp(`^ *${name} ([^;]+);`, 'm').exec(read('deploy/nginx.conf'))?.[1]?.split(' ')[
-      Number(index)
-    ];
-    return `${value}`.replace(/s$/, ' s').replace(/k$/, ' KB');
+    const values = new RegExp(`^ *${name} ([^;]+);`, 'm').exec(read('deploy/nginx.conf'))?.[1]?.split(' ');
+    return `${values?.[Number(index)]}`.replace(/s$/, ' s').replace(/k$/, ' KB');
   },
 };
 
 test('the tables of bounds in docs/security.md have the figures of the program', () => {
   const filled = TABLES.replace(/\{(\w+) ([^}]+)\}/g, (_all, unit, what) => `${UNITS[unit]?.(what)}`);
   const [, section = ''] = read('docs/security.md').split('\n## Who bounds what\n');
-  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
-  const rows = lines.filter((line) => line.startsWith('| ') && !/^\| (?:who|token) \|/.test(line));
+  const rows = section.split('\n## ')[0]?.match(/^\| (?!(?:who|token) \|).*$/gm);
   expect(rows).toEqual(filled.trim().split('\n'));
 });

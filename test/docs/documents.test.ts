@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isExecutableDefinitionNode, parse, validate } from 'graphql';
 import { SCOPES } from '../../src/config/scopes.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
@@ -19,26 +19,20 @@ const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf
 const documents = [...readdirSync(ROOT), ...inDocs].filter((path) => path.endsWith('.md'));
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
 
-describe.each(documents)('%s', (path) => {
+test.each(documents)('%s: links lead to files, files and npm scripts that it names exist, GraphQL is valid', (path) => {
   const text = read(path);
   const prose = text.replace(/```.*?```/gs, '');
-
-  test('every relative link leads to a file, and every file and npm script that it names exists', () => {
-    const links = matches(prose, /\]\(([^)\s#]+)[^)\s]*\)/g).filter((target) => !/^(?:https?|mailto):/.test(target));
-    const named = matches(prose, /`((?:src|schema|test|deploy|docs|examples|\.ci)\/[\w./-]*)`/g);
-    // The changelog names files that are gone.
-    const files = [...links.map((link) => join(dirname(path), link)), ...(path === 'CHANGELOG.md' ? [] : named)];
-    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-    expect(matches(text, /npm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
-  });
-
-  test('every GraphQL snippet is valid', () => {
-    for (const snippet of matches(text, /```graphql\n(.*?)```/gs)) {
-      const document = parse(snippet);
-      // A piece of the schema can only be parsed.
-      if (document.definitions.every(isExecutableDefinitionNode)) expect(validate(schema, document)).toEqual([]);
-    }
-  });
+  const links = matches(prose, /\]\(([^)\s#]+)[^)\s]*\)/g).filter((target) => !/^(?:https?|mailto):/.test(target));
+  const named = matches(prose, /`((?:src|schema|test|deploy|docs|examples|\.ci)\/[\w./-]*)`/g);
+  // The changelog names files that are gone.
+  const files = [...links.map((link) => join(dirname(path), link)), ...(path === 'CHANGELOG.md' ? [] : named)];
+  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  expect(matches(text, /npm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+  for (const snippet of matches(text, /```graphql\n(.*?)```/gs)) {
+    const document = parse(snippet);
+    // A piece of the schema can only be parsed.
+    if (document.definitions.every(isExecutableDefinitionNode)) expect(validate(schema, document)).toEqual([]);
+  }
 });
 
 test.each(Object.entries(await writtenFiles()))('%s is what npm run docs writes', (path, text) => {
@@ -68,3 +62,21 @@ test("every scope has a row in docs/security.md; no recipe gives a player's own 
   expect(own).not.toMatch(/`events:write`|`figures:write`|`any-player`/);
   expect(others).toEqual([]);
 });
+
+/** A file below test/clients/, or what stands between `// #region name` and `// #endregion name`, without its indentation. */
+function contentOf(file: string): string {
+  const [path = '', region] = file.split('#');
+  // The document shows the paths of a project whose node_modules is beside the file.
+  const text = read(`test/clients/${path}`).replaceAll('../node_modules/', 'node_modules/');
+  if (region === undefined) return text;
+  const [, indent = '', content = ''] =
+    new RegExp(`^ *// #region ${region}\n( *)(.*?)\n *// #endregion ${region}$`, 'ms').exec(text) ?? [];
+  return `${content.replaceAll(`\n${indent}`, '\n')}\n`;
+}
+
+const BLOCK = /^```(\w*)(?: (\S+))?\n(?:\/\/ (\S+)\n)?(.*?)^```$/gms;
+const snippets = [...read('docs/clients.md').matchAll(BLOCK)].filter(([, language]) => language !== 'sh');
+test.each(snippets.map(([, , name, file = name, text]) => ({ file, text })))(
+  '$file is as it stands in docs/clients.md',
+  ({ file = '', text }) => expect(text).toBe(contentOf(file)),
+);

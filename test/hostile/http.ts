@@ -6,10 +6,7 @@ import { AUTHORIZED, bad, GOOD, GOOD_BODY, good, JSON_TYPE, operation, type Row,
 const CHUNKED = 'Transfer-Encoding: chunked';
 const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
 const chunked = (body: string) => `${(body.match(/.{1,60000}/gs) ?? []).map(chunk).join('')}0\r\n\r\n`;
-const coded = (coding: string) => [
-  `POST /graphql HTTP/1.1\r\nHost: gateway.test\r\n${AUTHORIZED}\r\n${JSON_TYPE}\r\nTransfer-Encoding: ${coding}\r\n\r\n`,
-  chunked(GOOD_BODY),
-];
+const IDENTITY = `POST /graphql HTTP/1.1\r\nHost: gateway.test\r\n${AUTHORIZED}\r\n${JSON_TYPE}\r\nTransfer-Encoding: identity, chunked\r\n\r\n`;
 const broken = (path: string, line: string) => [
   `POST ${path} HTTP/1.1\r\nHost: gateway.test\r\n${line}\r\n${CHUNKED}\r\n\r\nzz\r\n`,
 ];
@@ -25,9 +22,7 @@ const get = (search: string, more: RawRequest = {}): RawRequest => ({
 export const heads: Row[] = [
   ...rows(
     bad,
-    ['the transfer coding identity', coded('identity')],
-    ['identity before chunked', coded('identity, chunked')],
-    ['gzip before chunked', coded('gzip, chunked')],
+    ['the transfer coding identity before chunked', [IDENTITY, chunked(GOOD_BODY)]],
     ['the header Host twice', header('Host: gateway.test', 'Host: other.test')],
     ['a broken escape in the target', target('/%zz')],
     ['GET with an operation in a body', get('', text(GOOD_BODY)), { has: /must not have a body/ }],
@@ -37,14 +32,11 @@ export const heads: Row[] = [
   ...rows(
     { status: 415, code: 'BAD_REQUEST' },
     ['the header Content-Type twice', header(JSON_TYPE)],
-    ['the header Content-Encoding twice', header('Content-Encoding: identity', 'Content-Encoding: identity')],
     ['GET with a simple content type', get(`query=${query}`, { headers: ['Content-Type: text/plain'] })],
   ),
   ...rows(
     { status: 404, code: 'BAD_REQUEST' },
-    ['a slash more at the end of the target', target('/graphql/')],
     ['a target that steps up', target('/graphql/%2e%2e/metrics')],
-    ['metrics on the public port', target('/metrics')],
     // One request never gets two responses: the second would be taken for that of the next request.
     ['an unknown path, and a body that is no HTTP', broken('/nothing', AUTHORIZED)],
   ),
@@ -53,11 +45,7 @@ export const heads: Row[] = [
     ['a mutation by GET', get(`query=${remove}`)],
     ['PUT', { method: 'PUT', headers: [JSON_TYPE], body: GOOD_BODY }],
   ),
-  ...rows(
-    { status: 431 },
-    ['headers of 17 KB', header(`X-Large: ${'x'.repeat(17_000)}`)],
-    ['three thousand headers', header(...Array(3_000).fill('a: b')), { code: 'BAD_REQUEST' }],
-  ),
+  ...rows({ status: 431, code: 'BAD_REQUEST' }, ['three thousand headers', header(...Array(3_000).fill('a: b'))]),
   ...rows(
     { as: 'nobody', status: 401, code: 'UNAUTHENTICATED' },
     ['nobody, with a document that cannot be parsed', '{'],
@@ -86,39 +74,33 @@ export const bodies: Row[] = [
     { status: 413, code: 'BAD_REQUEST' },
     ['a body one byte over the limit', text(sized(LIMIT + 1))],
     ['a chunked body one byte over the limit', text(chunked(sized(LIMIT + 1)), CHUNKED)],
-    ['a body that only says it is too large', text(GOOD_BODY, 'Content-Length: 99999999999')],
   ),
   ...rows(
     { status: 415, code: 'BAD_REQUEST' },
     typed('application/json-patch+json'),
-    typed('application/json, text/plain'),
     typed('application/json; charset=utf-16'),
-    typed('application/json; charset=utf-8; charset=utf-16'),
     typed('application/json; x=1; charset=utf-16'),
     ['gzip', text(gzipSync(GOOD_BODY), 'Content-Encoding: gzip')],
-    ['gzip beside identity', text(GOOD_BODY, 'Content-Encoding: identity, gzip')],
   ),
   ...rows(
     bad,
     ['a byte that is no UTF-8', text(Buffer.from(`${GOOD_BODY}\xff`, 'latin1'))],
-    ['a byte order mark', text(`\ufeff${GOOD_BODY}`)],
     ['a batch', text(`[${GOOD_BODY},${GOOD_BODY}]`)],
     ['lists, 100,000 deep', text(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)],
     ['a query that is a list', operation(['{ me { id } }'])],
-    ['variables that are text', operation(GOOD, '{}')],
     ['the query under __proto__', text('{"__proto__": {"query": "{ me { id } }"}}')],
+    [
+      'variables with 15,000 properties',
+      operation(GOOD, many),
+      { code: 'BAD_USER_INPUT', has: /more than 10000 properties/ },
+    ],
   ),
   ...rows(
     { ...bad, has: /The number \\"\w+\\" is too large to be exact; write it as a string\./ },
     ['a number beyond 2^53', json('"variables": {"x": [0, [{"y": -9007199254740993}]]}')],
     ['a number without end', json('"variables": {"x": 1e400}')],
-    ['a number of an exponent beyond 2^53', json('"variables": {"x": 90071992547409930e0, "y": 1}')],
     ['a number beyond 2^53, 9,000 deep', text(deep('12345678901234567890'))],
   ),
-  ...rows({ status: 400, code: 'BAD_USER_INPUT', has: /more than 10000 properties/ }, [
-    'variables with 15,000 properties',
-    operation(GOOD, many),
-  ]),
   ...rows(
     good,
     ['a body at the limit', text(sized(LIMIT))],
@@ -126,7 +108,6 @@ export const bodies: Row[] = [
     typed('Application/JSON; charset="utf-8"'),
     ['the content coding identity', text(GOOD_BODY, 'Content-Encoding: identity')],
     ['__proto__ twice', json('"__proto__": {"polluted": 1}, "variables": {"__proto__": {"polluted": 1}}')],
-    ['more digits inside a string', json('"variables": {"x": ",12345678901234567890"}')],
     ['the largest exact number', json('"variables": {"x": 9007199254740991, "y": 0.1234567890123456789}')],
   ),
 ];

@@ -2,25 +2,23 @@
  * `npm run mutants [-- TEXT...]`: whether the tests notice when the program is changed.
  *
  * edits.json has groups of edits: a file, the tests that must notice (parts of their paths, and perhaps of a title), and for
- * each edit the text to find, which occurs once in the file, and its replacement. One edit at a time is made in a copy of the tree, and
- * the tests of its group run there. A test that fails kills the edit. An edit with `survives` (the reason) is expected to
- * survive; docs/mutants.md lists these.
+ * each edit the text to find, which occurs once in the file, and its replacement. One edit at a time is made in a copy of the
+ * tree, and the tests of its group run there. A test that fails kills the edit. An edit with `survives` (the reason) is
+ * expected to survive; docs/mutants.md lists these.
  *
  * Only groups whose file contains one of the TEXTs are run. The exit code is 1 when an edit survives or is killed unexpectedly,
- * when fewer than 85 % of all edits are killed, or when the tests fail without an edit.
+ * or when the tests fail without an edit.
  */
-import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MIN_SHARE = 0.85;
 /** After this time, a run counts as failed: some edits make an endless loop. */
 const RUN_TIMEOUT_MS = 600_000;
-const TEST_TIMEOUT_MS = 20_000;
 /** The reference service is tested on SQLite alone, in half the time. */
 const WITHOUT_POSTGRES = { TEST_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
 const JEST = [
@@ -28,25 +26,17 @@ const JEST = [
   ...['--config', 'test/jest.config.mjs', '--forceExit'],
 ];
 
-/** Runs Node in the copy. Resolves to whether it succeeded. */
+/** Runs Node in the copy. Returns whether it succeeded. */
 function node(cwd, args, env = {}) {
-  return new Promise((resolve) => {
-    const limits = { timeout: RUN_TIMEOUT_MS, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 };
-    const options = { cwd, env: { ...process.env, ...WITHOUT_POSTGRES, ...env }, ...limits };
-    execFile(process.execPath, args, options, (error) => resolve(!error));
-  });
+  const limits = { timeout: RUN_TIMEOUT_MS, killSignal: 'SIGKILL', stdio: 'ignore' };
+  const options = { cwd, env: { ...process.env, ...WITHOUT_POSTGRES, ...env }, ...limits };
+  return spawnSync(process.execPath, args, options).status === 0;
 }
 
-/** The files that are in Git or could be, and links to the packages that are installed. */
+/** The tree without what is built, and a link to the packages that are installed. */
 async function copyTree() {
   const copy = await mkdtemp(join(tmpdir(), 'mutants-'));
-  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
-  for (const path of new Set(list.toString().split('\0').filter(Boolean))) {
-    await mkdir(dirname(join(copy, path)), { recursive: true });
-    await cp(join(ROOT, path), join(copy, path)).catch((error) => {
-      if (error.code !== 'ENOENT') throw error; // Deleted, but not committed.
-    });
-  }
+  await cp(ROOT, copy, { recursive: true, filter: (path) => !/\/(?:node_modules|dist|\.git)$/.test(path) });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   return copy;
 }
@@ -56,17 +46,17 @@ async function startsProgram(copy, tests) {
   const paths = await readdir(join(copy, 'test'), { recursive: true });
   const chosen = paths.filter((path) => path.endsWith('.ts') && tests.some((test) => `test/${path}`.includes(test)));
   const texts = await Promise.all(chosen.map((path) => readFile(join(copy, 'test', path), 'utf8')));
-  return texts.some((text) => /kit\/(?:process|reference)\.ts|'\.\/setup\.ts'/.test(text));
+  return texts.some((text) => /kit\/(?:demo|process|reference)\.ts|'\.\/setup\.ts'/.test(text));
 }
 
 /** Runs tests in the copy. Resolves to the title of one that failed; undefined when none did. */
 async function firstFailure(copy, tests, title = '') {
-  if ((await startsProgram(copy, tests)) && !(await node(copy, ['build.mjs']))) throw new Error('the build failed');
+  if ((await startsProgram(copy, tests)) && !node(copy, ['build.mjs'])) throw new Error('the build failed');
   const report = join(copy, 'report.json');
   await rm(report, { force: true });
-  const options = ['--testTimeout', `${TEST_TIMEOUT_MS}`, '--json', '--outputFile', report, '-t', title];
+  const options = ['--testTimeout', '20000', '--json', '--outputFile', report, '-t', title];
   const isLong = tests.some((pattern) => pattern.includes('.long.'));
-  const succeeded = await node(copy, [...JEST, ...options, ...tests], isLong ? { TEST_TIER: 'long' } : {});
+  const succeeded = node(copy, [...JEST, ...options, ...tests], isLong ? { TEST_TIER: 'long' } : {});
   const result = JSON.parse(await readFile(report, 'utf8').catch(() => 'null'));
   if (!result) return `no result within ${RUN_TIMEOUT_MS / 1_000} s`;
   if (result.numTotalTestSuites === 0) throw new Error(`no test file for ${tests.join(' ')}`);
@@ -108,13 +98,11 @@ try {
     if (test) killed += 1;
     const isExpected = Boolean(test) !== Boolean(edit.survives);
     if (!isExpected) unexpected += 1;
-    const outcome = `${test ? 'killed  ' : 'SURVIVED'}${isExpected ? '' : ' UNEXPECTEDLY'}`;
-    const note = test ? `by "${test}"` : (edit.survives ?? '');
-    console.log(`${outcome} ${edit.file}: ${edit.find} → ${edit.replace || '(nothing)'}  ${note}`);
+    const outcome = `${test ? `killed by "${test}"` : 'SURVIVED'}${isExpected ? '' : ' UNEXPECTEDLY'}`;
+    console.log(`${edit.file}: ${edit.find} → ${edit.replace || '(nothing)'}: ${outcome}`);
   }
 } finally {
   await rm(copy, { recursive: true });
 }
-const share = killed / edits.length;
-console.log(`mutants: ${killed} of ${edits.length} killed (${(share * 100).toFixed(1)} %), ${unexpected} unexpected`);
-process.exitCode = unexpected > 0 || share < MIN_SHARE ? 1 : 0;
+console.log(`mutants: ${killed} of ${edits.length} killed, ${unexpected} unexpected`);
+process.exitCode = unexpected > 0 ? 1 : 0;

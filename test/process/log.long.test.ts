@@ -37,12 +37,7 @@ async function startProgram(program: string, stdout: number | 'pipe' = 'pipe') {
   return child as ChildProcessByStdio<null, Readable, Readable>;
 }
 
-const numbersIn = (output: string) =>
-  output
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line).number);
-
+const numbersIn = (output: string) => Array.from(output.matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line).number);
 const all = Array.from({ length: LINES }, (_, number) => number);
 
 test.each([
@@ -86,18 +81,14 @@ describe('on a stdout that nobody reads for now', () => {
     expect(numbersIn(await read())).toEqual(all);
   });
 
-  test.each([
-    ['logs a fatal line and waits for its log', "log.fatal('end'); await flushed(log); process.exit(7);"],
-    ['does not wait for its log', 'process.exit(7);'],
-  ])('a process that %s ends all the same', async (_name, end) => {
-    const { child } = await startUnread(`${WRITE_LINES} ${end}`);
+  const END = "log.fatal('end'); await flushed(log); process.exit(7);";
+
+  test('a process that logs a fatal line and waits for its log ends all the same', async () => {
+    const { child } = await startUnread(`${WRITE_LINES} ${END}`);
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test.each([
-    ['before a fatal line', "log.fatal('end'); await flushed(log); process.exit(7);"],
-    ['before the process ends without waiting', "log.info('end'); process.exit(7);"],
-  ])('a reader that leaves %s does not stop the process', async (_name, end) => {
+  test('a reader that leaves does not stop the process', async () => {
     const { child, leave } = await startUnread(`
       fs.writeSync(2, '.');
       const attempts = setInterval(async () => {
@@ -105,7 +96,7 @@ describe('on a stdout that nobody reads for now', () => {
           if (error.code !== 'EPIPE') return;
           clearInterval(attempts);
           ${WRITE_LINES}
-          ${end}
+          ${END}
         }
       });`);
     await once(child.stderr, 'data');
@@ -125,10 +116,8 @@ test.each(['pause', 'destroy'] as const)(
       const answers = Array.from({ length: 100 }, () => post(gateway.url, { query: '{ __typename }' }));
       for (const { data } of await Promise.all(answers)) expect(data).toEqual({ __typename: 'Query' });
     }
-    const began = performance.now();
     child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([ENDED.code, ENDED.signal]);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(await once(child, 'exit', { signal: AbortSignal.timeout(10_000) })).toEqual([ENDED.code, ENDED.signal]);
     child.stdout?.destroy();
   },
 );

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { post } from '../kit/gateway.ts';
 import { assertNoLeak } from '../kit/leaks.ts';
-import { spawnProcess } from '../kit/process.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
 import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
 import { type Answer, API_KEY, SECRET_KEY } from '../kit/upstream.ts';
@@ -11,7 +10,6 @@ import { start, upstream } from './setup.ts';
 
 const signer = secretSigner();
 const own = token(signer);
-const support = token(signer, { sub: 'p2' });
 const forged = token(secretSigner());
 const [EMAIL, MOBILE, DEVICE] = ['very.private@example.org', '+15550001234', 'device-token-of-a-phone'];
 const TALKATIVE = JSON.stringify({ message: `${API_KEY} ${SECRET_KEY} ${EMAIL} ${MOBILE}`, email: EMAIL });
@@ -19,18 +17,14 @@ const TALKATIVE = JSON.stringify({ message: `${API_KEY} ${SECRET_KEY} ${EMAIL} $
 const READ = '{ me { id coupons { code } referredFriends { total } } }';
 const UPSERT =
   'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { serviceId userErrors { code message } } }';
-const input = {
-  playerUniqueId: 'p1',
-  attributes: { email: EMAIL, mobile: MOBILE },
-  device: { token: DEVICE, osType: 'ios' },
-};
+const contacts = { email: EMAIL, mobile: MOBILE };
+const input = { playerUniqueId: 'p1', attributes: contacts, device: { token: DEVICE, osType: 'ios' } };
 
-/** Operations that do not ask for contacts; whatever contacts there are in an answer got there by mistake. */
-const SILENT: [query: string, variables?: unknown, jwt?: string][] = [
+/** None asks for contacts; whatever contacts there are in an answer got there by mistake. */
+const OPERATIONS: [query: string, variables?: unknown, jwt?: string][] = [
   ['{ me { id coupons { code } referralLink } }'],
   [UPSERT, { input }],
-  [UPSERT, { input: { ...input, attributes: { ...input.attributes, city: '\0' } } }],
-  [UPSERT, { input: { ...input, playerUniqueId: '..' } }],
+  [UPSERT, { input: { ...input, attributes: { ...contacts, city: '\0' } } }],
   ['mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "visit" }] }) { eventNames } }'],
   ['mutation { deletePlayer(input: { playerUniqueId: "p9" }) { deletedPlayerUniqueId } }'],
   ['{ me { id '],
@@ -50,19 +44,18 @@ const FAULTS: Answer[] = [
 ];
 
 test('nothing that was ever written or answered holds a key, a token or a contact', async () => {
-  const gateway = await start({
-    ...{ NODE_ENV: 'production', LOG_LEVEL: 'trace', REST_TIMEOUT_MS: '500', ...signer.env, ...UNLIMITED },
-  });
+  const env = { NODE_ENV: 'production', LOG_LEVEL: 'trace', REST_TIMEOUT_MS: '500', ...signer.env, ...UNLIMITED };
+  const gateway = await start(env);
   const answers: string[] = [];
   const ask = async (query: string, variables?: unknown, jwt = own) => {
     const headers = { authorization: `Bearer ${jwt}`, cookie: `token=${jwt}` };
     const answer = await post(gateway.url, { query, variables }, headers);
     answers.push(`${answer.text}${JSON.stringify([...answer.headers])}`);
   };
-  for (const operation of SILENT) await ask(...operation);
+  for (const operation of OPERATIONS) await ask(...operation);
   const query = '{ me { attributes { email mobile } referredFriends(limit: 3) { nodes { email mobileNumber } } } }';
-  const withContacts = await post(gateway.url, { query }, { authorization: `Bearer ${support}` });
-  expect(withContacts.data.me.attributes.email).toBe('p2@example.com');
+  const withContacts = await post(gateway.url, { query }, { authorization: `Bearer ${own}` });
+  expect(withContacts.data.me.attributes.email).toBe(EMAIL);
   for (const fault of FAULTS) {
     for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals', 'POST /player'] as const) {
       upstream.on(endpoint, fault);
@@ -79,34 +72,9 @@ test('nothing that was ever written or answered holds a key, a token or a contac
   await gateway.ended;
 
   expect(gateway.output()).toMatch(/"requestId"|"reqId"/);
-  const secrets = [
-    API_KEY,
-    SECRET_KEY,
-    signer.verifying,
-    ...[own, support, forged].map((jwt) => jwt.split('.')[2] ?? ''),
-  ];
-  const personal = [EMAIL, MOBILE, DEVICE, 'p1@example.com', 'p2@example.com', 'f1@example.com', '+15550000001'];
-  for (const secret of [...secrets, ...personal]) {
-    for (const text of [gateway.output(), ...answers]) {
-      const at = text.indexOf(secret);
-      expect({ secret, around: at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 100) }).toEqual({
-        secret,
-        around: '',
-      });
-    }
-  }
-});
-
-test('a configuration that is refused is reported without its secrets', async () => {
-  const { ended, output } = spawnProcess({
-    ...{ NODE_ENV: 'production', JWT_SECRET: 'hunter2', REST_API_KEY: 'hunter3' },
-    ...{ REST_SECRET_KEY: '', REST_BASE_URL: 'http://hunter4:hunter5@rewards.example' },
-  });
-  expect((await ended).code).toBe(1);
-  for (const name of ['JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE', 'REST_BASE_URL', 'REST_SECRET_KEY']) {
-    expect(output()).toContain(`  ${name}: `);
-  }
-  expect(output()).not.toMatch(/hunter\d/);
+  const all = gateway.output() + answers.join('');
+  assertNoLeak(all);
+  for (const secret of [signer.verifying, DEVICE]) expect(all).not.toContain(secret);
 });
 
 test('the watch that every test gateway is under sees a key, a token, an address and a number', () => {
