@@ -11,7 +11,7 @@ import { post, startBoth, startGateway, type TestGateway } from '../kit/gateway.
 import { generateOperation } from '../kit/generate.ts';
 import { examples, schema } from '../kit/schema.ts';
 import { UNLIMITED } from '../kit/tokens.ts';
-import type { Script } from '../kit/upstream.ts';
+import type { Answer } from '../kit/upstream.ts';
 
 /** How many generated operations are compared. */
 const COUNT = process.env['TEST_TIER'] === 'long' ? 300 : 50;
@@ -36,7 +36,7 @@ const COUPON = {
 };
 const FRIENDS = ['odd', 'down', 'nobody', 'p1', undefined].map((playerUniqueId) => ({ playerUniqueId, status: 7 }));
 /** What becomes of the reads of a player; those of all others are answered. */
-const FATES: Record<string, Script> = {
+const FATES: Record<string, Answer> = {
   down: { status: 400 },
   'no JSON': { raw: 'no JSON' },
   empty: { json: {} },
