@@ -93,6 +93,8 @@ describe('input of mutations', () => {
   const upsert = (input: object) => ['upsertPlayer', { playerUniqueId: 'p1', ...input }] as const;
   const attributes = (given: object) => upsert({ attributes: given });
   const track = (...events: object[]) => ['trackEvents', { playerUniqueId: 'p1', events }] as const;
+  const keyed = (idempotencyKey: string) =>
+    ['trackEvents', { playerUniqueId: 'p1', events: [{ name: 'a' }], idempotencyKey }] as const;
   const write = async ([field, input]: readonly [field: string, input: object]) => {
     const type = `${field.replace(/^./, (first) => first.toUpperCase())}Input`;
     const mutation = `mutation ($input: ${type}!) { ${field}(input: $input) { userErrors { code field message } } }`;
@@ -123,6 +125,9 @@ describe('input of mutations', () => {
     ['an event without a name', track({ name: ' ' }), 'REQUIRED', 'events.0.name'],
     ['metadata that is no text', track({ name: 'a', metadata: { b: true } }), 'INVALID', 'events.0.metadata.b'],
     ['metadata in two lists', track({ name: 'a', metadata: { b: [['c']] } }), 'INVALID', 'events.0.metadata.b'],
+    ['a blank key', keyed('  '), 'REQUIRED', 'idempotencyKey'],
+    ['a key too long', keyed(text(129)), 'TOO_LONG', 'idempotencyKey'],
+    ['a key with a line break', keyed('a\nb'), 'INVALID', 'idempotencyKey'],
   ] as const)('%s is a user error, and nothing is sent', async (_name, mutation, code, path) => {
     const message = expect.stringContaining(path);
     expect(await write(mutation)).toEqual([{ code, field: ['input', ...path.split('.')], message }]);

@@ -13,12 +13,12 @@ import { startUpstream, type Upstream } from '../kit/upstream.ts';
 const TRACK =
   'mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames userErrors { code field } } }';
 const PURCHASE = { playerUniqueId: 'p1', events: [{ name: 'place_order', metadata: { amount: 49.9, shop: 'a' } }] };
+/** The longest key. */
+const KEY = 'ü'.repeat(128);
 const DONE = { trackEvents: { eventNames: ['place_order'], userErrors: [] } };
 const UNKNOWN = [{ path: ['trackEvents'], extensions: { outcome: 'UNKNOWN', retryable: false } }];
-const refused = (code: string, ...field: string[]) => ({
-  trackEvents: { eventNames: [], userErrors: [{ code, field: ['input', ...field] }] },
-});
-const OTHER_INPUT = refused('INVALID', 'idempotencyKey');
+const refused = (code: string, field: string[]) => ({ trackEvents: { eventNames: [], userErrors: [{ code, field }] } });
+const OTHER_INPUT = refused('INVALID', ['input', 'idempotencyKey']);
 
 let upstream: Upstream;
 const cleanUps: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ async function proxyTo(port: number, host = '127.0.0.1') {
 }
 
 const track = ({ query }: TestGateway, input: object, headers?: Record<string, string>): Promise<Answer> =>
-  query(TRACK, { input: { ...PURCHASE, idempotencyKey: 'k', ...input } }, headers);
+  query(TRACK, { input: { ...PURCHASE, idempotencyKey: KEY, ...input } }, headers);
 /** As a client does: repeats what is retryable. Redis on a busy machine may take longer than the gateway waits for it. */
 async function send(gateway: TestGateway, input: object = {}): Promise<Answer> {
   let response = await track(gateway, input);
@@ -97,16 +97,6 @@ describe('one gateway', () => {
     expect(sent()).toBe(1);
   });
 
-  test('a key has 1 to 128 characters, none of them a control character', async () => {
-    const gateway = await start();
-    const keys = { '  ': 'REQUIRED', ['x'.repeat(129)]: 'TOO_LONG', 'a\nb': 'INVALID' };
-    for (const [idempotencyKey, code] of Object.entries(keys)) {
-      expect((await track(gateway, { idempotencyKey })).data).toEqual(refused(code, 'idempotencyKey'));
-    }
-    expect(sent()).toBe(0);
-    expect((await track(gateway, { idempotencyKey: 'ü'.repeat(128) })).data).toEqual(DONE);
-  });
-
   test.each(['hang', 'reset'] as const)('an event with the fault %s is never sent again', async (fault) => {
     const gateway = await start({ REST_TIMEOUT_MS: '300' });
     upstream.on('POST /event', { fault }, 'usual');
@@ -123,7 +113,7 @@ describe('one gateway', () => {
     expect(errors).toMatchObject([{ extensions: { outcome: 'NOT_DONE', retryable: true } }]);
     await upstream.restart();
     upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, 'usual');
-    expect((await track(gateway, {})).data).toEqual(refused('REJECTED'));
+    expect((await track(gateway, {})).data).toEqual(refused('REJECTED', ['input']));
     expect((await track(gateway, {})).data).toEqual(DONE);
     expect(sent()).toBe(2);
   });
@@ -146,7 +136,7 @@ describe('one gateway', () => {
     const { port, hostname } = new URL(gateway.url);
     const proxy = await proxyTo(Number(port), hostname);
     const held = upstream.hold('POST /event');
-    const variables = { input: { ...PURCHASE, idempotencyKey: 'k' } };
+    const variables = { input: { ...PURCHASE, idempotencyKey: KEY } };
     const lost = expect(post(`http://${proxy.host}`, { query: TRACK, variables })).rejects.toThrow('fetch failed');
     await held.arrived;
     proxy.cut();

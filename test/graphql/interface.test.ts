@@ -86,23 +86,18 @@ test('every property of the create request is written, and every property of its
 });
 
 test('events are sent as a map from name to metadata, from literals and from variables', async () => {
-  const data = await send(
+  await send(
     `mutation ($amount: EventMetadata, $category: String, $absent: String) {
       trackEvents(input: { playerUniqueId: "p1", events: [
         { name: "place_order", metadata: { amount: 49.9, categories: ["toys", $category], note: "gift", to: $absent } }
         { name: "visit", metadata: $amount }
         { name: "login" }
-      ] }) { eventNames userErrors { code } player { playerUniqueId } }
+      ] }) { eventNames }
     }`,
     { amount: { pages: [1, 2], from: 'mail' }, category: 'books' },
   );
-  const events = {
-    place_order: { amount: 49.9, categories: ['toys', 'books'], note: 'gift' },
-    visit: { pages: [1, 2], from: 'mail' },
-    login: {},
-  };
-  const eventNames = Object.keys(events);
-  expect(data.trackEvents).toEqual({ eventNames, userErrors: [], player: { playerUniqueId: 'p1' } });
+  const place_order = { amount: 49.9, categories: ['toys', 'books'], note: 'gift' };
+  const events = { place_order, visit: { pages: [1, 2], from: 'mail' }, login: {} };
   expect(both.upstream.requests[0]?.body).toEqual({ playerUniqueId: 'p1', events });
 });
 
