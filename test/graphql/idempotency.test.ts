@@ -67,12 +67,6 @@ describe('one gateway', () => {
     expect(gateway.logged()).not.toContain('key-of-this-test');
   });
 
-  test('with null as key, every operation sends its events', async () => {
-    const gateway = await start();
-    for (let repetition = 0; repetition < 2; repetition += 1) await track(gateway, { idempotencyKey: null });
-    expect(sent()).toBe(2);
-  });
-
   test('a key belongs to a caller and a player', async () => {
     const signer = secretSigner();
     const gateway = await start(signer.env);
@@ -152,19 +146,12 @@ describe('one gateway', () => {
     const as = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub, scope: 'events:write' })}` });
     const victim = { playerUniqueId: 'victim' };
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
-    const names = Array.from({ length: 20 }, (_, index) => `k${index}`);
-    const fields = names.map(
-      (name) =>
-        `${name}: trackEvents(input: { playerUniqueId: "c", events: [{ name: "e" }], idempotencyKey: $${name} }) { eventNames }`,
-    );
-    const query = `mutation (${names.map((name) => `$${name}: String`)}) { ${fields.join(' ')} }`;
     const codes: unknown[] = [];
-    for (let operation = 0; operation <= 50; operation += 1) {
-      const variables = Object.fromEntries(names.map((name) => [name, `${operation} ${name}`]));
-      const { errors } = await gateway.query(query, variables, as('c'));
+    for (let key = 0; key <= 1_000; key += 1) {
+      const { errors } = await track(gateway, { playerUniqueId: 'c', idempotencyKey: `${key}` }, as('c'));
       codes.push(...errors.map(({ extensions }) => `${extensions['code']} ${extensions['outcome']}`));
     }
-    expect(codes).toEqual(Array(20).fill('RATE_LIMITED NOT_DONE'));
+    expect(codes).toEqual(['RATE_LIMITED NOT_DONE']);
     upstream.forget();
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
     expect(sent()).toBe(0);

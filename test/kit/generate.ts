@@ -21,7 +21,8 @@ const ALIASES = ['a', 'b', 'id', 'nodes', 'coupons', 'player', 'constructor', 't
  * It need not be valid, because aliases can conflict. `values` are by the name of a scalar.
  */
 export function generateOperation(schema: GraphQLSchema, values: Record<string, readonly unknown[]>, seed: number) {
-  let state = seed;
+  // Neighbouring seeds begin far from each other.
+  let state = Math.imul(seed, 0x9e3779b1);
   const below = (end: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * end);
