@@ -15,19 +15,17 @@ const { limits } = loadConfig({});
 function createStore() {
   const limiter = new OperationLimiter(schema, limits);
   const operations = new Operations({ schema, limiter, parseOptions: {}, compileAfter: 1 });
-  const resolve = (text: string) => {
+  const request = (text: string) => {
     const document = parse(text);
     const operation = getOperationAST(document);
     if (!operation) throw new Error('No operation.');
     return operations.resolve(hash('sha256', text), text, document, operation);
   };
   return {
-    request(texts: string[]) {
-      for (const text of texts) resolve(text);
-    },
+    request,
     /** Compiles the operations of a manifest, after everything that was requested before. */
     list: (texts = ['{ me { referralLink } }']) => operations.compileListed(texts),
-    compiled: (texts: string[]) => texts.filter((text) => operations.executorOf(resolve(text))),
+    compiled: (texts: string[]) => texts.filter((text) => operations.executorOf(request(text))),
   };
 }
 
@@ -38,8 +36,7 @@ const operationsOf = (name: string, count: number, fields = 2) =>
 test('100 operations at most, the least recently used are evicted and come back when they are requested', async () => {
   const store = createStore();
   const texts = operationsOf('Q', 105);
-  store.request(texts);
-  store.request(texts.slice(0, 1));
+  [...texts, ...texts.slice(0, 1)].forEach(store.request);
   await store.list();
   expect(store.compiled(texts)).toEqual([...texts.slice(0, 1), ...texts.slice(6)]);
 });
@@ -47,7 +44,7 @@ test('100 operations at most, the least recently used are evicted and come back 
 test('10,000 fields at most, of all of them together, and 1,000 of one', async () => {
   const store = createStore();
   const texts = [...operationsOf('Large', 15, 1_000), ...operationsOf('TooLarge', 1, 1_001)];
-  store.request(texts);
+  texts.forEach(store.request);
   await store.list();
   expect(store.compiled(texts)).toEqual(texts.slice(5, 15));
 });
@@ -56,7 +53,7 @@ test('what the manifest lists stays, whatever else is requested', async () => {
   const store = createStore();
   const [listed, others] = [operationsOf('Listed', 99), operationsOf('Other', 300)];
   await store.list(listed);
-  store.request(others);
+  others.forEach(store.request);
   await store.list();
   expect([store.compiled(listed), store.compiled(others)]).toEqual([listed, others.slice(-100)]);
 });

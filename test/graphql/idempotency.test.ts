@@ -13,12 +13,12 @@ import { startUpstream, type Upstream } from '../kit/upstream.ts';
 const TRACK =
   'mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames userErrors { code field } } }';
 const PURCHASE = { playerUniqueId: 'p1', events: [{ name: 'place_order', metadata: { amount: 49.9, shop: 'a' } }] };
+/** The longest key. */
+const KEY = 'ü'.repeat(128);
 const DONE = { trackEvents: { eventNames: ['place_order'], userErrors: [] } };
 const UNKNOWN = [{ path: ['trackEvents'], extensions: { outcome: 'UNKNOWN', retryable: false } }];
-const refused = (code: string, ...field: string[]) => ({
-  trackEvents: { eventNames: [], userErrors: [{ code, field: ['input', ...field] }] },
-});
-const OTHER_INPUT = refused('INVALID', 'idempotencyKey');
+const refused = (code: string, field: string[]) => ({ trackEvents: { eventNames: [], userErrors: [{ code, field }] } });
+const OTHER_INPUT = refused('INVALID', ['input', 'idempotencyKey']);
 
 let upstream: Upstream;
 const cleanUps: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ async function proxyTo(port: number, host = '127.0.0.1') {
 }
 
 const track = ({ query }: TestGateway, input: object, headers?: Record<string, string>): Promise<Answer> =>
-  query(TRACK, { input: { ...PURCHASE, idempotencyKey: 'k', ...input } }, headers);
+  query(TRACK, { input: { ...PURCHASE, idempotencyKey: KEY, ...input } }, headers);
 /** As a client does: repeats what is retryable. Redis on a busy machine may take longer than the gateway waits for it. */
 async function send(gateway: TestGateway, input: object = {}): Promise<Answer> {
   let response = await track(gateway, input);
@@ -59,27 +59,19 @@ describe('one gateway', () => {
     const gateway = await start();
     const query = `mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames player { id } } }`;
     for (let repetition = 0; repetition < 2; repetition += 1) {
-      const { data, errors } = await gateway.query(query, {
-        input: { ...PURCHASE, idempotencyKey: 'key-of-this-test' },
-      });
-      expect([data.trackEvents, errors]).toEqual([{ eventNames: ['place_order'], player: { id: 'p1' } }, []]);
+      const { data } = await gateway.query(query, { input: { ...PURCHASE, idempotencyKey: 'key-of-this-test' } });
+      expect(data.trackEvents).toEqual({ eventNames: ['place_order'], player: { id: 'p1' } });
     }
     const player = 'GET /integrations/player/p1';
     expect(upstream.calls()).toEqual(['POST /integrations/event', player, player]);
     expect(gateway.logged()).not.toContain('key-of-this-test');
   });
 
-  test('with null as key, every operation sends its events', async () => {
-    const gateway = await start();
-    for (let repetition = 0; repetition < 2; repetition += 1) await track(gateway, { idempotencyKey: null });
-    expect(sent()).toBe(2);
-  });
-
   test('a key belongs to a caller and a player', async () => {
     const signer = secretSigner();
     const gateway = await start(signer.env);
     for (const sub of ['server-a', 'server-b']) {
-      for (const playerUniqueId of ['p1', 'p2', 'p1', 'p2']) {
+      for (const playerUniqueId of ['p1', 'p2']) {
         const headers = { authorization: `Bearer ${token(signer, { sub })}` };
         expect((await track(gateway, { playerUniqueId }, headers)).data).toEqual(DONE);
       }
@@ -89,9 +81,7 @@ describe('one gateway', () => {
 
   const [purchase] = PURCHASE.events;
   test.each<[string, object[], data: object]>([
-    ['another name', [{ ...purchase, name: 'subscribe' }], OTHER_INPUT],
     ['another value', [{ ...purchase, metadata: { amount: 50, shop: 'a' } }], OTHER_INPUT],
-    ['no metadata', [{ name: 'place_order' }], OTHER_INPUT],
     ['one event more', [...PURCHASE.events, { name: 'subscribe' }], OTHER_INPUT],
     ['its metadata in another order', [{ ...purchase, metadata: { shop: 'a', amount: 49.9 } }], DONE],
   ])('a key that comes again with %s sends nothing', async (_what, events, data) => {
@@ -101,28 +91,11 @@ describe('one gateway', () => {
     expect(sent()).toBe(1);
   });
 
-  test('a key has 1 to 128 characters, none of them a control character', async () => {
-    const gateway = await start();
-    const keys: [string, string][] = [
-      ['  ', 'REQUIRED'],
-      ['x'.repeat(129), 'TOO_LONG'],
-      ['a\nb', 'INVALID'],
-      ['\ud800', 'INVALID'],
-    ];
-    for (const [idempotencyKey, code] of keys) {
-      expect((await track(gateway, { idempotencyKey })).data).toEqual(refused(code, 'idempotencyKey'));
-    }
-    expect(sent()).toBe(0);
-    expect((await track(gateway, { idempotencyKey: 'ü'.repeat(128) })).data).toEqual(DONE);
-  });
-
-  test.each(['hang', 'reset', 'cut'] as const)('an event with the fault %s is never sent again', async (fault) => {
+  test.each(['hang', 'reset'] as const)('an event with the fault %s is never sent again', async (fault) => {
     const gateway = await start({ REST_TIMEOUT_MS: '300' });
-    upstream.on('POST /event', { fault, json: {} }, 'usual');
-    for (let repetition = 0; repetition < 3; repetition += 1) {
-      const { data, errors } = await track(gateway, {});
-      expect(data).toEqual({ trackEvents: null });
-      expect(errors).toMatchObject(UNKNOWN);
+    upstream.on('POST /event', { fault }, 'usual');
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      expect(await track(gateway, {})).toMatchObject({ data: { trackEvents: null }, errors: UNKNOWN });
     }
     expect(sent()).toBe(1);
   });
@@ -134,8 +107,8 @@ describe('one gateway', () => {
     expect(errors).toMatchObject([{ extensions: { outcome: 'NOT_DONE', retryable: true } }]);
     await upstream.restart();
     upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, 'usual');
-    expect((await track(gateway, {})).data).toEqual(refused('REJECTED'));
-    for (let repetition = 0; repetition < 2; repetition += 1) expect((await track(gateway, {})).data).toEqual(DONE);
+    expect((await track(gateway, {})).data).toEqual(refused('REJECTED', ['input']));
+    expect((await track(gateway, {})).data).toEqual(DONE);
     expect(sent()).toBe(2);
   });
 
@@ -144,17 +117,12 @@ describe('one gateway', () => {
     const held = upstream.hold('POST /event');
     const first = track(gateway, {});
     await held.arrived;
-    const { data, errors } = await track(gateway, {});
-    expect(data).toEqual({ trackEvents: null });
-    expect(errors.map(({ extensions }) => extensions)).toEqual([
-      { code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN', retryable: true, retryAfterMs: 1_000 },
-    ]);
-    // Another key is another operation.
-    expect((await track(gateway, { idempotencyKey: 'another' })).data).toEqual(DONE);
+    const { errors } = await track(gateway, {});
+    const extensions = { code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN', retryable: true, retryAfterMs: 1_000 };
+    expect(errors).toMatchObject([{ extensions }]);
     held.release();
-    expect((await first).data).toEqual(DONE);
-    expect((await track(gateway, {})).data).toEqual(DONE);
-    expect(sent()).toBe(2);
+    for (const { data } of [await first, await track(gateway, {})]) expect(data).toEqual(DONE);
+    expect(sent()).toBe(1);
   });
 
   test('an event whose response is lost on the way to the client is sent once, and its repetition is DONE', async () => {
@@ -162,7 +130,7 @@ describe('one gateway', () => {
     const { port, hostname } = new URL(gateway.url);
     const proxy = await proxyTo(Number(port), hostname);
     const held = upstream.hold('POST /event');
-    const variables = { input: { ...PURCHASE, idempotencyKey: 'k' } };
+    const variables = { input: { ...PURCHASE, idempotencyKey: KEY } };
     const lost = expect(post(`http://${proxy.host}`, { query: TRACK, variables })).rejects.toThrow('fetch failed');
     await held.arrived;
     proxy.cut();
@@ -178,19 +146,12 @@ describe('one gateway', () => {
     const as = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub, scope: 'events:write' })}` });
     const victim = { playerUniqueId: 'victim' };
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
-    const names = Array.from({ length: 20 }, (_, i) => `i${i}`);
-    const query = `mutation (${names.map((name) => `$${name}: TrackEventsInput!`)}) {
-      ${names.map((name) => `${name}: trackEvents(input: $${name}) { eventNames }`)} }`;
     const codes: unknown[] = [];
-    for (let operation = 0; operation <= 50; operation += 1) {
-      const input = { playerUniqueId: 'c', events: [{ name: 'e' }] };
-      const variables = Object.fromEntries(
-        names.map((name) => [name, { ...input, idempotencyKey: `${operation} ${name}` }]),
-      );
-      const { errors } = await gateway.query(query, variables, as('c'));
+    for (let key = 0; key <= 1_000; key += 1) {
+      const { errors } = await track(gateway, { playerUniqueId: 'c', idempotencyKey: `${key}` }, as('c'));
       codes.push(...errors.map(({ extensions }) => `${extensions['code']} ${extensions['outcome']}`));
     }
-    expect(codes).toEqual(Array(20).fill('RATE_LIMITED NOT_DONE'));
+    expect(codes).toEqual(['RATE_LIMITED NOT_DONE']);
     upstream.forget();
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
     expect(sent()).toBe(0);
@@ -235,14 +196,13 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
 
   test('each knows the outcome of the other, and refuses another input', async () => {
     const [a, b] = [await start({ ...env(), REST_TIMEOUT_MS: '300' }), await start(env())];
-    upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, { fault: 'hang' }, 'usual');
-    expect((await send(a)).data).toEqual(refused('REJECTED'));
+    upstream.on('POST /event', { fault: 'hang' }, 'usual');
     for (const gateway of [a, b]) expect((await send(gateway)).errors).toMatchObject(UNKNOWN);
-    expect(sent()).toBe(2);
+    expect(sent()).toBe(1);
     const idempotencyKey = 'l';
     for (const gateway of [b, a]) expect((await send(gateway, { idempotencyKey })).data).toEqual(DONE);
     expect((await send(a, { idempotencyKey, events: [{ name: 'subscribe' }] })).data).toEqual(OTHER_INPUT);
-    expect(sent()).toBe(3);
+    expect(sent()).toBe(2);
   });
 
   test('what Redis holds has a bounded size, ends after 24 hours, and names nobody', async () => {
@@ -280,12 +240,9 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
       const gateway = await start(env(proxy.host));
       proxy.hang();
       if (fault === 'cut') proxy.cut();
-      for (let repetition = 0; repetition < 3; repetition += 1) {
-        const { status, errors } = await track(gateway, {});
-        expect(status).toBe(200);
-        expect(errors).toMatchObject([
-          { extensions: { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 1_000 } },
-        ]);
+      const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 1_000 };
+      for (let repetition = 0; repetition < 2; repetition += 1) {
+        expect(await track(gateway, {})).toMatchObject({ status: 200, errors: [{ extensions }] });
       }
       expect(sent()).toBe(0);
       expect((await track(gateway, { idempotencyKey: null })).data).toEqual(DONE);

@@ -20,20 +20,8 @@ export interface Answer {
 
 export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
-/** An operation is compiled when it has come so often. */
-export const COMPILED_AFTER = 3;
-
-interface TestOptions extends ServeOptions {
-  /** How long Redis may take to answer: a busy machine is no outage. Default: as shipped. */
-  redisWithinMs?: number;
-}
-
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
-export async function startGateway(
-  restUrl: string,
-  env: Record<string, string> = {},
-  { redisWithinMs, ...options }: TestOptions = {},
-) {
+export async function startGateway(restUrl: string, env: Record<string, string> = {}, options: ServeOptions = {}) {
   const required = { PORT: '0', REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
   const config = loadConfig({ ...required, ...env });
   const lines: string[] = [];
@@ -41,9 +29,8 @@ export async function startGateway(
   await loadCompiler();
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const shared = config.redisUrl && (await connectRedis(config.redisUrl, account, log));
-  if (shared && redisWithinMs) shared.redis.options.commandTimeout = redisWithinMs;
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
-  const defaults: ServeOptions = { compileAfter: COMPILED_AFTER, maxEventLoopDelayMs: 0 };
+  const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   return {
     url,

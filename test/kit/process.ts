@@ -4,12 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { assertNoLeak } from './leaks.ts';
 import { API_KEY, SECRET_KEY } from './upstream.ts';
 
-/** What a page of the management port answered. */
-export interface Page {
-  status: number;
-  text: string;
-}
-
 export type GatewayProcess = Awaited<ReturnType<typeof startProcess>>;
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -39,7 +33,7 @@ export async function startProcess(
     return line;
   };
   const { url, management }: Record<'url' | 'management', string> = await logged(({ msg }) => msg === 'ready');
-  const page = async (path: string): Promise<Page> => {
+  const page = async (path: string) => {
     const response = await fetch(management + path);
     return { status: response.status, text: await response.text() };
   };
@@ -53,7 +47,7 @@ export async function startProcess(
     logged,
     page,
     /** Asks for a page until what it answers fits. */
-    async pageWhen(path: string, fits: (page: Page) => boolean) {
+    async pageWhen(path: string, fits: (answer: Awaited<ReturnType<typeof page>>) => boolean) {
       for (const end = performance.now() + 30_000; ; ) {
         const answer = await page(path);
         if (fits(answer)) return answer;

@@ -38,23 +38,16 @@ export async function raw(url: string, ...parts: (string | Buffer)[]) {
 export interface RawRequest {
   method?: string;
   target?: string;
-  version?: string;
   /** Header lines; `Host`, `Connection` and, with a body, `Content-Length` are added unless a line begins with their name. */
   headers?: readonly string[];
   body?: string | Buffer;
 }
 
 /** The bytes of a request, closing the connection after its answer. */
-export function requestBytes({
-  method = 'POST',
-  target = '/graphql',
-  version = '1.1',
-  ...request
-}: RawRequest): Buffer {
-  const { headers = [], body } = request;
+export function requestBytes({ method = 'POST', target = '/graphql', headers = [], body }: RawRequest): Buffer {
   const given = (name: string) => headers.some((line) => line.toLowerCase().startsWith(name));
   const content = Buffer.from(body ?? '');
-  const lines = [`${method} ${target} HTTP/${version}`];
+  const lines = [`${method} ${target} HTTP/1.1`];
   if (!given('host')) lines.push('Host: gateway.test');
   if (!given('connection')) lines.push('Connection: close');
   if (body !== undefined && !given('content-length') && !given('transfer-encoding'))
