@@ -20,29 +20,23 @@ function filesOf(program: URL, files = new Map<string, string>()): Map<string, s
   return files;
 }
 
-const files = filesOf(new URL('../../dist/main.js', import.meta.url));
-const reference = filesOf(new URL('../../dist/reference/main.js', import.meta.url));
-
-test('the gateway and the reference service share no file and no package that the reference service alone needs', () => {
+test('the gateway and the reference service share no file, and bundle and SBOM no package of the latter', () => {
+  const files = filesOf(new URL('../../dist/main.js', import.meta.url));
+  const reference = filesOf(new URL('../../dist/reference/main.js', import.meta.url));
   expect([...reference.keys()].filter((file) => !file.includes('/dist/reference/'))).toEqual([]);
   expect([...files.keys()].filter((file) => file.includes('/dist/reference/'))).toEqual([]);
+  // A character beyond Latin-1 would double the memory of its file.
+  expect([...files].filter(([, content]) => /[^\0-\xff]/.test(content)).map(([file]) => file)).toEqual([]);
   for (const name of REFERENCE_ALONE) {
     const imported = new RegExp(`^(?:import .*"${name}| *(?:// |")node_modules/${name}/)`, 'm');
     expect([...files.values()].join('\n')).not.toMatch(imported);
     expect([...reference.values()].join('')).toContain(name);
   }
+  const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { encoding: 'utf8' }));
+  const named = sbom.components.map(({ name }: { name: string }) => name);
+  expect(named).toContain('fastify');
+  expect(REFERENCE_ALONE.filter((name) => named.includes(name))).toEqual([]);
 });
-
-test('no file of the gateway has a character beyond Latin-1, which would double its memory', () => {
-  expect([...files].filter(([, content]) => /[^\0-\xff]/.test(content)).map(([file]) => file)).toEqual([]);
-});
-
-/** The exit code of the image's health check. */
-function checkHealth(MANAGEMENT_PORT: string) {
-  const dockerfile = readFileSync('deploy/Dockerfile', 'utf8');
-  const [, args = ''] = /HEALTHCHECK [^\n]*\\\n\s+CMD \["node", (.*MANAGEMENT_PORT.*)\]/.exec(dockerfile) ?? [];
-  return spawnSync(process.execPath, JSON.parse(`[${args}]`), { env: { MANAGEMENT_PORT } }).status;
-}
 
 test('the files of the image run as a gateway: dist, schema and package.json alone; the health check knows it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'image-'));
@@ -50,19 +44,15 @@ test('the files of the image run as a gateway: dist, schema and package.json alo
     cpSync(part, join(folder, part), { recursive: true, filter: (path) => path !== 'dist/reference' });
   }
   const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' }, [], join(folder, 'dist/main.js'));
-  const { port } = new URL(gateway.management);
+  const { port: MANAGEMENT_PORT } = new URL(gateway.management);
+  const command = /HEALTHCHECK [^\n]*\\\n\s+CMD \["node", (.*MANAGEMENT_PORT.*)\]/;
+  const [, args = ''] = command.exec(readFileSync('deploy/Dockerfile', 'utf8')) ?? [];
+  const checkHealth = () => spawnSync(process.execPath, JSON.parse(`[${args}]`), { env: { MANAGEMENT_PORT } }).status;
   expect((await post(gateway.url, { query: '{ __typename }' })).data).toEqual({ __typename: 'Query' });
-  expect(checkHealth(port)).toBe(0);
+  expect(checkHealth()).toBe(0);
   await gateway.kill();
   rmSync(folder, { recursive: true });
-  expect(checkHealth(port)).toBe(1);
-});
-
-test('the SBOM has no package that the reference service alone needs', () => {
-  const sbom = JSON.parse(execFileSync('npm', ['run', '--silent', 'sbom'], { encoding: 'utf8' }));
-  const named = sbom.components.map(({ name }: { name: string }) => name);
-  expect(named).toContain('fastify');
-  expect(REFERENCE_ALONE.filter((name) => named.includes(name))).toEqual([]);
+  expect(checkHealth()).toBe(1);
 });
 
 /** Docker with a daemon, or podman (with buildah). */

@@ -2,26 +2,24 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
 import { secretSigner } from '../kit/tokens.ts';
 
 const { env } = secretSigner();
-const path = join(tmpdir(), `clients-${process.pid}.json`);
-afterAll(() => rmSync(path));
-
-function run(args: string[], settings: Record<string, string> = {}, input = '') {
-  return spawnSync(process.execPath, ['dist/token.js', ...args], { env: settings, input, encoding: 'utf8' });
-}
+const run = (args: string[], settings: Record<string, string>, input = '') =>
+  spawnSync(process.execPath, ['dist/token.js', ...args], { env: settings, input, encoding: 'utf8' });
 const mint = (args: string[], settings: Record<string, string> = env) => run(args, settings).stdout.trimEnd();
 /** What `--check` prints about a token. */
 const check = (token: string, settings: Record<string, string>) => run(['--check'], settings, token).stdout;
 
 test('a token of a player or of a client lets it in, with the scopes asked for', async () => {
   const [client, entry] = mint(['--client', 'shop', '--scopes', 'players:read,any-player']).split('\n');
+  const path = join(tmpdir(), `clients-${process.pid}.json`);
   writeFileSync(path, `[${entry}]`);
   const { gateway, close } = await startBoth({ ...env, CLIENT_TOKENS_FILE: path });
+  rmSync(path);
   const player = mint(['--sub', 'p1', '--scopes', 'players:read', '--minutes', '5']);
   const own = await gateway.query('{ me { id coupons { code } } }', {}, { authorization: `Bearer ${player}` });
   expect(own).toMatchObject({ data: { me: { id: 'p1' } }, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
