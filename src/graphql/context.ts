@@ -39,13 +39,23 @@ interface Admitted {
 
 /** The loaders and writes of one operation, never shared with another operation. */
 function createLoaders(dependencies: LoaderDependencies) {
-  const players = createPlayerLoader(dependencies);
-  const coupons = createCouponLoader(dependencies);
-  const referrals = new ReferralLoader(dependencies);
-  const clearAll = () => {
-    for (const loader of [players, coupons, referrals]) loader.clearAll();
+  let referrals: ReferralLoader | undefined;
+  let writes: OperationWrites | undefined;
+  const loaders = {
+    players: createPlayerLoader(dependencies),
+    coupons: createCouponLoader(dependencies),
+    get referrals() {
+      referrals ??= new ReferralLoader(dependencies);
+      return referrals;
+    },
+    get writes() {
+      writes ??= new OperationWrites(dependencies, () => {
+        for (const loader of [loaders.players, loaders.coupons, loaders.referrals]) loader.clearAll();
+      });
+      return writes;
+    },
   };
-  return { players, coupons, referrals, writes: new OperationWrites(dependencies, clearAll) };
+  return loaders;
 }
 
 /** The part of the context that all operations of a gateway share. */

@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import { Cancellation } from '../rest/cancellation.ts';
+import { Cancellation } from '../rest/transport.ts';
 import type { KeyStore } from './idempotency-store.ts';
 import { at, outcomeOf, type UserError } from './loaders/writes.ts';
 

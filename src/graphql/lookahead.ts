@@ -75,19 +75,19 @@ export function rowsOfConnection(
 function startRead(
   playerUniqueId: string,
   node: FieldNode,
-  { players, coupons, referrals }: Context['loaders'],
+  loaders: Context['loaders'],
   info: GraphQLResolveInfo,
 ): Promise<unknown> | undefined {
   const args = argumentsOf(node, info);
   switch (node.name.value) {
     case 'coupons':
-      return coupons.load(playerUniqueId);
+      return loaders.coupons.load(playerUniqueId);
     case 'referredFriends':
-      return referrals.load(playerUniqueId, rowsOfPage(args, [node], info));
+      return loaders.referrals.load(playerUniqueId, rowsOfPage(args, [node], info));
     case 'referredFriendsConnection':
-      return referrals.load(playerUniqueId, rowsOfConnection(args, [node], info));
+      return loaders.referrals.load(playerUniqueId, rowsOfConnection(args, [node], info));
     case 'referralLink':
-      return args.lang == null ? undefined : players.load({ playerUniqueId, lang: args.lang });
+      return args.lang == null ? undefined : loaders.players.load({ playerUniqueId, lang: args.lang });
     default:
       return undefined;
   }

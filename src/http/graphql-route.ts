@@ -6,11 +6,13 @@ import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { type PrepareOptions, prepare, searchOf } from '../graphql/request.ts';
-import { Cancellation } from '../rest/cancellation.ts';
+import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { createOperationRecord } from '../telemetry/observe.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE } from './errors.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
+
+const afterSockets = batchPerTick(setImmediate);
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
@@ -86,6 +88,8 @@ async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyRe
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
   const httpGraphQLRequest = { method, headers, search: searchOf(url), body };
+  // Requests that arrive together are begun together; see batchPerTick.
+  await new Promise<void>((resolve) => afterSockets(resolve));
   await prepare(route, httpGraphQLRequest, caller);
   const cancellation = new Cancellation(performance.now() + route.config.operationTimeoutMs);
   admitted.cancellation = cancellation;

@@ -4,12 +4,11 @@
  */
 import type { Breaker, BreakerResult, createRetryBudget } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
-import type { Cancellation } from './cancellation.ts';
 import type { Json } from './decode/members.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
 import { readResponse, transientError } from './response.ts';
-import type { Exchange, Request, Response, Transport } from './transport.ts';
+import type { Cancellation, Exchange, Request, Response, Transport } from './transport.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;

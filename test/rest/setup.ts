@@ -2,9 +2,9 @@ import { afterEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
-import { Cancellation } from '../../src/rest/cancellation.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
+import { Cancellation } from '../../src/rest/transport.ts';
 import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
 
 const cleanUps: (() => void | Promise<void>)[] = [];

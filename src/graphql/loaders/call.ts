@@ -63,3 +63,13 @@ export function createCouponLoader({ rest, call, budget, onBatch, consumeCouponR
 
 /** For DataLoader, an Error in the place of a result is the failure of that key. All errors of the REST client are Errors. */
 export const asError = (error: Error) => error;
+
+export interface Owned {
+  /** The player whose list the item is in. */
+  owner: string;
+}
+
+/** The items, which no other operation has, with their owner. */
+export function ownedBy<Item extends object>(items: readonly Item[], owner: string): (Item & Owned)[] {
+  return items.map((item) => Object.assign(item, { owner }));
+}

@@ -1,7 +1,8 @@
 import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/wire.ts';
 import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
-import { opaqueId, ownedBy } from './parents.ts';
+import { ownedBy } from '../loaders/call.ts';
+import { opaqueId } from './parents.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {

@@ -1,5 +1,6 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { Coupon, ReferredFriend } from '../../rest/wire.ts';
+import type { Owned } from '../loaders/call.ts';
 import type { UserError } from '../loaders/writes.ts';
 
 export type CouponParent = Coupon & Owned;
@@ -9,16 +10,6 @@ export interface ReferredFriendEdgeParent {
   node: ReferredFriendParent;
   /** In the whole list, counted from 0. */
   row: number;
-}
-
-interface Owned {
-  /** The player whose list the item is in. */
-  owner: string;
-}
-
-/** The items, which no other operation has, with their owner. */
-export function ownedBy<Item extends object>(items: readonly Item[], owner: string): (Item & Owned)[] {
-  return items.map((item) => Object.assign(item, { owner }));
 }
 
 /** An `id` of type, owner and name, so that a client's cache never merges objects of two players or two types. */

@@ -1,9 +1,10 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
+import { ownedBy } from '../loaders/call.ts';
 import { readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
-import { opaqueId, ownedBy, type ReferredFriendEdgeParent } from './parents.ts';
+import { opaqueId, type ReferredFriendEdgeParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
