@@ -15,6 +15,8 @@ export type GatewayErrorCode =
   | 'BAD_REQUEST'
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE'
+  | 'PERSISTED_QUERY_NOT_FOUND'
   | 'INTERNAL_SERVER_ERROR'
   /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
   | 'NO_RESPONSE'

@@ -1,4 +1,4 @@
-import { buildSchema, executeSync, type GraphQLSchema, parse, validate } from 'graphql';
+import { buildSchema, executeSync, type GraphQLFormattedError, type GraphQLSchema, parse, validate } from 'graphql';
 import type { Document } from './client.ts';
 import type { GatewayResponse } from './errors.ts';
 import schemaText from './schema-text.js';
@@ -70,13 +70,22 @@ export function respond<Data = Record<string, unknown>, Variables = Record<strin
     rootValue: rootOf(state),
     variableValues: { ...variables },
   });
-  const found = errors?.map((error) => error.toJSON()) ?? [];
+  const isMutation = operation.definitions.some((part) => 'operation' in part && part.operation === 'mutation');
+  const found = errors?.map((error) => (isMutation ? belowWrite(error.toJSON()) : error.toJSON())) ?? [];
   const refused = found.find(({ extensions }) => extensions?.['code'] === undefined);
   if (refused) throw new Error(refused.message);
   const isSlow = found.some(({ extensions }) => extensions?.['code'] === 'UPSTREAM_TIMEOUT');
   // graphql-js made it from the document and the schema: this is where the document's types are true.
   const body = { data: data as Data, ...(found.length > 0 && { errors: found }), extensions: EXTENSIONS };
   return { status: 200, headers: HEADERS, body, delayMs: isSlow ? REST_TIMEOUT_MS : 0 };
+}
+
+/** An error below a mutation field whose write was done: its `outcome` is DONE, and it must not be sent again. */
+function belowWrite(error: GraphQLFormattedError): GraphQLFormattedError {
+  const { extensions = {}, path = [] } = error;
+  if (path.length < 2 || 'outcome' in extensions) return error;
+  const retryable = 'retryable' in extensions && { retryable: false };
+  return { ...error, extensions: { ...extensions, ...retryable, outcome: 'DONE' } };
 }
 
 export { STATES, type State } from './testing-data.ts';

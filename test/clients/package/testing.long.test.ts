@@ -97,7 +97,7 @@ type Row = [State, text: string, variables: object];
 
 test.each<Row>([
   ...STATES.filter((state) => state.startsWith('demo-')).map((id): Row => [id, SCREEN, { playerUniqueId: id }]),
-  ...(['demo-player', 'demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const).map(
+  ...(['demo-player', 'demo-no-coupons', 'demo-lost-event', 'demo-event-then-down', 'demo-throttled'] as const).map(
     (id): Row => [id, TRACK, track(id)],
   ),
   ['invalid-input', TRACK, track('demo-player', ' ')],
