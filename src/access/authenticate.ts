@@ -93,10 +93,11 @@ function isCanonical(token: string): boolean {
 }
 
 const MAX_TOKENS_PER_CALLER = 4;
+const MAX_REMEMBERED_MS = 300_000;
 
 /**
  * Verified tokens. Verifying a signature costs about as much as a small request, so a token is remembered until it expires or
- * the keys change (docs/decisions/0012-remember-verified-tokens.md).
+ * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
  */
 class VerifiedTokens {
   readonly #tokens = new LRUCache<string, Verified>({ max: 10_000 });
@@ -113,7 +114,7 @@ class VerifiedTokens {
     const forget = (_: true, oldest: string) => this.#tokens.delete(oldest);
     const tokens = this.#ofCaller.get(key) ?? new LRUCache({ max: MAX_TOKENS_PER_CALLER, dispose: forget });
     this.#ofCaller.set(key, tokens.set(token, true));
-    this.#tokens.set(token, verified);
+    this.#tokens.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
   }
 }
 
