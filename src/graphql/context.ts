@@ -21,7 +21,7 @@ export interface Context {
   eventsAllowed?: boolean;
   /** The part of the context that REST calls need: request id, deadline, cancellation. */
   call: CallContext;
-  loaders: ReturnType<typeof createLoaders>;
+  loaders: Loaders;
   idempotency: Idempotency;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
@@ -37,25 +37,34 @@ interface Admitted {
   variables: Readonly<Record<string, unknown>>;
 }
 
-/** The loaders and writes of one operation, never shared with another operation. */
-function createLoaders(dependencies: LoaderDependencies) {
-  let referrals: ReferralLoader | undefined;
-  let writes: OperationWrites | undefined;
-  const loaders = {
-    players: createPlayerLoader(dependencies),
-    coupons: createCouponLoader(dependencies),
-    get referrals() {
-      referrals ??= new ReferralLoader(dependencies);
-      return referrals;
-    },
-    get writes() {
-      writes ??= new OperationWrites(dependencies, () => {
-        for (const loader of [loaders.players, loaders.coupons, loaders.referrals]) loader.clearAll();
-      });
-      return writes;
-    },
-  };
-  return loaders;
+/**
+ * The loaders and writes of one operation, never shared with another operation. A class, because V8 keeps what the getters of
+ * an object literal refer to until the next full collection: that doubled the CPU time of collections.
+ */
+export class Loaders {
+  readonly players: ReturnType<typeof createPlayerLoader>;
+  readonly coupons: ReturnType<typeof createCouponLoader>;
+  readonly #dependencies: LoaderDependencies;
+  #referrals: ReferralLoader | undefined;
+  #writes: OperationWrites | undefined;
+
+  constructor(dependencies: LoaderDependencies) {
+    this.#dependencies = dependencies;
+    this.players = createPlayerLoader(dependencies);
+    this.coupons = createCouponLoader(dependencies);
+  }
+
+  get referrals(): ReferralLoader {
+    this.#referrals ??= new ReferralLoader(this.#dependencies);
+    return this.#referrals;
+  }
+
+  get writes(): OperationWrites {
+    this.#writes ??= new OperationWrites(this.#dependencies, () => {
+      for (const loader of [this.players, this.coupons, this.referrals]) loader.clearAll();
+    });
+    return this.#writes;
+  }
 }
 
 /** The part of the context that all operations of a gateway share. */
@@ -84,7 +93,7 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
     onCall: (ended) => record.calls.push(ended),
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
-  const loaders = createLoaders({ rest, call, budget, onBatch, consumeCouponReads });
+  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
   const extensions = { requestId };
   return { caller, admitted: undefined, call, loaders, idempotency, rules, record, extensions };
 }

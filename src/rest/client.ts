@@ -45,7 +45,8 @@ export function createRestClient(options: RestClientOptions) {
     decode: CallOptions<Result>['decode'],
   ): Promise<Result> {
     const request = createRequest(endpoint, content, context);
-    return await new Call({ ...client, ...content, endpoint, request, context, decode }).send();
+    const { playerUniqueId } = content;
+    return await new Call(client, { endpoint, request, playerUniqueId, context, decode }).send();
   }
 
   return {
@@ -82,17 +83,16 @@ export function createRestClient(options: RestClientOptions) {
  * Reads in the requested language, else in its primary language (`en` of `en-US`), else in the default language. Only the
  * service knows which languages the account has; it rejects others with 400.
  */
-async function inLanguage<Result>(
+function inLanguage<Result>(
   lang: string | undefined,
   context: CallContext,
   read: (lang?: string) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await read(lang);
-  } catch (error) {
-    if (lang === undefined || !(error instanceof UpstreamError && error.status === 400)) throw error;
-  }
-  context.takeCall?.();
-  const [primary] = lang.toLowerCase().split('-', 1);
-  return await inLanguage(lang.includes('-') ? primary : undefined, context, read);
+  if (lang === undefined) return read();
+  return read(lang).catch((error: unknown) => {
+    if (!(error instanceof UpstreamError && error.status === 400)) throw error;
+    context.takeCall?.();
+    const [primary] = lang.toLowerCase().split('-', 1);
+    return inLanguage(lang.includes('-') ? primary : undefined, context, read);
+  });
 }

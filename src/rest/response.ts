@@ -34,9 +34,8 @@ export function readResponse(response: Response, endpoint: Endpoint, observer: O
   }
   const isHtml = HTML_TYPE.test(String(headers['content-type']));
   if (status >= 300 || isHtml) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
-  const text = body.toString().trim();
-  if (endpoint.acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '') return {};
   const json = parseJson(body);
+  if (!isJson(json) && isAcknowledgement(body, endpoint)) return {};
   if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
   return endpoint.ofPlayer && codeOf(json) === UNKNOWN_PLAYER ? null : json;
 }
@@ -61,6 +60,11 @@ function failure(code: UpstreamErrorCode, { name }: Endpoint, { status, body }: 
   const serviceCode = codeOf(parseJson(body));
   const details = { status, serviceCode, retryable: code === 'UPSTREAM_UNAVAILABLE', retryAfterMs };
   return new UpstreamError(code, `${name} responded ${status}`, details);
+}
+
+function isAcknowledgement(body: Buffer, { acknowledges }: Endpoint): boolean {
+  const text = body.toString().trim();
+  return acknowledges ? ACKNOWLEDGEMENT.test(text) : text === '';
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */

@@ -17,7 +17,8 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-export interface CallOptions<Result> {
+/** What all calls to the service share. */
+export interface CallClient {
   transport: Transport;
   breaker: Breaker;
   budget: ReturnType<typeof createRetryBudget>;
@@ -25,6 +26,9 @@ export interface CallOptions<Result> {
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
   random: () => number;
+}
+
+export interface CallOptions<Result> {
   endpoint: Endpoint;
   request: Request;
   playerUniqueId: string;
@@ -34,6 +38,7 @@ export interface CallOptions<Result> {
 }
 
 export class Call<Result> {
+  readonly #client: CallClient;
   readonly #options: CallOptions<Result>;
   readonly #began = performance.now();
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
@@ -44,7 +49,8 @@ export class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(options: CallOptions<Result>) {
+  constructor(client: CallClient, options: CallOptions<Result>) {
+    this.#client = client;
     this.#options = options;
     const { method, template } = options.endpoint;
     this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
@@ -62,13 +68,14 @@ export class Call<Result> {
     } finally {
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - this.#began;
-      this.#options.observer.call?.(this.#record);
+      this.#client.observer.call?.(this.#record);
       this.#options.context.onCall?.(this.#record);
     }
   }
 
   async #sendWithRetries(): Promise<Result> {
-    const { breaker, budget, observer, endpoint, playerUniqueId, context } = this.#options;
+    const { breaker, budget, observer } = this.#client;
+    const { endpoint, playerUniqueId, context } = this.#options;
     budget.earn();
     for (;;) {
       const permit = breaker.admit(playerUniqueId);
@@ -84,7 +91,8 @@ export class Call<Result> {
 
   /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
   async #sendOnce(permit: ReturnType<Breaker['admit']>): Promise<Response | UpstreamError> {
-    const { transport, observer, timeoutMs, endpoint, request, context } = this.#options;
+    const { transport, observer, timeoutMs } = this.#client;
+    const { endpoint, request, context } = this.#options;
     const record = this.#record;
     const queuedAt = performance.now();
     let startedAt: number | undefined;
@@ -121,23 +129,26 @@ export class Call<Result> {
 
   /** Why the call ends with its operation. Without a free connection, the wait was caused by the gateway's own limit. */
   #ended(): UpstreamError {
-    const { transport, endpoint, context } = this.#options;
+    const { endpoint, context } = this.#options;
     const { reason } = context.cancellation;
     if (reason === 'the client disconnected') return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    return this.#exchange?.sent === false && transport.isBusy(endpoint) ? noConnection(endpoint) : timedOut(endpoint);
+    return this.#exchange?.sent === false && this.#client.transport.isBusy(endpoint)
+      ? noConnection(endpoint)
+      : timedOut(endpoint);
   }
 
   #read(response: Response): Result {
-    const { endpoint, observer, decode } = this.#options;
+    const { endpoint, decode } = this.#options;
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return decode(readResponse(response, endpoint, observer), maybeDone);
+    return decode(readResponse(response, endpoint, this.#client.observer), maybeDone);
   }
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { budget, random, endpoint, context } = this.#options;
+    const { budget, random } = this.#client;
+    const { endpoint, context } = this.#options;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.notSent || error.code === 'UPSTREAM_TIMEOUT') return undefined;

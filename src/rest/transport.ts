@@ -111,7 +111,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    afterSockets(() => this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks) }));
+    const [first, ...others] = this.#chunks;
+    const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    afterSockets(() => this.#resolve({ ...this.#head, body }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
