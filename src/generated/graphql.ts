@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection } from '../rest/wire.ts';
-import type { CouponParent, ReferredFriendParent, ReferredFriendEdgeParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
+import type { Player as WirePlayer, PlayerAttributes as WirePlayerAttributes, Coupon as WireCoupon, CouponGroup as WireCouponGroup, CouponOptions as WireCouponOptions, Product as WireProduct, Collection as WireCollection, ReferredFriend as WireReferredFriend } from '../rest/wire.ts';
+import type { ReferredFriendEdgeParent, UpsertPlayerParent, TrackEventsParent } from '../graphql/resolvers/parents.ts';
 import type { Context } from '../graphql/context.ts';
 export type Maybe<T> = T | Promise<T | null | undefined> | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -677,7 +677,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Collection: ResolverTypeWrapper<WireCollection>;
-  Coupon: ResolverTypeWrapper<CouponParent>;
+  Coupon: ResolverTypeWrapper<WireCoupon>;
   CouponCombination: ResolverTypeWrapper<CouponCombination>;
   CouponFilter: CouponFilter;
   CouponGroup: ResolverTypeWrapper<WireCouponGroup>;
@@ -704,7 +704,7 @@ export type ResolversTypes = {
   Product: ResolverTypeWrapper<WireProduct>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   ReferralStatus: ReferralStatus;
-  ReferredFriend: ResolverTypeWrapper<ReferredFriendParent>;
+  ReferredFriend: ResolverTypeWrapper<WireReferredFriend>;
   ReferredFriendConnection: ResolverTypeWrapper<Omit<ReferredFriendConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['ReferredFriendEdge']>, nodes: ReadonlyArray<ResolversTypes['ReferredFriend']> }>;
   ReferredFriendEdge: ResolverTypeWrapper<ReferredFriendEdgeParent>;
   ReferredFriendPage: ResolverTypeWrapper<Omit<ReferredFriendPage, 'nodes'> & { nodes: ReadonlyArray<ResolversTypes['ReferredFriend']> }>;
@@ -722,7 +722,7 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Collection: WireCollection;
-  Coupon: CouponParent;
+  Coupon: WireCoupon;
   CouponCombination: CouponCombination;
   CouponFilter: CouponFilter;
   CouponGroup: WireCouponGroup;
@@ -747,7 +747,7 @@ export type ResolversParentTypes = {
   PlayerAttributesInput: PlayerAttributesInput;
   Product: WireProduct;
   Query: Record<PropertyKey, never>;
-  ReferredFriend: ReferredFriendParent;
+  ReferredFriend: WireReferredFriend;
   ReferredFriendConnection: Omit<ReferredFriendConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['ReferredFriendEdge']>, nodes: ReadonlyArray<ResolversParentTypes['ReferredFriend']> };
   ReferredFriendEdge: ReferredFriendEdgeParent;
   ReferredFriendPage: Omit<ReferredFriendPage, 'nodes'> & { nodes: ReadonlyArray<ResolversParentTypes['ReferredFriend']> };

@@ -3,6 +3,7 @@ import type { AccessRules } from '../access/rules.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
+import type { Wanted } from '../rest/decode/members.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
 import { CallBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/call.ts';
@@ -20,7 +21,7 @@ export interface Context {
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /** The part of the context that REST calls need: request id, deadline, cancellation. */
-  call: CallContext;
+  call: CallContext & { wanted?: Wanted };
   loaders: Loaders;
   idempotency: Idempotency;
   rules: AccessRules;

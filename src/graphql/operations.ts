@@ -17,10 +17,12 @@ import {
   type OperationDefinitionNode,
   type ParseOptions,
   parse,
+  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
+import type { Wanted } from '../rest/decode/members.ts';
 import { createCompile, type Execute, loadCompiler } from './jit.ts';
 import { countFields } from './jit-safety.ts';
 
@@ -30,6 +32,8 @@ export interface KnownOperation {
   readonly operation: OperationDefinitionNode;
   /** SHA-256 of the document's text, in hexadecimal. */
   readonly hash: string;
+  /** The names of the fields that its document selects, by which responses of the service are decoded. */
+  readonly wanted: Wanted;
   /** Hash and name: the key of what was compiled. */
   readonly key: string;
   /** How often it was requested. */
@@ -154,9 +158,11 @@ export class Operations {
   }
 
   #store(textHash: string, text: string, document: DocumentNode): KnownDocument {
+    const wanted = fieldsIn(document);
     const operations = operationsIn(document).map((operation) => {
       const name = operation.name?.value;
-      return [name, { document, operation, hash: textHash, key: `${textHash} ${name}`, requests: 0 }] as const;
+      const key = `${textHash} ${name}`;
+      return [name, { document, operation, hash: textHash, wanted, key, requests: 0 }] as const;
     });
     const known = { document, characters: text.length, operations: new Map(operations) };
     this.#documents.set(textHash, known);
@@ -182,6 +188,19 @@ export class Operations {
 
 function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] {
   return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
+}
+
+/** The names of all fields that a document selects; undefined, which is all, if it has a filter: that can read any field. */
+function fieldsIn(document: DocumentNode): Wanted {
+  const names = new Set<string>();
+  let hasFilter = false;
+  visit(document, {
+    Field: ({ name }) => void names.add(name.value),
+    Argument: ({ name }) => {
+      hasFilter ||= name.value === 'filter';
+    },
+  });
+  return hasFilter ? undefined : names;
 }
 
 /**

@@ -125,6 +125,7 @@ async function admit(
   }
   limiter.check(measured);
   const variables = coerceVariables(schema, operation, request.variables, production);
+  contextValue.call.wanted = known.wanted;
   contextValue.admitted = { known, variables };
 }
 

@@ -1,6 +1,6 @@
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
-import type { Warn } from './decode/members.ts';
+import type { Wanted, Warn } from './decode/members.ts';
 import type { Method } from './endpoints.ts';
 import type { Cancellation } from './transport.ts';
 
@@ -8,6 +8,8 @@ import type { Cancellation } from './transport.ts';
 export interface CallContext {
   readonly cancellation: Cancellation;
   readonly requestId: string;
+  /** What is read of the responses; the rest is not decoded. */
+  readonly wanted?: Wanted;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called before each further read that this client adds to a call. Throws when the budget is used up. */

@@ -52,15 +52,25 @@ export function createRestClient(options: RestClientOptions) {
   return {
     /** `context.takeCall` is called before each further read, in a language near the preferred one. */
     getPlayer(playerUniqueId: string, preferred: string | undefined, context: CallContext) {
-      const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn);
+      const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn, context.wanted);
       const read = (lang?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
       return inLanguage(preferred, context, read);
     },
     listCoupons: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.listCoupons, context, { playerUniqueId }, (body) => body && wire.decodeCoupons(body, warn)),
+      call(
+        endpoints.listCoupons,
+        context,
+        { playerUniqueId },
+        (body) => body && wire.decodeCoupons(body, playerUniqueId, warn, context.wanted),
+      ),
     listReferrals(playerUniqueId: string, page: number, limit: number, context: CallContext) {
       const content = { playerUniqueId, query: `page=${page}&limit=${limit}` };
-      return call(endpoints.listReferrals, context, content, (body) => body && wire.decodeReferrals(body, warn));
+      return call(
+        endpoints.listReferrals,
+        context,
+        content,
+        (body) => body && wire.decodeReferrals(body, playerUniqueId, warn, context.wanted),
+      );
     },
     upsertPlayer: (body: wire.PlayerUpsertRequest, context: CallContext) =>
       call(endpoints.upsertPlayer, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>

@@ -76,7 +76,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onStart: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
-  #head: Omit<Response, 'body'> = { status: 0, headers: {} };
+  #status = 0;
+  #headers: Response['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
 
   constructor(endpoint: Endpoint, onStart: () => void) {
@@ -100,7 +101,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Response['headers']): void {
-    this.#head = { status, headers };
+    this.#status = status;
+    this.#headers = headers;
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -113,7 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    afterSockets(() => this.#resolve({ ...this.#head, body }));
+    afterSockets(() => this.#resolve({ status: this.#status, headers: this.#headers, body }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {

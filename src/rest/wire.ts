@@ -35,13 +35,13 @@ const playerAttributes = d.shape('playerAttributes', {
 });
 
 /** For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. */
-export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn) {
+export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn, wanted?: d.Wanted) {
   checkPlayer(body, playerUniqueId);
   return {
     // GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
-    attributes: playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn),
+    attributes: playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn, wanted),
     referralLink: d.url(body['referralLink'], 'player.referralLink', warn),
   };
 }
@@ -93,10 +93,22 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
   return Object.fromEntries(kept);
 }
 
+/**
+ * The player whose list an object is in. The request says it, not the response; \`ownedBy\` sets it. It is in the tables because
+ * V8 takes 0.6 µs to add a property to a copy.
+ */
+const owner = (): string => '';
+
+function ownedBy<Item extends { owner: string }>(owner: string, items: Item[] = []): Item[] {
+  for (const item of items) item.owner = owner;
+  return items;
+}
+
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
 export type ReferredFriend = Decoded<typeof referredFriend>;
 
 const referredFriend = d.shape('referredFriend', {
+  owner,
   playerUniqueId: d.identifier,
   displayName: d.playerText,
   email: d.playerText,
@@ -108,9 +120,9 @@ const referredFriend = d.shape('referredFriend', {
 const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
-export function decodeReferrals(body: d.Json, warn: d.Warn) {
-  const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn) ?? [];
-  return { referredFriends, ...totals(body, 'referrals', warn) };
+export function decodeReferrals(body: d.Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
+  const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
+  return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
 }
 
 export type Coupon = Decoded<typeof coupon>;
@@ -170,6 +182,7 @@ const options = d.shape(
 );
 
 const coupon = d.shape('coupon', {
+  owner,
   code: d.text,
   isUsed: d.boolean,
   value: d.number,
@@ -193,6 +206,6 @@ const coupon = d.shape('coupon', {
 });
 
 /** A player's coupons; none when the body has no list. */
-export function decodeCoupons(body: d.Json, warn: d.Warn): Coupon[] {
-  return d.listOf(coupon)(body['coupons'], 'coupons', warn) ?? [];
+export function decodeCoupons(body: d.Json, owner: string, warn: d.Warn, wanted?: d.Wanted): Coupon[] {
+  return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

@@ -64,6 +64,19 @@ test('every property of a page of referrals is read', async () => {
   expect(player.referredFriends).toEqual({ ...totals, nodes });
 });
 
+/** Responses are decoded by what an operation selects. */
+test.each([
+  ['attributes', 'attributes', selectionOf(attributes('p1'))],
+  ['coupons', 'coupons', `id ${selectionOf(coupons('p1').find(({ product }) => product) ?? {})}`],
+  ['friends', 'referredFriends { nodes', `id ${selectionOf(friend(1))} player { id }`],
+  ['edges', 'referredFriendsConnection { edges', 'cursor node { displayName }'],
+])('each property of the %s is the same without the others', async (_what, field, all) => {
+  const fields = all.match(/\w+(?: \{[^{}]*(?:\{[^{}]*\}[^{}]*)?\})?/g) ?? [];
+  const select = (selection: string) => read(`${field} { ${selection} }${field.includes('{') ? ' }' : ''}`);
+  const whole = await select(all);
+  for (const one of fields) expect(whole).toMatchObject(await select(one));
+});
+
 test('every property of the create request is written, and every property of its response read', async () => {
   const { dateOfBirth: _, tags, city: __, ...rest } = attributes('p1');
   const playerUniqueId = 'new player/1';

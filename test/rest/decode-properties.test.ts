@@ -35,8 +35,8 @@ const TEXTS = ['2025-05-01', '2025-02-30', '9999-12-31T23:59:59-23:59', 'https:/
 const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown[]>(...TEXTS, -0, { __proto__x: 1 }));
 
 test.each<[string, object, (body: Record<string, unknown>) => unknown]>([
-  ['coupons', { coupons: coupons('p1').slice(3, 5) }, (body) => decodeCoupons(body, () => {})],
-  ['referrals', referrals(3, 1, 3), (body) => decodeReferrals(body, () => {})],
+  ['coupons', { coupons: coupons('p1').slice(3, 5) }, (body) => decodeCoupons(body, 'p1', () => {})],
+  ['referrals', referrals(3, 1, 3), (body) => decodeReferrals(body, 'p1', () => {})],
   ['a player', { playerAttributes: attributes('p1'), referralLink: 'x' }, (body) => decodePlayer(body, 'p1', () => {})],
 ])('of %s, odd values anywhere are read in time, each property in its form', (_what, usual, read) => {
   const replacements = fc.infiniteStream(fc.option(odd, { freq: 2, nil: undefined }));

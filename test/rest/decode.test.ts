@@ -108,7 +108,7 @@ describe('a player', () => {
 });
 
 describe('coupons', () => {
-  const read = (list: unknown) => withWarnings((warn) => decodeCoupons({ coupons: list }, warn));
+  const read = (list: unknown) => withWarnings((warn) => decodeCoupons({ coupons: list }, 'p1', warn));
 
   test('have every property, in camelCase, ids as text', () => {
     const sent = coupons('p1')[3];
@@ -118,8 +118,22 @@ describe('coupons', () => {
       );
     const product = { ...sent?.product, productId: '5000000001', variantId: '7' };
     const collections = [{ collectionId: '6000000001', collectionName: 'summer' }];
-    const decoded = { ...sent, couponType: 'FREE_PRODUCT', product, collections, options: camelCase(sent?.options) };
+    const decoded = {
+      ...sent,
+      owner: 'p1',
+      couponType: 'FREE_PRODUCT',
+      product,
+      collections,
+      options: camelCase(sent?.options),
+    };
     expect(read([sent])).toEqual([[decoded]]);
+  });
+
+  test('have only the wanted properties, and those that identify them', () => {
+    const wanted = new Set(['isUsed', 'group', 'handle', 'product']);
+    const sent = { code: 'A', isUsed: 'odd', value: 'odd', group: { handle: 'h', title: 1 } };
+    const decoded = withWarnings((warn) => decodeCoupons({ coupons: [sent] }, 'p1', warn, wanted));
+    expect(decoded).toEqual([[{ owner: 'p1', code: 'A', group: { handle: 'h' } }], 'wrong-type coupon.isUsed']);
   });
 
   test('have a type in any case; UNKNOWN when it is another, with a warning, or absent', () => {
@@ -157,11 +171,15 @@ describe('coupons', () => {
 });
 
 describe('referrals', () => {
-  const read = (body: Body) => withWarnings((warn) => decodeReferrals(body, warn));
+  const read = (body: Body) => withWarnings((warn) => decodeReferrals(body, 'p1', warn));
 
   test('have every property', () => {
     const body = referrals(60, 1, 3);
-    const referredFriends = body.referredFriends.map((friend) => ({ ...friend, status: friend.status.toUpperCase() }));
+    const referredFriends = body.referredFriends.map((friend) => ({
+      ...friend,
+      owner: 'p1',
+      status: friend.status.toUpperCase(),
+    }));
     expect(read(body)).toEqual([{ ...body, referredFriends }]);
     expect(read({})).toEqual([{ referredFriends: [] }]);
   });

@@ -49,7 +49,8 @@ export class ReferralLoader {
     if (!first || read.includes(null)) return null;
     const { total, totalPending, totalActive } = first;
     const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
-    const rows = to > from ? read.flatMap((page) => page?.referredFriends ?? []).slice(from - start, to - start) : [];
+    const all = read.length > 1 ? read.flatMap((page) => page?.referredFriends ?? []) : first.referredFriends;
+    const rows = to > from ? all.slice(from - start, to - start) : [];
     return { rows, total, totalPending, totalActive };
   }
 

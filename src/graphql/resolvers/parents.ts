@@ -1,13 +1,9 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
-import type { Coupon, ReferredFriend } from '../../rest/wire.ts';
-import type { Owned } from '../loaders/call.ts';
+import type { ReferredFriend } from '../../rest/wire.ts';
 import type { UserError } from '../loaders/writes.ts';
 
-export type CouponParent = Coupon & Owned;
-export type ReferredFriendParent = ReferredFriend & Owned;
-
 export interface ReferredFriendEdgeParent {
-  node: ReferredFriendParent;
+  node: ReferredFriend;
   /** In the whole list, counted from 0. */
   row: number;
 }

@@ -1,6 +1,5 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import { ownedBy } from '../loaders/call.ts';
 import { readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
@@ -12,16 +11,15 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
     const { page, limit, ...range } = rowsOfPage(args, info.fieldNodes, info);
     const found = await loaders.referrals.load(playerUniqueId, range);
     if (!found) return null;
-    const { rows, ...totals } = found;
+    const { rows, total, totalPending, totalActive } = found;
     const hasNextPage = reachesBeyond(page * limit, limit, found);
-    return { ...totals, page, limit, hasNextPage, count: rows.length, nodes: ownedBy(rows, playerUniqueId) };
+    return { total, totalPending, totalActive, page, limit, hasNextPage, count: rows.length, nodes: rows };
   },
   referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
     const range = rowsOfConnection(args, info.fieldNodes, info);
     const found = await readConnection(loaders.referrals, playerUniqueId, range);
     if (!found) return null;
-    const { from, total } = found;
-    const nodes = ownedBy(found.rows, playerUniqueId);
+    const { from, total, rows: nodes } = found;
     const edges = nodes.map((node, index) => ({ node, row: from + index }));
     const [start, end] = [edges.at(0), edges.at(-1)];
     const pageInfo = {

@@ -13,7 +13,12 @@ type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 
 /** Reports one value. `member` is a name such as `coupon.couponType`, never the value itself. */
 export type Warn = (warning: DecodeWarning, member: string) => void;
 
-export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn) => Decoded;
+/** The names of the properties that are read of a response, of objects of every kind; undefined: all. */
+export type Wanted = ReadonlySet<string> | undefined;
+/** Decoded in any case: identifiers are made of these. */
+const IDENTIFYING: ReadonlySet<string> = new Set(['playerUniqueId', 'code', 'owner']);
+
+export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn, wanted?: Wanted) => Decoded;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
 const MAX_SHORT_TEXT = 64;
@@ -105,7 +110,8 @@ type Table = Readonly<Record<string, Decoder<unknown>>>;
 type Shaped<Properties extends Table> = { [Name in keyof Properties]: ReturnType<Properties[Name]> };
 
 /**
- * Decodes an object by a table. Properties of the service that the table does not name are left out.
+ * Decodes an object by a table. Properties of the service that the table does not name are left out, and so are those that are
+ * not wanted: a coupon has 45, of which most operations select a few.
  * @param name The object's name in warnings.
  * @param wireName The name that the service uses for a property. Default: the same.
  */
@@ -114,33 +120,51 @@ export function shape<Properties extends Table>(
   table: Properties,
   wireName: (property: string) => string = (property) => property,
 ): Decoder<Shaped<Properties> | undefined> {
-  const properties = Object.entries(table).map(([property, decode]) => {
+  const all = Object.entries(table).map(([property, decode]) => {
     const wire = wireName(property);
     return { property, decode, wire, member: `${name}.${wire}` };
   });
-  // A copy of an object with all properties is made faster than an object that gets them one by one.
-  const empty: Json = {};
-  for (const { property, decode } of properties) empty[property] = decode(undefined, name, () => undefined);
-  return (value, member, warn) => {
+  const choose = (wanted: Wanted) => {
+    const chosen = wanted ? all.filter(({ property }) => wanted.has(property) || IDENTIFYING.has(property)) : all;
+    // A copy of an object with all properties is made faster than an object that gets them one by one.
+    const absent: Json = {};
+    for (const { property, decode } of chosen) absent[property] = decode(undefined, name, () => undefined);
+    return { chosen, absent };
+  };
+  // By set: that of an operation is the same object each time.
+  const choices = new WeakMap<object, ReturnType<typeof choose>>();
+  const everything = {};
+  return (value, member, warn, wanted) => {
     const from = object(value, member, warn);
     if (!from) return undefined;
-    const decoded = { ...empty };
-    for (const entry of properties) {
-      const given = from[entry.wire];
-      if (given !== undefined) decoded[entry.property] = entry.decode(given, entry.member, warn);
+    let choice = choices.get(wanted ?? everything);
+    if (!choice) {
+      choice = choose(wanted);
+      choices.set(wanted ?? everything, choice);
     }
-    // The loops have set each property of the table with its own decoder.
+    const { chosen, absent } = choice;
+    const decoded = { ...absent };
+    for (const entry of chosen) {
+      const given = from[entry.wire];
+      if (given !== undefined) decoded[entry.property] = entry.decode(given, entry.member, warn, wanted);
+    }
+    // The loops have set each wanted property of the table with its own decoder; nobody reads the others.
     return decoded as Shaped<Properties>;
   };
 }
 
 /** A list; items that cannot be decoded are left out. */
 export function listOf<Decoded>(decode: Decoder<Decoded | undefined>): Decoder<Decoded[] | undefined> {
-  return (value, member, warn) => {
+  return (value, member, warn, wanted) => {
     const items = list(value, member, warn);
-    if (items && items.length > MAX_ITEMS) warn('too-long', member);
-    const decoded = items?.slice(0, MAX_ITEMS).map((item) => decode(item, member, warn));
-    return decoded?.filter((item) => item !== undefined);
+    if (!items) return undefined;
+    if (items.length > MAX_ITEMS) warn('too-long', member);
+    const decoded: Decoded[] = [];
+    for (const item of items.length > MAX_ITEMS ? items.slice(0, MAX_ITEMS) : items) {
+      const one = decode(item, member, warn, wanted);
+      if (one !== undefined) decoded.push(one);
+    }
+    return decoded;
   };
 }
 
