@@ -24,6 +24,9 @@ type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
 type Scopes = Caller['scopes'];
 
+/** The extension of a field that reads a property, with the one scope on which it depends who may: the same for all its objects. */
+export const SCOPE_ALONE = 'scopeAlone';
+
 /**
  * Wraps the resolvers of a schema so that its `@access` rules hold, and adds the needed scopes to the descriptions of
  * fields. Throws when a field that needs a rule has none.
@@ -42,6 +45,9 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
       if (ofReturned.some(({ exceptOwn }) => exceptOwn)) field.resolve = rememberOwner(field);
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
+      }
+      if (rule && !field.resolve && !rule.whom && !rule.names && !rule.exceptOwn) {
+        field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
       }
       if (rule) field.resolve = protect(field, rule);
     }

@@ -96,6 +96,15 @@ test.each(examples.filter(({ document }) => getOperationAST(parse(document))?.op
   },
 );
 
+test('a compiled operation gives contacts of friends to callers with their scope alone', async () => {
+  const source =
+    'query ($id: ID!) { player(playerUniqueId: $id) { referredFriends(limit: 2) { nodes { email mobileNumber } } } }';
+  const without = await compare(source, { id: 'p1' }, player('p1', 'players:read', 'referrals:read'));
+  expect(without.match(/FORBIDDEN/g)).toHaveLength(4);
+  expect(without).not.toContain('@');
+  expect(await compare(source, { id: 'p1' }, player('p1', ...WHAT))).toMatch(/"email":"[^"]+@/);
+});
+
 const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
 const VALUES = {
   ID: IDS,
