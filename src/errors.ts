@@ -20,7 +20,6 @@ export type GatewayErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
   | 'RATE_LIMITED'
-  | 'OVERLOADED'
   | 'OPERATION_NOT_ALLOWED'
   | 'OPERATION_TOO_COMPLEX'
   | 'BAD_USER_INPUT'
@@ -44,12 +43,11 @@ export function requestError(
   status: number,
   message: string,
   extensions: Record<string, unknown> = {},
-  headers: [string, string][] = [],
 ): ClientError {
   const { retryAfterMs } = extensions;
-  const sent = new HeaderMap(headers);
-  if (typeof retryAfterMs === 'number') sent.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
-  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers: sent } } });
+  const headers = new HeaderMap();
+  if (typeof retryAfterMs === 'number') headers.set('retry-after', String(Math.ceil(retryAfterMs / 1_000)));
+  return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers } } });
 }
 
 /** The HTTP status and headers of an error, if it has them. */

@@ -12,12 +12,12 @@ import { OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /**
- * The context of one operation. Apollo Server copies it shallowly before execution, so mutable state is in objects.
+ * The context of one operation. Apollo Server copies it before its pipeline, which sets `checked` and `eventsAllowed` of the copy.
  */
 export interface Context {
   caller: Caller;
   /** The operation, once it is measured, charged and checked; undefined before, and for one that is refused. */
-  admitted: Admitted | undefined;
+  checked: Checked | undefined;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /** The part of the context that REST calls need: request id, deadline, cancellation. */
@@ -32,7 +32,7 @@ export interface Context {
 }
 
 /** What `didResolveOperation` finds out about an operation that may be executed. */
-interface Admitted {
+interface Checked {
   known: KnownOperation;
   /** Coerced. */
   variables: Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ export class Loaders {
 
   get writes(): OperationWrites {
     this.#writes ??= new OperationWrites(this.#dependencies, () => {
-      for (const loader of [this.players, this.coupons, this.referrals]) loader.clearAll();
+      for (const loader of [this.players, this.coupons, this.#referrals]) loader?.clearAll();
     });
     return this.#writes;
   }
@@ -96,5 +96,5 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
   const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
   const extensions = { requestId };
-  return { caller, admitted: undefined, call, loaders, idempotency, rules, record, extensions };
+  return { caller, checked: undefined, call, loaders, idempotency, rules, record, extensions };
 }

@@ -9,7 +9,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import { Cancellation } from '../rest/transport.ts';
 import type { KeyStore } from './idempotency-store.ts';
-import { at, outcomeOf, type UserError } from './loaders/writes.ts';
+import { InputRefused, outcomeOf, userErrorAt } from './loaders/writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 interface KeyedEvents {
@@ -35,15 +35,15 @@ export class Idempotency {
   }
 
   /**
-   * Sends events unless they were sent under this key before. Resolves without a user error when they are done, by this
-   * operation or an earlier one: with the same input both have the same response, so no response is kept. The user error is
-   * for a key that had another input. The calls of `send` are cancelled at the deadline alone, not when the client disconnects.
+   * Sends events unless they were sent under this key before. Resolves when they are done, by this operation or an earlier one:
+   * with the same input both have the same response, so no response is kept. The calls of `send` are cancelled at the deadline
+   * alone, not when the client disconnects.
    *
-   * Throws what `send` throws; and, each without sending anything: UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
+   * Throws what `send` throws; and, each without sending anything: InputRefused for a key that had other events, UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
    * operation is under way (retryable) or when its outcome is unknown, RATE_LIMITED for a caller with too many new keys,
    * OVERLOADED when the store does not answer.
    */
-  async once(keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<UserError[]> {
+  async once(keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.call.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
@@ -57,7 +57,7 @@ export class Idempotency {
       void release();
       throw storeUnavailable(error);
     });
-    if (found !== undefined) return outcomeOfEarlier(found, input);
+    if (found !== undefined) return assertDone(found, input);
     await this.#limits.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
       await release();
       throw error;
@@ -68,7 +68,6 @@ export class Idempotency {
     try {
       await send(cancellation);
       await keep('DONE');
-      return [];
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
         await Promise.all([release(), this.#limits.giveBack('idempotencyKeys', caller)]);
@@ -80,13 +79,14 @@ export class Idempotency {
   }
 }
 
-/** Nothing for events that are done. A record is `<input> <DONE | UNKNOWN | when the claim ends, in epoch milliseconds>`. */
-function outcomeOfEarlier(record: string, input: string): UserError[] {
+/** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | when the claim ends, in epoch milliseconds>`. */
+function assertDone(record: string, input: string): void {
   const [firstInput, state] = record.split(' ');
   if (firstInput !== input) {
-    return at(['idempotencyKey'], { code: 'INVALID', message: 'was used with other events before; make a new one' });
+    const message = 'was used with other events before; make a new one';
+    throw new InputRefused(userErrorAt(['idempotencyKey'], { code: 'INVALID', message }));
   }
-  if (state === 'DONE') return [];
+  if (state === 'DONE') return;
   const leftMs = Number(state) - Date.now();
   if (leftMs > 0) {
     const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));

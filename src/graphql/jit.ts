@@ -43,7 +43,7 @@ export type Compile = (document: DocumentNode, operation: OperationDefinitionNod
 
 let jit: typeof GraphQLJit | undefined;
 
-/** Loads graphql-jit. Called after the server listens, because loading is a large part of the start time. */
+/** Loads graphql-jit: late, because loading is a large part of the start time. */
 export async function loadCompiler(): Promise<void> {
   jit ??= await import('graphql-jit');
 }
@@ -74,7 +74,9 @@ function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly Scope
   const visitor = visitWithTypeInfo(types, {
     [Kind.FIELD]() {
       const scope = types.getFieldDef()?.extensions[SCOPE_ALONE];
-      if (typeof scope === 'string' && isScope(scope)) scopes.add(scope);
+      if (scope === undefined) return;
+      if (typeof scope !== 'string' || !isScope(scope)) throw new Error(`Unknown scope ${String(scope)}.`);
+      scopes.add(scope);
     },
   });
   visit(document, visitor);

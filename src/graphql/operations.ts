@@ -3,7 +3,7 @@
  * the same few texts repeatedly. A document that is not here is new: its caller has a limit for it, and it is measured before
  * it is validated. An invalid document is never stored, so each repetition consumes a point again.
  *
- * Operations that were requested 50 times, or that the manifest lists, are compiled, which takes milliseconds: one operation
+ * Operations that were requested `compileAfter` times, or that the manifest lists, are compiled, which takes milliseconds: one operation
  * at a time, between requests. graphql-js executes all others.
  */
 import { hash } from 'node:crypto';
@@ -152,7 +152,7 @@ export class Operations {
         const { operations } = this.#store(hash('sha256', text), text, parse(text, this.#options.parseOptions));
         for (const known of operations.values()) await this.#schedule(known, this.#listed);
       } catch {
-        // Over a limit.
+        // Over a limit: requests get the error.
       }
     }
   }

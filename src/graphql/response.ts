@@ -18,6 +18,9 @@ const TOO_LONG = {
   extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
 };
 
+/** The response of a write, which was perhaps done: its client must not send it again. */
+const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false, outcome: 'UNKNOWN' } };
+
 /**
  * Whether the data would be a longer text than a response may have. Counted before the text is made: by characters, which is
  * fast, and by bytes only where these decide.
@@ -53,16 +56,17 @@ export function formatResult(
   { record, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
-  if (isTooLong(data)) return { data: null, errors: [TOO_LONG] };
-  if (errors.length === 0 && data !== undefined) return { data };
+  const isMutation = record.type === 'mutation';
+  const tooLong = isTooLong(data);
+  if (errors.length === 0 && data !== undefined && !tooLong) return { data };
   const [shown, [next, ...others]] = [errors.slice(0, MAX_ERRORS), errors.slice(MAX_ERRORS)];
   for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
+  if (tooLong) return { data: null, errors: [isMutation ? WRITE_TOO_LONG : TOO_LONG] };
   const formatted = shown.map(format);
   if (next) {
     const message = `${1 + others.length} more errors of this operation are not listed.`;
     formatted.push({ message, extensions: { code: format(next).extensions?.['code'] } });
   }
-  const isMutation = record.type === 'mutation';
   const reported = isMutation ? formatted.map((error) => loaders.writes.addOutcome(error)) : formatted;
   return { errors: reported, ...(data === undefined ? {} : { data }) };
 }

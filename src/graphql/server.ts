@@ -126,7 +126,7 @@ async function admit(
   limiter.check(measured);
   const variables = coerceVariables(schema, operation, request.variables, production);
   contextValue.call.wanted = known.wanted;
-  contextValue.admitted = { known, variables };
+  contextValue.checked = { known, variables };
 }
 
 /** Executes the operation: compiled where it is, else by graphql-js. Never throws. */
@@ -135,8 +135,8 @@ async function respond(
   { request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<GraphQLResponse | null> {
   // Without an operation, Apollo Server returns the error: the name is not in the document.
-  if (!contextValue.admitted) return null;
-  const { known, variables } = contextValue.admitted;
+  if (!contextValue.checked) return null;
+  const { known, variables } = contextValue.checked;
   let result = await operations.executorOf(known)?.({}, contextValue, variables);
   if (result?.data === undefined) {
     const { document, operation } = known;

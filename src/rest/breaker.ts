@@ -4,9 +4,9 @@ export type BreakerState = 'closed' | 'half-open' | 'open';
 
 /** Results are counted for this many milliseconds, then from zero again. */
 const WINDOW_MS = 10_000;
-/** The breaker opens when this many players had failures, and these are more than the successes in the window, */
+/** The breaker opens when this many players had failures, and these are more than the successes in the window. */
 const MIN_FAILURES = 10;
-/** or when this many players had failures without a success between them. */
+/** It also opens when this many players had failures without a success between them. */
 const MAX_CONSECUTIVE = 20;
 /** The back-off before the first trial, in milliseconds; doubled after each failed one, up to the longest. */
 const FIRST_MS = 1_000;
@@ -98,21 +98,21 @@ export class Breaker {
 }
 
 /** The largest and the first number of retries in the budget. */
-const MAX_RETRIES = 10;
-/** How much each call adds: retries are at most this share of recent calls, */
+const MAX_SAVED_RETRIES = 10;
+/** How much each call adds: retries are at most this share of recent calls. */
 const RETRIES_PER_CALL = 0.2;
-/** and at least this many a second, so that a quiet gateway retries too. */
+/** How many a second are added, so that a quiet gateway retries too. */
 const RETRIES_PER_SECOND = 1;
 
 /** Limits retries, so that they do not overload a failing service. */
 export function createRetryBudget(now: () => number) {
-  let left = MAX_RETRIES;
+  let left = MAX_SAVED_RETRIES;
   let earnedAt = 0;
   return {
     /** Called once for every call. */
     earn(): void {
       const earned = RETRIES_PER_CALL + ((now() - earnedAt) / 1_000) * RETRIES_PER_SECOND;
-      left = Math.min(left + earned, MAX_RETRIES);
+      left = Math.min(left + earned, MAX_SAVED_RETRIES);
       earnedAt = now();
     },
     /** Takes one retry; false when there is none. */

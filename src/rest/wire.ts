@@ -94,7 +94,7 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
 }
 
 /**
- * The player whose list an object is in. The request says it, not the response; \`ownedBy\` sets it. It is in the tables because
+ * The player whose list an object is in. The request says it, not the response; `ownedBy` sets it. It is in the tables because
  * V8 takes 0.6 µs to add a property to a copy.
  */
 const owner = (): string => '';

@@ -208,6 +208,18 @@ describe('a response of more than 4 MB', () => {
     const few = '{ player(playerUniqueId: "p1") { coupons { a: code b: code c: code } } }';
     expect((await gateway.query(few)).errors).toMatchObject([{ extensions: { limit: 'response' } }]);
   });
+
+  test('says below a write that its outcome is unknown', async () => {
+    upstream.on('GET /coupon', { json: { coupons: [{ code: 'c'.repeat(1_500_000) }] } });
+    const { data, errors } =
+      await gateway.query(`mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "n" }] }) {
+      player { coupons { a: code b: code c: code } }
+    } }`);
+    expect([data, errors]).toMatchObject([
+      null,
+      [{ extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', retryable: false, outcome: 'UNKNOWN' } }],
+    ]);
+  });
 });
 
 test('a document that is too long to be kept can be sent several times at once', async () => {

@@ -1,6 +1,6 @@
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import { at, type Problem, type UserError } from '../loaders/writes.ts';
+import { type Problem, type UserError, userErrorAt } from '../loaders/writes.ts';
 import { isExact } from '../request.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */
@@ -28,27 +28,28 @@ export function upsertProblems({ playerUniqueId, attributes, device }: UpsertPla
   return [
     ...idProblems(playerUniqueId),
     ...Object.entries(attributes ?? {}).flatMap(([name, value]) => attributeProblems(name, value)),
-    ...(device ? at(['device', 'osType'], blank(device.osType) ?? valueProblem(device.osType)) : []),
-    ...(device?.token == null ? [] : at(['device', 'token'], valueProblem(device.token))),
+    ...(device ? userErrorAt(['device', 'osType'], blank(device.osType) ?? valueProblem(device.osType)) : []),
+    ...(device?.token == null ? [] : userErrorAt(['device', 'token'], valueProblem(device.token))),
   ].slice(0, MAX_PROBLEMS);
 }
 
 /** The problems that a client can correct in the `playerUniqueId` of an input. */
 export function idProblems(playerUniqueId: string): UserError[] {
-  return at(['playerUniqueId'], idProblem(playerUniqueId));
+  return userErrorAt(['playerUniqueId'], idProblem(playerUniqueId));
 }
 
 /** The problems that a client can correct in the input of `trackEvents`. */
 export function eventProblems({ playerUniqueId, events, idempotencyKey }: TrackEventsInput): UserError[] {
-  if (events.length > MAX_EVENTS) return at(['events'], tooLong(MAX_EVENTS, 'events'));
+  if (events.length > MAX_EVENTS) return userErrorAt(['events'], tooLong(MAX_EVENTS, 'events'));
   const seen = new Set<string>();
   const problems = idProblems(playerUniqueId);
-  if (idempotencyKey != null) problems.push(...at(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
-  if (events.length === 0) problems.push(...at(['events'], EMPTY));
+  if (idempotencyKey != null)
+    problems.push(...userErrorAt(['idempotencyKey'], nameProblem(idempotencyKey, MAX_KEY_LENGTH)));
+  if (events.length === 0) problems.push(...userErrorAt(['events'], EMPTY));
   for (const [index, { name, metadata }] of events.entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
     const path = ['events', String(index)];
-    problems.push(...at([...path, 'name'], seen.has(name) ? REPEATED : nameProblem(name, MAX_NAME_LENGTH)));
+    problems.push(...userErrorAt([...path, 'name'], seen.has(name) ? REPEATED : nameProblem(name, MAX_NAME_LENGTH)));
     problems.push(...memberProblems([...path, 'metadata'], metadata ?? {}, metadataProblem));
     seen.add(name);
   }
@@ -59,14 +60,14 @@ function attributeProblems(name: string, value: PlayerAttributesInput[keyof Play
   const path = ['attributes', name];
   if (value == null) return [];
   if (Array.isArray(value)) {
-    const problems = value.flatMap((tag, index) => at([...path, String(index)], tagProblem(String(tag))));
-    return problems.length > 0 ? problems : at(path, valueProblem(value.join()));
+    const problems = value.flatMap((tag, index) => userErrorAt([...path, String(index)], tagProblem(String(tag))));
+    return problems.length > 0 ? problems : userErrorAt(path, valueProblem(value.join()));
   }
-  if (typeof value !== 'object') return at(path, valueProblem(value, MAX_TEXT_LENGTH, name));
+  if (typeof value !== 'object') return userErrorAt(path, valueProblem(value, MAX_TEXT_LENGTH, name));
   const problems = memberProblems(path, value, (member) => (member === null ? undefined : valueProblem(member)));
   // Without problems it is flat.
   const isTooLong = problems.length === 0 && Buffer.byteLength(JSON.stringify(value)) > MAX_CUSTOM_BYTES;
-  return isTooLong ? at(path, tooLong(MAX_CUSTOM_BYTES, 'bytes of JSON')) : problems;
+  return isTooLong ? userErrorAt(path, tooLong(MAX_CUSTOM_BYTES, 'bytes of JSON')) : problems;
 }
 
 /** The problems of a free object: those of its names and of its values. A variable that is absent leaves `undefined`. */
@@ -77,7 +78,7 @@ function memberProblems(
 ): UserError[] {
   return Object.entries(members).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    return at([...path, name.slice(0, 60)], (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value));
+    return userErrorAt([...path, name.slice(0, 60)], (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value));
   });
 }
 

@@ -17,9 +17,22 @@ export interface UserError {
 export type Problem = Pick<UserError, 'code' | 'message'>;
 
 /** The user error of a problem at a path below `input`; none without a problem. */
-export function at(path: string[], problem: Problem | undefined): UserError[] {
+export function userErrorAt(path: string[], problem: Problem | undefined): UserError[] {
   if (!problem) return [];
   return [{ code: problem.code, field: ['input', ...path], message: `${path.join('.')} ${problem.message}.` }];
+}
+
+/** Sends a write of one operation. */
+export type Send<Result> = (rest: RestClient, call: CallContext) => Promise<Result>;
+
+/** Thrown by a write that sends nothing, because the client must correct its input. */
+export class InputRefused extends Error {
+  readonly userErrors: UserError[];
+
+  constructor(userErrors: UserError[]) {
+    super('The input was refused');
+    this.userErrors = userErrors;
+  }
 }
 
 /** The writes of one operation, and their outcomes. */
@@ -48,7 +61,7 @@ export class OperationWrites {
   async perform<Result>(
     field: string | number,
     problems: UserError[],
-    send: (rest: RestClient, call: CallContext) => Promise<Result>,
+    send: Send<Result>,
     isKeyed = false,
   ): Promise<{ result?: Result; userErrors: UserError[] }> {
     if (problems.length > 0) return { userErrors: problems };
@@ -60,6 +73,7 @@ export class OperationWrites {
       this.#repeatable &&= isKeyed;
       return { result, userErrors: [] };
     } catch (error) {
+      if (error instanceof InputRefused) return { userErrors: error.userErrors };
       const outcome = outcomeOf(error);
       this.#outcomes.set(field, outcome);
       // The earlier operation with this idempotency key is still under way, or nothing was sent.

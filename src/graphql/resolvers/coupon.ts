@@ -13,7 +13,10 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
 
 export const couponId: Pick<CouponResolvers, 'id'> = { id: ({ owner, code }) => opaqueId('Coupon', owner, code) };
 
-/** The coupons that match every member of the filter; a member that is absent or null matches all. */
+/**
+ * The coupons that match every member of the filter; a member that is absent or null matches all. Documents with an argument
+ * `filter` have every property decoded; see `fieldsIn` in operations.ts.
+ */
 function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter): Coupon[] {
   const { isUsed, isExpired, usableNow, couponTypes: types, group } = filter;
   const now = new Date().toISOString();

@@ -5,6 +5,7 @@ import type { MutationResolvers, TrackEventsInput } from '../../generated/graphq
 import type { TrackEventsRequest } from '../../rest/wire.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
+import type { Send } from '../loaders/writes.ts';
 import { selectedFields } from '../lookahead.ts';
 
 const NOT_ALLOWED = 'Another event of this operation is not allowed, so none is sent.';
@@ -16,24 +17,15 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
     if (!context.eventsAllowed) throw new ClientError('FORBIDDEN', NOT_ALLOWED);
     const { caller, idempotency, loaders } = context;
     const { playerUniqueId, idempotencyKey: key, events } = input;
-    const { result, userErrors } = await loaders.writes.perform(
-      info.path.key,
-      eventProblems(input),
-      async (rest, call) => {
-        if (key == null) return await rest.trackEvents(eventBody(input), call).then(() => []);
-        const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
-        return await idempotency.once(keyed, (cancellation) =>
-          rest.trackEvents(eventBody(input), { ...call, cancellation }),
-        );
-      },
-      key != null,
-    );
-    const problems = [...userErrors, ...(result ?? [])];
-    return {
-      playerUniqueId,
-      eventNames: problems.length > 0 ? [] : events.map(({ name }) => name),
-      userErrors: problems,
+    const send: Send<void> = async (rest, call) => {
+      if (key == null) return await rest.trackEvents(eventBody(input), call);
+      const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
+      return await idempotency.once(keyed, (cancellation) =>
+        rest.trackEvents(eventBody(input), { ...call, cancellation }),
+      );
     };
+    const { userErrors } = await loaders.writes.perform(info.path.key, eventProblems(input), send, key != null);
+    return { playerUniqueId, eventNames: userErrors.length > 0 ? [] : events.map(({ name }) => name), userErrors };
   },
 };
 

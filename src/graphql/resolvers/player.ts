@@ -13,7 +13,7 @@ import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength, checkPlayerId, MAX_PLAYERS } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
-import { at } from '../loaders/writes.ts';
+import { userErrorAt } from '../loaders/writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 
@@ -121,7 +121,7 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
   },
 };
 
-const NOT_FOUND = at(['playerUniqueId'], { code: 'NOT_FOUND', message: 'names no existing player' });
+const NOT_FOUND = userErrorAt(['playerUniqueId'], { code: 'NOT_FOUND', message: 'names no existing player' });
 
 /** The body of an upsert. What is null, empty or left out is not sent: the service leaves it as it is. */
 function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): PlayerUpsertRequest {
