@@ -38,7 +38,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const slots = createSlots(config.maxConcurrentOperations);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing(baseUrl);
+  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const nameOf = createPseudonyms(config.rest.apiKey);
   const engine = await createEngine(config, log, metrics, options);
   const { schema, rules, rates, apollo } = engine;
