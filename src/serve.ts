@@ -14,7 +14,7 @@ import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
 import { OperationLimiter } from './limits/operation-limits.ts';
-import { RateLimits } from './limits/rate-limits.ts';
+import { createRateLimits } from './limits/rate-limits.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
 import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
@@ -38,7 +38,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const slots = createSlots(config.maxConcurrentOperations);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing(baseUrl);
+  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const nameOf = createPseudonyms(config.rest.apiKey);
   const engine = await createEngine(config, log, metrics, options);
   const { schema, rules, rates, apollo } = engine;
@@ -86,7 +86,7 @@ async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Met
   const { production, limits, federation } = config;
   const { shared, compileAfter = 50 } = options;
   const maxTokens = limits.tokens;
-  const rates = new RateLimits(config.rates, shared?.redis);
+  const rates = createRateLimits(config.rates, shared?.redis);
   const { schema, rules } = (federation ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
   const limiter = new OperationLimiter(schema, limits);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.

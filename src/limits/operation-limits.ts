@@ -2,9 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
-  type GraphQLInputField,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getDirectiveValues,
   getNamedType,
@@ -27,9 +25,6 @@ const MAX_LIST_SIZE = 200;
 /** The fields that return the schema; `_service` belongs to federation. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
-/** Fields of a player that need no REST call. */
-const IDENTIFIERS: ReadonlySet<string> = new Set(['id', 'playerUniqueId', '__typename']);
-
 /** The size of an operation, or of a part of it. */
 interface Size {
   rootFields: number;
@@ -40,24 +35,22 @@ interface Size {
   complexity: number;
   /** REST calls that are certainly needed. */
   upstreamCalls: number;
+  /** Whether one of `INTROSPECTION` is selected. */
+  introspects: boolean;
 }
 
-/** Also whether the operation selects one of `INTROSPECTION`. */
-type Measured = Size & { introspects: boolean };
-type Sizes = Partial<Record<keyof Size | 'aliasLength' | 'repetitions', number>>;
+type Limited = Exclude<keyof Size, 'introspects'> | 'aliasLength' | 'repetitions';
+type Sizes = Partial<Record<Limited, number>>;
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
 export class OperationLimiter {
   readonly #schema: GraphQLSchema;
   readonly #rules: ReadonlyMap<unknown, ReturnType<typeof readRule>>;
-  readonly #limits: [limit: keyof Sizes, max: number, counted: string][];
+  readonly #limits: [limit: Limited, max: number, counted: string][];
   /** Operations whose size does not depend on variables. */
-  readonly #measured = new WeakMap<OperationDefinitionNode, Measured>();
+  readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
-  constructor(
-    schema: GraphQLSchema,
-    { depth, complexity, upstreamCalls }: Omit<Config['limits'], 'bodyBytes' | 'tokens'>,
-  ) {
+  constructor(schema: GraphQLSchema, limits: Pick<Config['limits'], 'depth' | 'complexity' | 'upstreamCalls'>) {
     this.#schema = schema;
     const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
     const fields = types.flatMap((type) => Object.values(type.getFields()));
@@ -67,11 +60,11 @@ export class OperationLimiter {
     this.#limits = [
       ['aliasLength', 128, 'characters in one alias'],
       ['repetitions', 10_000, 'pairs of fields with the same name'],
-      ['depth', depth, 'levels of fields'],
+      ['depth', limits.depth, 'levels of fields'],
       ['aliases', 30, 'aliases'],
       ['rootFields', 20, 'root fields'],
-      ['complexity', complexity, 'fields, those of lists counted for each item'],
-      ['upstreamCalls', upstreamCalls, 'calls to the referral and rewards service'],
+      ['complexity', limits.complexity, 'fields, those of lists counted for each item'],
+      ['upstreamCalls', limits.upstreamCalls, 'calls to the referral and rewards service'],
     ];
   }
 
@@ -89,39 +82,35 @@ export class OperationLimiter {
    * Measures an operation of a parsed document, valid or not, with its fragments expanded. Fragments that spread each other
    * twice can expand from a few hundred bytes to millions of fields, so each is measured once, and a spread adds its size.
    */
-  measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}): Measured {
+  measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}): Size {
     const known = this.#measured.get(operation);
     if (known) return known;
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-    const defaults = operation.variableDefinitions?.flatMap(({ variable, defaultValue }) =>
-      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
-    );
-    const variables = { ...Object.fromEntries(defaults ?? []), ...given };
+    const defaults = (operation.variableDefinitions ?? []).map(({ variable, defaultValue }) => [
+      variable.name.value,
+      defaultValue && valueFromASTUntyped(defaultValue),
+    ]);
+    const variables = { ...Object.fromEntries(defaults), ...given };
     const sizes = new Map<readonly SelectionNode[], Size>();
-    let introspects = false;
     let varies = false;
 
     const sizeOfField = (node: FieldNode, parent: unknown): Size => {
       const name = node.name.value;
       const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+      const type = field && getNamedType(field.type);
       const { weight = 1, each = 0, argument, assumed, operation } = this.#rules.get(field) ?? {};
       const value = node.arguments?.find((one) => one.name.value === argument)?.value;
-      const given: unknown = value && valueFromASTUntyped(value, variables);
-      const items = lengthOf(given, assumed);
-      const type = field && getNamedType(field.type);
+      const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
-      const calls = operation && Array.isArray(given) ? this.#callsOf(node, type, operation).size : 0;
+      const introspects = INTROSPECTION.has(name);
       varies ||= value?.kind === Kind.VARIABLE;
-      introspects ||= INTROSPECTION.has(name);
       return {
         rootFields: 1,
-        depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
+        depth: introspects ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
-        complexity: weight + items * (each + below.complexity),
-        upstreamCalls: Math.max(
-          below.upstreamCalls,
-          calls * new Set([given].flat().map((id) => JSON.stringify(id))).size,
-        ),
+        complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
+        upstreamCalls: operation && Array.isArray(list) ? this.#callsOf(node, type, operation, list) : 0,
+        introspects,
       };
     };
     const sizeOfNode = (node: SelectionNode, type: unknown): Size => {
@@ -132,9 +121,9 @@ export class OperationLimiter {
       return sizeOf(fragment?.selectionSet.selections, condition ? this.#schema.getType(condition) : type);
     };
     const sizeOf = (selections: readonly SelectionNode[] = [], type: unknown): Size => {
-      const total = { rootFields: 0, depth: 0, aliases: 0, complexity: 0, upstreamCalls: 0 };
       const earlier = sizes.get(selections);
       if (earlier) return earlier;
+      const total = { rootFields: 0, depth: 0, aliases: 0, complexity: 0, upstreamCalls: 0, introspects: false };
       // Stored before it is known, so that a fragment that spreads itself ends here. Validation refuses it later.
       sizes.set(selections, total);
       for (const size of selections.map((node) => sizeOfNode(node, type))) {
@@ -144,18 +133,18 @@ export class OperationLimiter {
         total.complexity += size.complexity;
         // Those of two fields can be the same.
         total.upstreamCalls = Math.max(total.upstreamCalls, size.upstreamCalls);
+        total.introspects ||= size.introspects;
       }
       return total;
     };
 
-    const root = this.#schema.getRootType(operation.operation);
-    const measured = { ...sizeOf(operation.selectionSet.selections, root), introspects };
+    const measured = sizeOf(operation.selectionSet.selections, this.#schema.getRootType(operation.operation));
     if (!varies) this.#measured.set(operation, measured);
     return measured;
   }
 
   /** What an operation is charged against the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
-  costOf(measured: Measured): number {
+  costOf(measured: Size): number {
     return this.#exceeded(measured) ? 1 : 1 + Math.floor(measured.complexity / COMPLEXITY_PER_COST);
   }
 
@@ -167,18 +156,18 @@ export class OperationLimiter {
     throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
   }
 
-  /** The different REST calls that one item of a list certainly needs: its own unless only identifiers are selected of it. */
-  #callsOf({ selectionSet }: Pick<FieldNode, 'selectionSet'>, type: unknown, own: string): Set<string> {
+  /** The different REST calls that a list of objects certainly needs. */
+  #callsOf({ selectionSet }: FieldNode, type: unknown, own: string, ids: readonly unknown[]): number {
     const fields = isObjectType(type) ? type.getFields() : {};
-    const calls = (selectionSet?.selections ?? []).flatMap((node) => {
-      if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
-      if (node.kind === Kind.FIELD) {
-        return IDENTIFIERS.has(node.name.value) ? [] : [this.#rules.get(fields[node.name.value])?.operation ?? own];
-      }
-      const condition = node.typeCondition?.name.value;
-      return [...this.#callsOf(node, condition ? this.#schema.getType(condition) : type, own)];
-    });
-    return new Set(calls);
+    // The list's own operation only where more than identifiers is selected.
+    const operationsOf = (selections: readonly SelectionNode[] = []): string[] =>
+      selections.flatMap((node) => {
+        if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
+        if (node.kind === Kind.INLINE_FRAGMENT) return operationsOf(node.selectionSet.selections);
+        return this.#rules.get(fields[node.name.value])?.operation ?? (node.selectionSet ? own : []);
+      });
+    const operations = new Set(operationsOf(selectionSet?.selections));
+    return operations.size * new Set(ids.map((id) => JSON.stringify(id))).size;
   }
 
   #exceeded(sizes: Sizes) {
@@ -189,16 +178,13 @@ export class OperationLimiter {
 /** What the directives `@cost`, `@listSize` and `@rest` say about a field. */
 function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
   const size: { slicingArguments?: string[]; assumedSize?: number } = Object(directiveOf(schema, 'listSize', field));
-  const weight = Number(directiveOf(schema, 'cost', field)?.['weight'] ?? 1);
-  const each = weightOf(schema, getNamedType(field.type));
-  const operation: unknown = directiveOf(schema, 'rest', field)?.['operation'];
-  const [argument] = size.slicingArguments ?? [];
+  const rest: { operation?: string } = Object(directiveOf(schema, 'rest', field));
   return {
-    weight,
-    each,
-    argument,
+    weight: Number(directiveOf(schema, 'cost', field)?.['weight'] ?? 1),
+    each: weightOf(schema, getNamedType(field.type)),
+    argument: size.slicingArguments?.[0],
     assumed: size.assumedSize,
-    operation: operation === undefined ? undefined : String(operation),
+    operation: rest.operation,
   };
 }
 
@@ -208,10 +194,10 @@ export function weightOf(schema: GraphQLSchema, type: GraphQLNamedType): number 
   return Number((isObjectType(type) && directiveOf(schema, 'cost', type)?.['weight']) || 0);
 }
 
-type Described = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLObjectType;
+type Described = { astNode?: Parameters<typeof getDirectiveValues>[1] | null | undefined };
 
 /** The arguments of a directive, with their defaults; undefined without it. */
-export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: Pick<Described, 'astNode'>) {
+export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: Described) {
   const directive = schema.getDirective(name);
   return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }

@@ -26,50 +26,34 @@ interface Consumer {
   scopes: ReadonlySet<string>;
 }
 
-export class RateLimits {
-  readonly #failures: Limit;
-  readonly #keyOfAddress: (address: string) => string;
-  readonly #limitsOf: (caller: Consumer) => Record<CallerKind, Limit>;
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
-  /** @param redis Shared by replicas. While it does not answer, each process counts for itself. */
-  constructor(rates: Config['rates'], redis: Redis | undefined) {
-    const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number, keys: number) => ({
-      operations: createLimit('operations', prefix, operations, redis),
-      couponReads: createLimit('couponReads', prefix, couponReads, redis),
-      newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
-      idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, redis),
-    });
-    const players = limits('', rates.operations, rates.couponReads, 10, 1_000);
-    const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
-    this.#limitsOf = ({ scopes }) => (scopes.has('any-player') ? servers : players);
-    this.#failures = createLimit('failures', '', rates.failedAuthentications, redis);
-    this.#keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
-  }
-
-  /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
-  consume(kind: CallerKind, caller: Consumer, points = 1): Promise<void> {
-    return this.#limitsOf(caller)[kind].consume(caller.key, points);
-  }
-
-  /** Gives one point back. Never rejects. */
-  giveBack(kind: CallerKind, caller: Consumer): Promise<void> {
-    return this.#limitsOf(caller)[kind].giveBack(caller.key);
-  }
-
-  /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
-  countFailure(address: string): Promise<void> {
-    return this.#failures.consume(this.#keyOfAddress(address), 1);
-  }
-
-  /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
-  forgiveFailure(address: string): void {
-    void this.#failures.giveBack(this.#keyOfAddress(address));
-  }
+/** @param redis Shared by replicas. While it does not answer, each process counts for itself. */
+export function createRateLimits(rates: Config['rates'], redis: Redis | undefined) {
+  const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number, keys: number) => ({
+    operations: createLimit('operations', prefix, operations, redis),
+    couponReads: createLimit('couponReads', prefix, couponReads, redis),
+    newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
+    idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, redis),
+  });
+  const players = limits('', rates.operations, rates.couponReads, 10, 1_000);
+  const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
+  const limitOf = (kind: CallerKind, { scopes }: Consumer) => (scopes.has('any-player') ? servers : players)[kind];
+  const failures = createLimit('failures', '', rates.failedAuthentications, redis);
+  const keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
+  return {
+    /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
+    consume: (kind: CallerKind, caller: Consumer, points = 1) => limitOf(kind, caller).consume(caller.key, points),
+    /** Gives one point back. Never rejects. */
+    giveBack: (kind: CallerKind, caller: Consumer) => limitOf(kind, caller).giveBack(caller.key),
+    /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
+    countFailure: (address: string) => failures.consume(keyOfAddress(address), 1),
+    /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
+    forgiveFailure: (address: string) => void failures.giveBack(keyOfAddress(address)),
+  };
 }
 
 const windowOf = ({ perSecond, burst }: Rate) => Math.ceil(burst / perSecond);
-
-type Limit = ReturnType<typeof createLimit>;
 
 /** A limit that consumes at most its burst at once, so that no single operation is impossible. */
 function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | undefined) {

@@ -14,10 +14,8 @@ import type { Trace } from './observe.ts';
 const SERVICE_NAME = 'referral-gateway';
 const propagator = new W3CTraceContextPropagator();
 
-export type Tracing = ReturnType<typeof startTracing>;
-
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
-export function startTracing(restUrl: string) {
+export function startTracing() {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -25,7 +23,7 @@ export function startTracing(restUrl: string) {
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   const tracer = provider.getTracer(SERVICE_NAME);
-  const restCalls = traceRestCalls(provider, new URL(restUrl).origin);
+  const restCalls = traceRestCalls(provider);
   return {
     /** Begins the span of a request, as part of the client's trace if there is one. */
     begin(headers: IncomingHttpHeaders): Trace {
@@ -61,18 +59,11 @@ function headersOf(span: otel.Span): Record<string, string> {
  * A span for each attempt of a REST call. undici may create a request when another one frees a connection, in the context of
  * that one. So its parent is not the active context, but the span in its own `traceparent`, which the new span replaces.
  */
-function traceRestCalls(provider: otel.TracerProvider, restOrigin: string): UndiciInstrumentation {
+function traceRestCalls(provider: otel.TracerProvider): UndiciInstrumentation {
   let parent = otel.ROOT_CONTEXT;
-  const manager: otel.ContextManager = {
-    active: () => parent,
-    with: (_context, run, self, ...args) => run.call(self, ...args),
-    bind: (_context, target) => target,
-    enable: () => manager,
-    disable: () => manager,
-  };
-  otel.context.setGlobalContextManager(manager);
   const instrumentation = new UndiciInstrumentation({
-    ignoreRequestHook: ({ origin }) => origin !== restOrigin,
+    // Only REST calls have the header: the keys of an identity provider are fetched without it.
+    ignoreRequestHook: ({ headers }) => traceparentIn(headers) === 0,
     startSpanHook({ path, headers }) {
       const sent = { traceparent: headers[traceparentIn(headers)] };
       parent = propagator.extract(otel.ROOT_CONTEXT, sent, otel.defaultTextMapGetter);
@@ -81,19 +72,23 @@ function traceRestCalls(provider: otel.TracerProvider, restOrigin: string): Undi
     },
     requestHook(span, { method, path, headers }) {
       span.updateName(`${method} ${templateOf(path)}`);
-      const { traceparent = '' } = headersOf(span);
       // `tracestate` stays that of the parent.
-      const index = traceparentIn(headers);
-      if (Array.isArray(headers) && index > 0) headers[index] = traceparent;
+      if (Array.isArray(headers)) headers[traceparentIn(headers)] = headersOf(span)['traceparent'] ?? '';
     },
   });
-  instrumentation.setTracerProvider(provider);
+  instrumentation.setTracerProvider({
+    getTracer(library, version) {
+      const tracer = provider.getTracer(library, version);
+      const startSpan: otel.Tracer['startSpan'] = (name, options) => tracer.startSpan(name, options, parent);
+      return { startSpan, startActiveSpan: tracer.startActiveSpan };
+    },
+  });
   return instrumentation;
 }
 
-/** Where the value of `traceparent` is among names and values in turn; 0 when it is absent. */
+/** Where the value of `traceparent` is among names and values in turn, behind all that a client may name so; else 0. */
 function traceparentIn(headers: UndiciRequest['headers']): number {
-  return [...headers].findIndex((header, index) => index % 2 === 0 && header === 'traceparent') + 1;
+  return headers.lastIndexOf('traceparent') + 1;
 }
 
 /** The path after the version, with the parameter's name in place of the id, as in endpoints.ts. */

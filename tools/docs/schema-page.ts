@@ -4,7 +4,6 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
-  getDirectiveValues,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -20,7 +19,7 @@ import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';
-import { weightOf } from '../../src/limits/operation-limits.ts';
+import { directiveOf, weightOf } from '../../src/limits/operation-limits.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
@@ -168,11 +167,6 @@ function costOf(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>): s
   const items = slicing === undefined ? size?.['assumedSize'] : `\`${slicing}\``;
   const each = weightOf(schema, getNamedType(field.type));
   return [weight, each && `each ${each}`, size && `× ${items}`].filter(Boolean).join(' ');
-}
-
-function directiveOf(schema: GraphQLSchema, name: string, { astNode }: GraphQLField<unknown, unknown>) {
-  const directive = schema.getDirective(name);
-  return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }
 
 interface Described {
