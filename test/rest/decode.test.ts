@@ -56,12 +56,17 @@ describe('a player', () => {
   const player = (body: Body) => withWarnings((warn) => decodePlayer(body, 'p1', warn));
   const ofAttributes = (playerAttributes: Body) => {
     const [decoded, ...warnings] = player({ playerAttributes });
-    return { ...decoded.attributes, warnings };
+    const { playerUniqueId, ...rest } = { ...decoded.attributes };
+    expect(playerUniqueId).toBe('p1');
+    return { ...rest, warnings };
   };
 
   test('has every attribute', () => {
     const names = { id: 'p1', playerUniqueId: 'p1', referralLink: 'https://r.example/1' };
-    const decoded = { ...names, attributes: { ...attributes('p1'), tags: ['vip', 'early bird'] } };
+    const decoded = {
+      ...names,
+      attributes: { ...attributes('p1'), playerUniqueId: 'p1', tags: ['vip', 'early bird'] },
+    };
     expect(player({ ...names, playerAttributes: attributes('p1') })).toEqual([decoded]);
   });
 
