@@ -67,7 +67,9 @@ describe('a player', () => {
       ...names,
       attributes: { ...attributes('p1'), playerUniqueId: 'p1', tags: ['vip', 'early bird'] },
     };
-    expect(player({ ...names, playerAttributes: attributes('p1') })).toEqual([decoded]);
+    // The request says whose they are.
+    const sent = { ...attributes('p1'), playerUniqueId: 'p2' };
+    expect(player({ ...names, playerAttributes: sent })).toEqual([decoded]);
   });
 
   test('has tags from a text or a list', () => {
