@@ -5,7 +5,7 @@ import type { AuthConfig } from '../config/auth.ts';
 import type { ClientToken } from '../config/credentials.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { type Caller, createCaller, OPEN_CALLER } from './caller.ts';
+import { type Caller, OPEN_CALLER } from './caller.ts';
 import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, type Verified } from './jwt.ts';
 
 export interface Authentication {
@@ -65,7 +65,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
 function clientFinder(entries: readonly ClientToken[]): (token: string) => Caller | undefined {
   const clients = entries.map(({ name, sha256, scopes, expiresAt }) => ({
     digest: Buffer.from(sha256, 'hex'),
-    caller: createCaller(name, scopes, false),
+    caller: { name, key: `client:${name}`, scopes: new Set(scopes) },
     expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   }));
   return (token) => {

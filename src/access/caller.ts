@@ -13,11 +13,10 @@ export interface Caller {
   hint?: string | undefined;
 }
 
-/** @param isPlayer Whether `name` is the player that the token belongs to. */
-export function createCaller(name: string, scopes: Iterable<Scope>, isPlayer: boolean): Caller {
-  const caller = { name, key: `${isPlayer ? 'player' : 'client'}:${name}`, scopes: new Set(scopes) };
-  return isPlayer ? { ...caller, sub: name } : caller;
-}
-
 /** In an open gateway, in development, every caller has all scopes, as the demo player. */
-export const OPEN_CALLER: Caller = { ...createCaller('demo-player', SCOPES, true), name: 'development' };
+export const OPEN_CALLER: Caller = {
+  name: 'development',
+  key: 'player:demo-player',
+  sub: 'demo-player',
+  scopes: new Set(SCOPES),
+};

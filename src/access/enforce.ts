@@ -17,9 +17,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { ClientError } from '../errors.ts';
-import { isJson } from '../rest/decode/members.ts';
 import type { Caller } from './caller.ts';
-import { type AccessRule, type AccessRules, OWNERS, readAccessRules, rejectionReason } from './rules.ts';
+import { type AccessRule, type AccessRules, readAccessRules, rejectionReason } from './rules.ts';
 
 type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
@@ -42,8 +41,6 @@ export function enforceAccess(schema: GraphQLSchema): AccessRules {
       if (!rule && possible.some(({ name }) => name === 'Player')) {
         throw new Error(`${type.name}.${field.name} leads to a player and has no @access rule.`);
       }
-      const ofReturned = [...(rules.get(returned.name)?.values() ?? [])];
-      if (ofReturned.some(({ exceptOwn }) => exceptOwn)) field.resolve = rememberOwner(field);
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
       }
@@ -83,17 +80,6 @@ function protectItems(resolve: Resolve, rule: AccessRule, argument: string): Res
       const reason = reasons[index];
       return reason === undefined ? result : Promise.reject(new ClientError('FORBIDDEN', reason));
     });
-  };
-}
-
-/** An object such as a player's attributes does not tell whose it is: its parent does. */
-function rememberOwner({ resolve = defaultFieldResolver }: Field): Resolve {
-  return (parent, args, context, info) => {
-    const value: unknown = resolve(parent, args, context, info);
-    const { caller } = context;
-    const isOwn = caller.sub !== undefined && isJson(parent) && parent['playerUniqueId'] === caller.sub;
-    if (isOwn && isJson(value)) OWNERS.set(value, caller);
-    return value;
   };
 }
 

@@ -158,19 +158,18 @@ function scopeClaim(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig) {
   return JWT_SCOPE_CLAIM.find((claim) => claimValue(claims, claim) !== undefined);
 }
 
-/** The names of scopes in a token; undefined when they are neither a text nor a list of texts. `null` without a claim. */
-export function scopeNames(claims: Claims, config: JwtConfig): string[] | null | undefined {
+/** The names of scopes in a token; undefined when they are neither a text nor a list of texts. */
+export function scopeNames(claims: Claims, config: JwtConfig): string[] | undefined {
   const claim = scopeClaim(claims, config);
-  if (!claim) return null;
-  const value = claimValue(claims, claim);
+  const value = claim ? claimValue(claims, claim) : [];
   const names: unknown[] = typeof value === 'string' ? value.split(' ') : [value].flat();
   return names.every((name) => typeof name === 'string') ? names.filter((name) => name !== '') : undefined;
 }
 
 /** The scopes of this gateway that a token has; undefined when its claim cannot be read. */
 function scopesOf(claims: Claims, config: JwtConfig): readonly Scope[] | undefined {
-  const names = scopeNames(claims, config);
-  return names === null ? config.JWT_DEFAULT_SCOPES : names?.flatMap((name) => mapScope(name, config));
+  if (!scopeClaim(claims, config)) return config.JWT_DEFAULT_SCOPES;
+  return scopeNames(claims, config)?.flatMap((name) => mapScope(name, config));
 }
 
 /** The scopes that one name in a token stands for. */

@@ -40,25 +40,21 @@ function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
   let isFailing = false;
 
   /** Fetches the keys, at most every 30 seconds. Never rejects. */
-  async function refresh(): Promise<void> {
-    if (Date.now() >= retryAt) {
-      retryAt = Date.now() + RETRY_MS;
-      fetching = fetchKeys();
-    }
-    await fetching;
-  }
-
-  async function fetchKeys(): Promise<void> {
-    try {
-      const text = await fetchText(url);
-      last = { text, find: readKeySet(text), fetchedAt: Date.now() };
-      isFailing = false;
-    } catch (error) {
-      isFailing = true;
-      const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-      const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
-      warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
-    }
+  function refresh(): Promise<void> {
+    if (Date.now() < retryAt) return fetching;
+    retryAt = Date.now() + RETRY_MS;
+    fetching = fetchText(url)
+      .then((text) => {
+        last = { text, find: readKeySet(text), fetchedAt: Date.now() };
+        isFailing = false;
+      })
+      .catch((error: unknown) => {
+        isFailing = true;
+        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
+        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+        warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
+      });
+    return fetching;
   }
 
   const find: CompactVerifyGetKey = async (header, token) => {

@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts';
 /** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
-  /** Whether an object in `OWNERS` needs no scope. */
+  /** Whether an object of the caller's own player, by its `playerUniqueId`, needs no scope. */
   exceptOwn: boolean;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
   whom: ReadValue | undefined;
@@ -21,9 +21,6 @@ type ReadValue = (parent: unknown, args: unknown) => unknown;
 
 /** The rules of a schema, by type and field; of input types too. */
 export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
-
-/** Objects of callers' own players, such as their attributes, each with its caller. */
-export const OWNERS = new WeakMap<object, Caller>();
 
 /** Types whose every field must have a rule: the entry points, and the most sensitive data. */
 const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
@@ -88,7 +85,7 @@ function follow(value: unknown, path: readonly string[], index: number): unknown
 export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
   const { scopes, sub, hint } = caller;
   if (!scopes.has(rule.scope)) {
-    if (rule.exceptOwn && isJson(parent) && OWNERS.get(parent) === caller) return undefined;
+    if (rule.exceptOwn && sub !== undefined && isJson(parent) && parent['playerUniqueId'] === sub) return undefined;
     const missing = missingScope(rule, scopes, rule.names?.(parent, args));
     if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
   }

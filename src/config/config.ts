@@ -1,5 +1,5 @@
 import { authOf, JWT_KEYS } from './auth.ts';
-import { ConfigError, type Given, readEnvironment } from './environment.ts';
+import { ConfigError, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
 import { DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
@@ -72,7 +72,7 @@ function group(env: Values) {
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
 
 /** What is missing, contradictory or, in production, unsafe: one line for each variable. */
-function problemsOf(values: Values, given: Given): string[] {
+function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const { HOST: host, JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_AUDIENCE_CLAIM: audience } = values;
   const { REST_BASE_URL: restUrl, JWT_JWKS_URL: jwksUrl, PERSISTED_OPERATIONS: mode } = values;
   // A setting that cannot be used is reported already. With it, the gateway is not meant to be open.

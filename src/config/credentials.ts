@@ -105,10 +105,7 @@ const CLIENT_TOKENS = z
   .array(
     z.strictObject({
       name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
-      sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/i, 'must be a SHA-256 in hexadecimal: 64 digits')
-        .toLowerCase(),
+      sha256: z.hash('sha256', { error: 'must be a SHA-256 in hexadecimal: 64 digits' }).toLowerCase(),
       scopes: z.array(scope),
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
-import { ALSO_IN_FILES, VARIABLES, type Values } from './variables.ts';
+import { ALSO_IN_FILES, VARIABLES } from './variables.ts';
 
 /** A configuration that cannot be used. Its message has one line for each problem. */
 export class ConfigError extends Error {
@@ -10,15 +10,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** The texts of the variables that are set. */
-export type Given = NodeJS.Dict<string>;
-
 /**
  * Reads every variable. An empty one counts as absent. One that cannot be used gets its default, so that the others can be
  * checked too; `problems` then has a line that begins with its name.
  */
-export function readEnvironment(env: NodeJS.ProcessEnv): { values: Values; given: Given; problems: string[] } {
-  const given: Given = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+export function readEnvironment(env: NodeJS.ProcessEnv) {
+  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given));
@@ -35,7 +32,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): { values: Values; given
 }
 
 /** Replaces each `NAME_FILE` by the text of its file, without white space at its end. Returns what is wrong. */
-function readFiles(given: Given): string[] {
+function readFiles(given: NodeJS.ProcessEnv): string[] {
   return ALSO_IN_FILES.flatMap((name) => {
     const path = given[`${name}_FILE`];
     if (!path) return [];

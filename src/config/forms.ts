@@ -24,12 +24,11 @@ export function readBy<Value>(read: (given: string) => Value, description: strin
 /** A whole number from `min` to `max`, both included. */
 export function whole(min: number, max: number) {
   const message = `must be a whole number between ${min} and ${max}`;
-  const number = z.number().min(min, message).max(max, message);
   return z
     .string()
     .regex(/^\d{1,10}$/, message)
     .transform(Number)
-    .pipe(number)
+    .refine((number) => number >= min && number <= max, message)
     .describe(`${min} to ${max}`);
 }
 

@@ -56,13 +56,20 @@ describe('a player', () => {
   const player = (body: Body) => withWarnings((warn) => decodePlayer(body, 'p1', warn));
   const ofAttributes = (playerAttributes: Body) => {
     const [decoded, ...warnings] = player({ playerAttributes });
-    return { ...decoded.attributes, warnings };
+    const { playerUniqueId, ...rest } = { ...decoded.attributes };
+    expect(playerUniqueId).toBe('p1');
+    return { ...rest, warnings };
   };
 
   test('has every attribute', () => {
     const names = { id: 'p1', playerUniqueId: 'p1', referralLink: 'https://r.example/1' };
-    const decoded = { ...names, attributes: { ...attributes('p1'), tags: ['vip', 'early bird'] } };
-    expect(player({ ...names, playerAttributes: attributes('p1') })).toEqual([decoded]);
+    const decoded = {
+      ...names,
+      attributes: { ...attributes('p1'), playerUniqueId: 'p1', tags: ['vip', 'early bird'] },
+    };
+    // The request says whose they are.
+    const sent = { ...attributes('p1'), playerUniqueId: 'p2' };
+    expect(player({ ...names, playerAttributes: sent })).toEqual([decoded]);
   });
 
   test('has tags from a text or a list', () => {
