@@ -43,7 +43,14 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const engine = await createEngine(config, log, metrics, options);
   const { schema, rules, rates, apollo } = engine;
   const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
-  const context = { rest, rules, rates, idempotency, maxUpstreamCalls: limits.upstreamCalls, onBatch: metrics.batch };
+  const contextOptions = {
+    rest,
+    rules,
+    rates,
+    idempotency,
+    maxUpstreamCalls: limits.upstreamCalls,
+    onBatch: metrics.batch,
+  };
   const authentication = createAuthentication(config.auth, {
     limit: rates,
     warn: (message) => log.warn(message),
@@ -54,7 +61,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, { metrics, log, tracing, nameOf, slowOperationMs }, options);
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { ...engine, config, authentication, slots, context, sendPage });
+  routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
   loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
@@ -82,9 +89,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 }
 
 /** What finds, measures and executes operations. */
-async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Metrics, options: ServeOptions) {
+async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Metrics, serveOptions: ServeOptions) {
   const { production, limits, federation } = config;
-  const { shared, compileAfter = 50 } = options;
+  const { shared, compileAfter = 50 } = serveOptions;
   const maxTokens = limits.tokens;
   const rates = createRateLimits(config.rates, shared?.redis);
   const { schema, rules } = (federation ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
@@ -96,8 +103,8 @@ async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Met
   const manifest = { ...config.persistedOperations, production };
   const persisted = createPersistedOperations(manifest, { schema, maxTokens }, persistedQueries, log, metrics);
   const report = reportTo(log);
-  const engine = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log };
-  const apollo = await startApollo(engine);
+  const options = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log };
+  const apollo = await startApollo(options);
   void operations.compileListed(persisted.listed());
   return { schema, rules, rates, operations, persisted, apollo };
 }

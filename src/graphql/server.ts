@@ -140,6 +140,7 @@ async function respond(
   let result = await operations.executorOf(known)?.({}, contextValue, variables);
   if (result?.data === undefined) {
     const { document, operation } = known;
+    // graphql-js coerces the variables itself.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     result = await execute({
       schema,

@@ -7,7 +7,6 @@ import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { type PrepareOptions, prepare, searchOf } from '../graphql/request.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
-import { createOperationRecord } from '../telemetry/observe.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE } from './errors.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
@@ -23,7 +22,7 @@ export interface GraphQLRoute extends PrepareOptions {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
-  context: ContextOptions;
+  contextOptions: ContextOptions;
   apollo: ApolloServer<Context>;
   /** Sends the page for browsers that open the address; undefined in production. */
   sendPage: ((reply: FastifyReply) => FastifyReply) | undefined;
@@ -84,7 +83,8 @@ function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, {
 async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
   const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body } = reply.request;
-  const record = reply.request.record ?? createOperationRecord();
+  const { record } = reply.request;
+  if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
   const httpGraphQLRequest = { method, headers, search: searchOf(url), body };
@@ -94,7 +94,7 @@ async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyRe
   const cancellation = new Cancellation(performance.now() + route.config.operationTimeoutMs);
   admitted.cancellation = cancellation;
   if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
-  const context = async () => createContext(route.context, { requestId, caller, record, cancellation });
+  const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
   const sent = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await sent.finally(() => cancellation.end()), reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.

@@ -71,6 +71,7 @@ export function createPersistedOperations(
         return { text, trusted: false };
       }
       if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
+      // Apollo Server registers texts under this key.
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
       return { text: known, trusted: false };

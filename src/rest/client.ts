@@ -36,7 +36,7 @@ export function createRestClient(options: RestClientOptions) {
   const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
   const transport = createTransport(baseUrl.origin, connections, timeoutMs);
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
-  const client = { transport, breaker, budget: createRetryBudget(now), observer, timeoutMs, random };
+  const shared = { transport, breaker, retryBudget: createRetryBudget(now), observer, timeoutMs, random };
 
   async function call<Result>(
     endpoint: endpoints.Endpoint,
@@ -46,7 +46,7 @@ export function createRestClient(options: RestClientOptions) {
   ): Promise<Result> {
     const request = createRequest(endpoint, content, context);
     const { playerUniqueId } = content;
-    return await new Call(client, { endpoint, request, playerUniqueId, context, decode }).send();
+    return await new Call(shared, { endpoint, request, playerUniqueId, context, decode }).send();
   }
 
   return {

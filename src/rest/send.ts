@@ -18,10 +18,10 @@ const RETRY_DELAY_MS = 100;
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 /** What all calls to the service share. */
-export interface CallClient {
+interface SharedByCalls {
   transport: Transport;
   breaker: Breaker;
-  budget: ReturnType<typeof createRetryBudget>;
+  retryBudget: ReturnType<typeof createRetryBudget>;
   observer: Observer;
   /** How long a call may take once its first request is sent, in milliseconds. */
   timeoutMs: number;
@@ -38,7 +38,7 @@ export interface CallOptions<Result> {
 }
 
 export class Call<Result> {
-  readonly #client: CallClient;
+  readonly #shared: SharedByCalls;
   readonly #options: CallOptions<Result>;
   readonly #began = performance.now();
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
@@ -49,8 +49,8 @@ export class Call<Result> {
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
 
-  constructor(client: CallClient, options: CallOptions<Result>) {
-    this.#client = client;
+  constructor(shared: SharedByCalls, options: CallOptions<Result>) {
+    this.#shared = shared;
     this.#options = options;
     const { method, template } = options.endpoint;
     this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
@@ -68,15 +68,15 @@ export class Call<Result> {
     } finally {
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - this.#began;
-      this.#client.observer.call?.(this.#record);
+      this.#shared.observer.call?.(this.#record);
       this.#options.context.onCall?.(this.#record);
     }
   }
 
   async #sendWithRetries(): Promise<Result> {
-    const { breaker, budget, observer } = this.#client;
+    const { breaker, retryBudget, observer } = this.#shared;
     const { endpoint, playerUniqueId, context } = this.#options;
-    budget.earn();
+    retryBudget.earn();
     for (;;) {
       const permit = breaker.admit(playerUniqueId);
       const response = await this.#sendOnce(permit);
@@ -91,7 +91,7 @@ export class Call<Result> {
 
   /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
   async #sendOnce(permit: ReturnType<Breaker['admit']>): Promise<Response | UpstreamError> {
-    const { transport, observer, timeoutMs } = this.#client;
+    const { transport, observer, timeoutMs } = this.#shared;
     const { endpoint, request, context } = this.#options;
     const record = this.#record;
     const queuedAt = performance.now();
@@ -132,7 +132,7 @@ export class Call<Result> {
     const { endpoint, context } = this.#options;
     const { reason } = context.cancellation;
     if (reason === 'the client disconnected') return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    return this.#exchange?.sent === false && this.#client.transport.isBusy(endpoint)
+    return this.#exchange?.sent === false && this.#shared.transport.isBusy(endpoint)
       ? noConnection(endpoint)
       : timedOut(endpoint);
   }
@@ -142,12 +142,12 @@ export class Call<Result> {
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return decode(readResponse(response, endpoint, this.#client.observer), maybeDone);
+    return decode(readResponse(response, endpoint, this.#shared.observer), maybeDone);
   }
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { budget, random } = this.#client;
+    const { retryBudget, random } = this.#shared;
     const { endpoint, context } = this.#options;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
@@ -156,7 +156,7 @@ export class Call<Result> {
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
     const end = Math.min(this.#expiresAt, context.cancellation.deadline);
-    return performance.now() + delayMs < end && budget.take() ? delayMs : undefined;
+    return performance.now() + delayMs < end && retryBudget.take() ? delayMs : undefined;
   }
 
   /** A write is NOT_DONE when none of its attempts can have been carried out; then it may be sent again. */
