@@ -20,7 +20,7 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
   | 'NO_RESPONSE'
-  /** Of this client: the function for the token failed, or its text is no token. Nothing was sent. */
+  /** Of this client: the function for the token failed, or the text cannot be a bearer token. Nothing was sent. */
   | 'NO_TOKEN';
 
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
@@ -114,8 +114,10 @@ export function retryAfterMs({ extensions }: Extended): number | undefined {
 }
 
 /**
- * The error that made a field null: the one whose path is `path` or leads to it. Works with the errors
- * of every library, for example `errorAt(error.errors, 'player.coupons')`.
+ * The error that made a field null: the one whose path is `path` or leads to it; undefined when there is none.
+ *
+ * @param errors `gatewayErrors(error)` of any library, or `errors` of a result of `createClient`.
+ * @param path Names and indexes with dots between them, for example `player.coupons` or `players.0.coupons`.
  */
 export function errorAt<E extends { readonly path?: readonly (string | number)[] | undefined }>(
   errors: readonly E[] | undefined,
