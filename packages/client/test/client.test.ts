@@ -268,10 +268,17 @@ test('the errors of every library become errors of the gateway', () => {
   const one = { message: 'Not now.', path: ['me', 'coupons'], extensions };
   const lost = new GatewayError({ message: 'Lost.', extensions: { code: 'NO_RESPONSE' } });
   const foreign = new TypeError('x is undefined');
-  for (const error of [{ errors: [one] }, { graphQLErrors: [one] }, [one], [new GatewayError(one)]]) {
+  for (const error of [
+    { errors: [one] },
+    { graphQLErrors: [one] },
+    { source: { errors: [one] } },
+    [one],
+    [new GatewayError(one)],
+  ]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors(undefined)).toEqual([]);
 });
