@@ -67,7 +67,9 @@ test("every scope has a row in docs/security.md; no recipe gives a player's own 
 function contentOf(file: string): string {
   const [path = '', region] = file.split('#');
   // The document shows the paths of a project whose node_modules is beside the file.
-  const text = read(`test/clients/${path}`).replaceAll('../node_modules/', 'node_modules/');
+  const text = read(`test/clients/${path}`)
+    .replaceAll('../node_modules/', 'node_modules/')
+    .replaceAll("'../NoPlayer'", "'./NoPlayer'");
   if (region === undefined) return text;
   const [, indent = '', content = ''] =
     new RegExp(`^ *// #region ${region}\n( *)(.*?)\n *// #endregion ${region}$`, 'ms').exec(text) ?? [];
@@ -75,8 +77,11 @@ function contentOf(file: string): string {
 }
 
 const BLOCK = /^```(\w*)(?: (\S+))?\n(?:\/\/ (\S+)\n)?(.*?)^```$/gms;
-const snippets = [...read('docs/clients.md').matchAll(BLOCK)].filter(([, language]) => language !== 'sh');
-test.each(snippets.map(([, , name, file = name, text]) => ({ file, text })))(
-  '$file is as it stands in docs/clients.md',
-  ({ file = '', text }) => expect(text).toBe(contentOf(file)),
-);
+const snippetsOf = (path: string) =>
+  [...read(path).matchAll(BLOCK)].map(([, language, name = '', file = name, text = '']) => ({ language, file, text }));
+// The other blocks of the package's README are compiled in an empty project, by a test of the package.
+const inReadme = snippetsOf('packages/client/README.md')
+  .map((snippet) => ({ ...snippet, file: snippet.file.replace(/^src\//, '') }))
+  .filter(({ file }) => ['NoPlayer.tsx', 'relay/Screen.tsx'].includes(file));
+const snippets = [...inReadme, ...snippetsOf('docs/clients.md').filter(({ language }) => language !== 'sh')];
+test.each(snippets)('$file is as it stands in the document', ({ file, text }) => expect(text).toBe(contentOf(file)));

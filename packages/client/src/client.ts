@@ -55,8 +55,9 @@ export interface Client {
    * four times more, where that is safe, at the pauses that the gateway asks for. Events get an idempotency key if they
    * have none, and keep it.
    *
-   * Rejects with a `GatewayError` when there is no data: each field of the operation is null because of an error, or there
-   * was no response. Rejects with the signal's reason when that ends it.
+   * Rejects with a `GatewayError` when there is no data: there are errors and `data` is null or has null fields alone, or
+   * there was no response. So a mutation of one field rejects when it failed; `outcome` says what became of the write.
+   * Rejects with the signal's reason when that ends it.
    */
   request<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
     document: Document<Data, Variables>,

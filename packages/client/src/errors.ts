@@ -20,7 +20,7 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
   | 'NO_RESPONSE'
-  /** Of this client: the function for the token failed, or its text is no token. Nothing was sent. */
+  /** Of this client: the function for the token failed, or the text cannot be a bearer token. Nothing was sent. */
   | 'NO_TOKEN';
 
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
@@ -81,25 +81,26 @@ export class GatewayError extends Error {
 }
 
 /**
- * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what `request` rejects with, or a list
- * of errors. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
+ * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
+ * with, or a list of errors. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
   if (error instanceof GatewayError) return [error];
   if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
-  const { errors, graphQLErrors, networkError }: Combined = typeof error === 'object' ? error : {};
+  const { errors, graphQLErrors, networkError, source }: Combined = typeof error === 'object' ? error : {};
   if (networkError) return gatewayErrors(networkError);
-  const list = errors ?? graphQLErrors;
+  const list = errors ?? graphQLErrors ?? source?.errors;
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError({ message: String(error) }, { cause: error })];
 }
 
-/** What the errors of Apollo Client (`errors`) and urql (the others) hold. */
+/** What the errors of Apollo Client (`errors`), Relay (`source`) and urql (the others) hold. */
 interface Combined {
   readonly errors?: unknown;
   readonly graphQLErrors?: unknown;
   readonly networkError?: unknown;
+  readonly source?: { readonly errors?: unknown } | null;
 }
 
 /** Whether an error says that sending the same operation again is safe and can help. */
@@ -114,8 +115,10 @@ export function retryAfterMs({ extensions }: Extended): number | undefined {
 }
 
 /**
- * The error that made a field null: the one whose path is `path` or leads to it. Works with the errors
- * of every library, for example `errorAt(error.errors, 'player.coupons')`.
+ * The error that made a field null: the one whose path is `path` or leads to it; undefined when there is none.
+ *
+ * @param errors `gatewayErrors(error)` of any library, or `errors` of a result of `createClient`.
+ * @param path Names and indexes with dots between them, for example `player.coupons` or `players.0.coupons`.
  */
 export function errorAt<E extends { readonly path?: readonly (string | number)[] | undefined }>(
   errors: readonly E[] | undefined,

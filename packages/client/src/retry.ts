@@ -13,7 +13,7 @@ interface Response {
   readonly errors?: readonly Extended[];
 }
 
-/** Whether a response has data: at least one field of the operation is not null, or is null without an error. */
+/** Whether a response has data: a field of the operation is not null, or there is no error. */
 export function hasData({ data, errors = [] }: Response): boolean {
   if (typeof data !== 'object' || data === null) return false;
   return errors.length === 0 || Object.values(data).some((value) => value != null);

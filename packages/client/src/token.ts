@@ -2,11 +2,15 @@ import { GatewayError } from './errors.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
- * gateway rejected the token with 401; until then its result is kept. Undefined: no token, for a gateway in development.
+ * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Undefined: no
+ * token, for a gateway in development. What cannot be a bearer token, such as an empty text, HTML or JSON, is `NO_TOKEN`.
  */
 export type Token = string | undefined | (() => string | undefined | Promise<string | undefined>);
 
 export type Fetch = typeof globalThis.fetch;
+
+/** The characters of a bearer token (RFC 6750, section 2.1). */
+const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
 
 /**
  * A `fetch` that sends the token. A request that is rejected with 401 is sent once more with a new token, which is fetched
@@ -24,14 +28,15 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
       throw noToken(cause);
     });
     const used = current;
-    const value = await used;
+    const value = (await used)?.trim();
     const headers = new Headers(options?.headers);
-    try {
-      if (value !== undefined) headers.set('authorization', `Bearer ${value}`);
-    } catch (cause) {
-      // No header has such a value: a login page, for example.
-      if (used === current) current = undefined;
-      throw noToken(cause);
+    if (value !== undefined) {
+      // A login page, for example.
+      if (!BEARER_TOKEN.test(value)) {
+        if (used === current) current = undefined;
+        throw noToken(new TypeError('The token has characters that no bearer token has.'));
+      }
+      headers.set('authorization', `Bearer ${value}`);
     }
     return { used, response: await fetch(url, { ...options, headers }) };
   };

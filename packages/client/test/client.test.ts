@@ -7,6 +7,7 @@ import {
   type ClientOptions,
   createClient,
   createIdempotencyKey,
+  errorAt,
   GatewayError,
   gatewayErrors,
   MobileScreenDocument,
@@ -155,6 +156,18 @@ describe('events', () => {
     expect(others[2]).not.toBe(key);
   });
 
+  test('that have an unknown outcome are rejected: the field of the mutation is null; sent once', async () => {
+    upstream.on('POST /event', { status: 500 });
+    const known = { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN', retryable: false, path: ['trackEvents'] };
+    expect(await rejection(connect().request(TrackEventsDocument, OPEN_APP))).toMatchObject(known);
+    expect(sent).toHaveLength(1);
+    const beside = `mutation Two($input: TrackEventsInput!, $other: UpsertPlayerInput!) {
+      upsertPlayer(input: $other) { userErrors { code } } trackEvents(input: $input) { eventNames }
+    }`;
+    const { data, errors } = await connect().request(beside, { ...OPEN_APP, other: ME });
+    expect([data, errors]).toMatchObject([{ upsertPlayer: { userErrors: [] }, trackEvents: null }, [known]]);
+  });
+
   test('that were counted, but the player could not be read after it, are data with the outcome DONE', async () => {
     upstream.on('GET /player', { status: 500 });
     const text = `mutation Track($input: TrackEventsInput!) {
@@ -203,6 +216,16 @@ describe('the token', () => {
     expect([tokens, sent.length]).toEqual([[], 6]);
   });
 
+  test('has every character of RFC 6750; white space around it is left out', async () => {
+    const headers: (string | null)[] = [];
+    const fetch = async (_url: unknown, init?: RequestInit) => {
+      headers.push(new Headers(init?.headers).get('authorization'));
+      return Response.json({ data: { me: null } });
+    };
+    for (const token of ['aZ09-._~+/==', '\n a.b.c\r\n']) await connect({ token, fetch }).request('{ me { id } }');
+    expect(headers).toEqual(['Bearer aZ09-._~+/==', 'Bearer a.b.c']);
+  });
+
   test.each([
     ['that is rejected twice', () => EXPIRED, 2],
     ['that is fixed and rejected once', EXPIRED, 1],
@@ -212,7 +235,11 @@ describe('the token', () => {
   });
 
   test.each([
-    ['is no token, as the HTML of another page,', () => '<!doctype html>\n<title>Sign in</title>', 'invalid'],
+    ['is the HTML of another page', () => '<!doctype html>\n<title>Sign in</title>', 'characters'],
+    ['is HTML in one line', () => '<!doctype html><title>Sign in</title>', 'characters'],
+    ['is JSON', () => '{"token":"a.b.c"}', 'characters'],
+    ['has the scheme before it', () => `Bearer ${tokenOf()}`, 'characters'],
+    ['is empty', () => '', 'characters'],
     ['cannot be fetched', () => Promise.reject(new Error('offline')), 'offline'],
   ])('that %s is an error without a request; the next one asks again', async (_, failing, message) => {
     const fetchers: (() => string | Promise<string>)[] = [failing];
@@ -241,10 +268,28 @@ test('the errors of every library become errors of the gateway', () => {
   const one = { message: 'Not now.', path: ['me', 'coupons'], extensions };
   const lost = new GatewayError({ message: 'Lost.', extensions: { code: 'NO_RESPONSE' } });
   const foreign = new TypeError('x is undefined');
-  for (const error of [{ errors: [one] }, { graphQLErrors: [one] }, [one], [new GatewayError(one)]]) {
+  for (const error of [
+    { errors: [one] },
+    { graphQLErrors: [one] },
+    { source: { errors: [one] } },
+    [one],
+    [new GatewayError(one)],
+  ]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors(undefined)).toEqual([]);
+});
+
+test('errorAt finds the error of a part by its path, or that of what contains it', () => {
+  const at = (...path: (string | number)[]) => ({ message: path.join('.'), path });
+  const errors = gatewayErrors([{ message: 'No path.' }, at('player', 'coupons'), at('players', 0)]);
+  const messageAt = (path: string) => errorAt(errors, path)?.message;
+  expect(messageAt('player.coupons')).toBe('player.coupons');
+  expect(messageAt('player.coupons.3.code')).toBe('player.coupons');
+  expect(messageAt('players.0.attributes')).toBe('players.0');
+  for (const path of ['player', 'player.couponsOther', 'players.1', 'me']) expect(messageAt(path)).toBeUndefined();
+  expect(errorAt(undefined, 'player')).toBeUndefined();
 });

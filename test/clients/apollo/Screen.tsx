@@ -1,10 +1,11 @@
 import { useQuery } from '@apollo/client/react';
+import { NoPlayer } from '../NoPlayer';
 import { Screen as ScreenQuery } from './operations';
 
 export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
-  const { data, loading } = useQuery(ScreenQuery, { variables: { playerUniqueId } });
+  const { data, error, loading, refetch } = useQuery(ScreenQuery, { variables: { playerUniqueId } });
   const player = data?.player;
-  if (!player) return <p>{loading ? 'Loading…' : 'Your rewards cannot be loaded now.'}</p>;
+  if (!player) return loading ? <p>Loading…</p> : <NoPlayer error={error} retry={() => refetch()} />;
   return (
     <main>
       <h1 dir="auto">{player.attributes?.displayName?.trim() || 'My rewards'}</h1>

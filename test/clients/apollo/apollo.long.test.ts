@@ -3,12 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ApolloClient, type ApolloLink, gql, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { ApolloProvider } from '@apollo/client/react';
 import { afterEach, expect, test } from '@jest/globals';
 import { createClient, gatewayErrors, TypedDocumentString } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
+import { createElement } from 'react';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { expectNoPlayer, importScreen } from '../screen.ts';
 
 /* Apollo Client with the package's link and cache. */
 
@@ -52,6 +55,14 @@ const isPartial = ({ data, error }: Shown) => data?.player?.id === 'p1' && !data
 const isWhole = ({ data, error }: Shown) => data?.player?.coupons?.length === 5 && error === undefined;
 
 test('the snippets have correct types', () => runScript('apollo', 'types'), 60_000);
+
+test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
+  const Screen = await importScreen('apollo');
+  await expectNoPlayer(upstream, (playerUniqueId, token) => {
+    const children = createElement(Screen, { playerUniqueId });
+    return createElement(ApolloProvider, { client: connect({ token }), children });
+  });
+});
 
 test('requests with an expired token are sent again with one new token', async () => {
   const fetched = [EXPIRED, token];

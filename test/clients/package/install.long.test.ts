@@ -37,11 +37,12 @@ const MAIN = `
 import { createRoot } from 'react-dom/client';
 import { ApolloScreen } from './Apollo';
 import { summary } from './plain';
+import { PlainScreen } from './PlainScreen';
 import { UrqlScreen } from './Urql';
 
 const text = await summary('demo-player');
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<><p>{text}</p><ApolloScreen /><UrqlScreen /></>);
+if (root) createRoot(root).render(<><p>{text}</p><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /></>);
 `;
 
 /** The documents' types arrive in each library: a field that is not selected is an error. */
@@ -137,7 +138,12 @@ test('the package has nothing of the gateway; with the code of its README, it co
     const { status, text } = await post(demo.gateway.url, operation);
     return { status, body: JSON.parse(text) };
   });
-  for (const text of [/^Demo Player: coupons \d+/, /^Apollo: \d+ coupons/, /^urql: \d+ coupons/]) {
+  for (const text of [
+    /^Demo Player: coupons \d+/,
+    /^Plain: \d+ coupons/,
+    /^Apollo: \d+ coupons/,
+    /^urql: \d+ coupons/,
+  ]) {
     await page.getByText(text).waitFor();
   }
   for (const name of ['Apollo', 'urql']) {

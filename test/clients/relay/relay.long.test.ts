@@ -43,9 +43,9 @@ const connect = (fetchToken = async (): Promise<string | undefined> => token) =>
     store: new Store(new RecordSource()),
   });
 
-/** Renders the component of p1. */
-async function open(component: typeof Screen, environment = connect()): Promise<void> {
-  const children = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId: 'p1' }));
+/** Renders a component for a player. */
+async function open(component: typeof Screen, environment = connect(), playerUniqueId = 'p1'): Promise<void> {
+  const children = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId }));
   await act(async () => {
     rendered = create(createElement(RelayEnvironmentProvider, { environment, children }));
   });
@@ -105,6 +105,32 @@ test('while the coupons hang, the rest is shown; they are asked for again, and a
   await working(() => text().includes('P1-1'));
   expect(text()).not.toContain('cannot be loaded');
   expect(sent).toHaveLength(2);
+});
+
+test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
+  upstream.on('GET /player', { status: 500 });
+  await open(Screen);
+  await working(() => text().includes('Your rewards cannot be loaded now.'));
+  upstream.on('GET /player', 'usual');
+  await act(async () => buttons()?.[0]?.props['onClick']());
+  await working(() => text().includes('Player p1'));
+  await act(async () => rendered?.unmount());
+  await open(Screen, connect(), 'nobody');
+  await working(() => text().includes('There is no such player.'));
+  expect(buttons()).toEqual([]);
+});
+
+test('a response without data is told by its code, and read again with the button', async () => {
+  const tokens = [EXPIRED, EXPIRED, token];
+  await open(
+    Screen,
+    connect(async () => tokens.shift()),
+  );
+  await working(() => text().includes('You have been signed out.'));
+  await act(async () => buttons()?.[0]?.props['onClick']());
+  await working(() => text().includes('Player p1'));
+  // React tells of each error that a boundary catches.
+  for (const complaint of complaints.splice(0)) expect(String(complaint)).toMatch(/deprecated|^%o\n\n%s/);
 });
 
 test('an operation that is not in the manifest is refused', async () => {

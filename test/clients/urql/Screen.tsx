@@ -1,4 +1,5 @@
 import { useQuery } from 'urql';
+import { NoPlayer } from '../NoPlayer';
 import { graphql } from './operations';
 
 const ScreenQuery = graphql(`
@@ -12,9 +13,10 @@ const ScreenQuery = graphql(`
 `);
 
 export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
-  const [{ data, fetching }] = useQuery({ query: ScreenQuery, variables: { playerUniqueId } });
+  const [{ data, error, fetching, stale }, read] = useQuery({ query: ScreenQuery, variables: { playerUniqueId } });
   const player = data?.player;
-  if (!player) return <p>{fetching ? 'Loading…' : 'Your rewards cannot be loaded now.'}</p>;
+  const retry = () => read({ requestPolicy: 'network-only' });
+  if (!player) return fetching || stale ? <p>Loading…</p> : <NoPlayer error={error} retry={retry} />;
   return (
     <main>
       <h1 dir="auto">{player.attributes?.displayName?.trim() || 'My rewards'}</h1>

@@ -5,8 +5,11 @@ import { expect, jest, test } from '@jest/globals';
 import { gatewayExchanges } from '@referral-gateway/client/urql';
 import { Client, type OperationResult } from '@urql/core';
 import type { ResultOf } from 'gql.tada';
+import { createElement } from 'react';
+import { Provider } from 'urql';
 import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { expectNoPlayer, importScreen } from '../screen.ts';
 import { Coupons, Friends, FriendsPersisted, graphql, Remove, Rename, Track } from './operations.ts';
 
 /* urql with the package's exchanges, graphcache among them, and gql.tada. */
@@ -23,6 +26,14 @@ const connect = (options: Parameters<typeof gatewayExchanges>[0] = { token }) =>
   new Client({ url, exchanges: gatewayExchanges(options) });
 
 test('the snippets have correct types', () => runScript('urql', 'types'), 60_000);
+
+test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
+  const Screen = await importScreen('urql');
+  await expectNoPlayer(upstream, (playerUniqueId, token) => {
+    const children = createElement(Screen, { playerUniqueId });
+    return createElement(Provider, { value: connect({ token }), children });
+  });
+});
 
 test('an expired token is replaced by one new token, and nothing of an operation is in a URL', async () => {
   const fetched = [EXPIRED, token];
@@ -116,6 +127,11 @@ test('while the coupons hang, the rest is shown; an open screen asks for them ag
     held.release();
   }
   await shows(10);
+  // While it is asked for again, the same data and error are shown as stale.
+  const stale = shown.filter((result) => result.stale);
+  expect(stale.length).toBeGreaterThan(0);
+  for (const result of stale) expect([result.data, result.error]).toEqual([data, error]);
+  expect(shown.at(-1)).toMatchObject({ stale: false });
   expect(sent).toHaveLength(4);
   screen.unsubscribe();
 });
