@@ -98,7 +98,7 @@ export class OperationLimiter {
       const name = node.name.value;
       const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
       const type = field && getNamedType(field.type);
-      const { weight = 1, each = 0, argument, assumed, operation } = this.#rules.get(field) ?? {};
+      const { weight = 1, each = 0, argument, assumed, operation: restCall } = this.#rules.get(field) ?? {};
       const value = node.arguments?.find((one) => one.name.value === argument)?.value;
       const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
@@ -109,7 +109,7 @@ export class OperationLimiter {
         depth: introspects ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
         complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
-        upstreamCalls: operation && Array.isArray(list) ? this.#callsOf(node, type, operation, list) : 0,
+        upstreamCalls: restCall && Array.isArray(list) ? this.#callsOf(node, type, restCall, list) : 0,
         introspects,
       };
     };

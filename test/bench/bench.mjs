@@ -2,7 +2,7 @@
  * Compares the gateway with other servers by the CPU time of one request, which holds on a busy machine. Needs nginx (the
  * REST service, from memory) and wrk (the load). Rounds alternate between the servers; a figure is the median of its rounds.
  *
- *   npm run bench                 four workloads, five servers, three runs: about 15 minutes
+ *   npm run bench                 four workloads, five servers, three runs: about 25 minutes
  *   npm run bench -- --quick      one run of short rounds: about three minutes
  *   npm run bench -- --only W2    the workloads whose name begins so
  *
