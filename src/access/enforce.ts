@@ -24,7 +24,7 @@ type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
 type Scopes = Caller['scopes'];
 
-/** The extension of a field that reads a property, with the one scope on which it depends who may: the same for all its objects. */
+/** The name of a field's extension: the scope that alone decides who may read the field, whatever object it is of. */
 export const SCOPE_ALONE = 'scopeAlone';
 
 /**

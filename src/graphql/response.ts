@@ -18,7 +18,7 @@ const TOO_LONG = {
   extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
 };
 
-/** The response of a write, which was perhaps done: its client must not send it again. */
+/** For a mutation: its writes may have been done, so its client must not send it again. */
 const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false, outcome: 'UNKNOWN' } };
 
 /**

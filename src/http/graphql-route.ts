@@ -110,6 +110,6 @@ function applyResponse({ status = 200, headers, body }: HTTPGraphQLResponse, rep
   void reply.code(status);
   for (const [name, value] of headers) void reply.header(name, value);
   if (status < 400) return body.string;
-  const response: object = JSON.parse(body.string);
-  return JSON.stringify({ extensions: { requestId: reply.request.id }, ...response });
+  const { extensions = { requestId: reply.request.id }, ...response } = JSON.parse(body.string);
+  return JSON.stringify({ ...response, extensions });
 }

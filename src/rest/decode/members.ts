@@ -15,7 +15,7 @@ export type Warn = (warning: DecodeWarning, member: string) => void;
 
 /** The names of the properties that are read of a response, of objects of every kind; undefined: all. */
 export type Wanted = ReadonlySet<string> | undefined;
-/** In every decoded object that has them: identifiers are made of these. */
+/** Part of every decoded object, wanted or not: ids are built from these. */
 const IDENTIFYING: ReadonlySet<string> = new Set(['playerUniqueId', 'code', 'owner']);
 
 export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn, wanted?: Wanted) => Decoded;
