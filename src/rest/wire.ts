@@ -51,7 +51,8 @@ export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn,
     id: playerUniqueId,
     playerUniqueId,
     attributes,
-    referralLink: d.url(body['referralLink'], 'player.referralLink', warn),
+    referralLink:
+      wanted?.has('referralLink') === false ? undefined : d.url(body['referralLink'], 'player.referralLink', warn),
   };
 }
 
