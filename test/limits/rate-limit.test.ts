@@ -98,7 +98,8 @@ describe('operations', () => {
     const manifest = join(folder, 'manifest.json');
     const texts = (name: string, count: number) =>
       Array.from({ length: count }, (_, i) => `query ${name}${i} { me { id } }`);
-    const listed = texts('Listed', 60);
+    // Too long to be remembered, so that only the manifest knows them.
+    const listed = texts('Listed', 60).map((text) => `${text} #${'x'.repeat(16_384)}`);
     writeFileSync(manifest, JSON.stringify({ ...listed }));
     const env = { PERSISTED_OPERATIONS_FILE: manifest, MAX_CONCURRENT_OPERATIONS: '1000' };
     const both = await startBoth({ ...signer.env, ...env });

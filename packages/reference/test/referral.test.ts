@@ -126,6 +126,7 @@ onEachStore(
       ['counts until the last moment of its last day', ['one', 30 * DAY], 'one'],
       ['expires; then the next referrer wins', ['one', 1, 'two', 30 * DAY], 'two'],
       ['left again after it expired, takes its place behind the others', ['one', 30 * DAY, 'two', 1, 'one'], 'two'],
+      ['left again after it expired, counts', ['one', 31 * DAY, 'one'], 'one'],
       ['left again before it expires, expires at its time', ['one', 20 * DAY, 'one', 11 * DAY], undefined],
     ])('%s', async (what, steps, winner) => {
       const email = `${what.length}.${steps.length}@example.com`;
