@@ -1,7 +1,7 @@
 import { ApolloLink, type FieldPolicy, type InMemoryCacheConfig, type Reference } from '@apollo/client';
 import { print } from 'graphql';
 import { Observable } from 'rxjs';
-import { type GatewayResponse, isRetryable } from './errors.ts';
+import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { heal } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
@@ -60,7 +60,8 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
         improvements.set(key, next);
         for (const screen of watching(operation)) screen.refetch().catch(() => undefined);
       };
-      void heal({ response, tookMs, again: () => again(signal), isShown, improved, signal });
+      // What the screen shows stays, whatever ends it.
+      heal({ response, tookMs, again: () => again(signal), isShown, improved, signal }).catch(() => undefined);
     };
     return new Observable((observer) => {
       const improvement = improvements.get(key);
@@ -96,9 +97,7 @@ function watching({ client, operationName, variables }: ApolloLink.Operation) {
 /** Whether the cache still lacks a part that the response lacks: another query, or `fetchMore`, can have brought it. */
 function isMissing({ client, query, variables }: ApolloLink.Operation, { errors = [] }: GatewayResponse): boolean {
   const known: unknown = client.readQuery({ query, variables });
-  const at = (value: unknown, name: string | number) =>
-    typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  return errors.some((error) => isRetryable(error) && (error.path ?? []).reduce(at, known) == null);
+  return errors.some((error) => isRetryable(error) && valueAt(known, error.path ?? []) == null);
 }
 
 /** What Apollo's link for automatic persisted queries, in front of this one, asks to send: a hash, and perhaps no text. */
@@ -169,10 +168,23 @@ export const cacheConfig: InMemoryCacheConfig = {
     Query: {
       fields: {
         // A player that a list had read opens at once. With `lang`, the gateway is asked: its texts are in that language.
+        // A response without the player does not take it from the screen: a failed read and a deletion look the same here.
         player: {
-          read: (known, { args, toReference }) =>
-            known ??
-            (args?.['lang'] == null ? toReference({ __typename: 'Player', id: args?.['playerUniqueId'] }) : known),
+          read(known, { args, toReference, canRead }) {
+            const stored = toReference({ __typename: 'Player', id: args?.['playerUniqueId'] });
+            return known ?? (args?.['lang'] == null && canRead(stored) ? stored : known);
+          },
+        },
+      },
+    },
+    Mutation: {
+      fields: {
+        deletePlayer: {
+          merge(_, deleted, { args, cache }) {
+            const id = deleted?.deletedPlayerUniqueId && args?.['input']?.playerUniqueId;
+            if (id) cache.evict({ id: cache.identify({ __typename: 'Player', id }) ?? '' });
+            return deleted;
+          },
         },
       },
     },

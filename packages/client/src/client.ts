@@ -1,4 +1,4 @@
-import { GatewayError, type GatewayResponse } from './errors.ts';
+import { errorsOf, type GatewayError, type GatewayResponse } from './errors.ts';
 import { heal } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId } from './persisted.ts';
@@ -66,8 +66,9 @@ export interface Client {
 
   /**
    * For a screen: sends a query, and calls `onResult` as soon as there is data. While a part of it is missing and can be asked
-   * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` with what is better. Resolves
-   * when nothing is left to ask for, or when the signal aborts: abort it when the screen is closed. Rejects as `request` does.
+   * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` when a part is there; the others stay.
+   * Resolves when nothing is left to ask for, or when the signal aborts: abort it when the screen is closed. Rejects as
+   * `request` does, also later, for example when the token has expired and there is no new one.
    */
   watch<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
     query: Document<Data, Variables>,
@@ -118,9 +119,7 @@ export function createClient({ url, token, fetch, persisted = false }: ClientOpt
 }
 
 function resultOf<Data>(response: GatewayResponse): Result<Data> {
-  const all = response.errors ?? [];
-  const requestId = response.extensions?.['requestId'];
-  const errors = all.map((error) => new GatewayError(error, { errors: all, requestId }));
+  const errors = errorsOf(response);
   if (errors[0] && !hasData(response)) throw errors[0];
   // The gateway validates the document against its schema: this is where the types of a document become true.
   return { data: response.data as Data, errors };

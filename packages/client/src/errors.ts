@@ -55,7 +55,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   /** The shortest time to wait before that, in milliseconds; undefined: the client chooses. */
   readonly retryAfterMs: number | undefined;
-  /** Of writes alone. `UNKNOWN`: read the player before anything else. `DONE`: it worked; read the player again. */
+  /** Of writes, and of `NO_TOKEN`. `UNKNOWN`: read the player before anything else. `DONE`: it worked; read the player again. */
   readonly outcome: Outcome | undefined;
   /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */
   readonly path: readonly (string | number)[] | undefined;
@@ -101,6 +101,19 @@ interface Combined {
   readonly graphQLErrors?: unknown;
   readonly networkError?: unknown;
   readonly source?: { readonly errors?: unknown } | null;
+}
+
+/** The errors of a response. */
+export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayError[] {
+  return errors.map((error) => new GatewayError(error, { errors, requestId: extensions?.['requestId'] }));
+}
+
+/** The value at a path of data; undefined where the path leads nowhere. */
+export function valueAt(data: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce(
+    (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
+    data,
+  );
 }
 
 /** Whether an error says that sending the same operation again is safe and can help. */

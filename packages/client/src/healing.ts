@@ -1,5 +1,5 @@
-import { type GatewayResponse, isRetryable, type ResponseError } from './errors.ts';
-import { hasData, inBackground, isPartial, pauseBeforeHealing, wait } from './retry.ts';
+import { errorsOf, GatewayError, type GatewayResponse, isRetryable, valueAt } from './errors.ts';
+import { hasData, inBackground, isPartial, isWorthless, pauseBeforeHealing, wait } from './retry.ts';
 
 /** A query whose response had data, and errors that may be retried. */
 export interface Partial {
@@ -10,7 +10,7 @@ export interface Partial {
   readonly again: () => Promise<GatewayResponse>;
   /** Whether a screen still shows it, and lacks what the last response lacks. Asked before each request. */
   readonly isShown: (last: GatewayResponse) => boolean;
-  /** Called with each response that has fewer errors than the ones before. */
+  /** Called with each response that has a part which was missing. It keeps the parts of the one before. */
   readonly improved: (response: GatewayResponse) => void;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,7 @@ export interface Partial {
 /**
  * Asks for the missing parts of a query that was already delivered, until they are there, nothing shows them any more, or
  * the signal aborts. The whole query is sent: a gateway that runs persisted documents alone knows no smaller one. So the
- * pauses grow.
+ * pauses grow. Rejects with the first error of a response that says that asking again is of no use, and with `NO_TOKEN`.
  */
 export async function heal({ response, tookMs, again, isShown, improved, signal }: Partial): Promise<void> {
   let last = response;
@@ -28,14 +28,50 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
     await wait(pause, signal, inBackground).catch(() => undefined);
     if (signal.aborted || !isShown(last)) return;
     const started = Date.now();
-    // Without a response, the part is still missing.
-    const next = await again().catch(() => undefined);
+    const better = await improve(last, again);
     took = Date.now() - started;
     if (signal.aborted) return;
-    if (!next || !hasData(next) || missing(next.errors) >= missing(last.errors)) continue;
-    improved(next);
-    last = next;
+    if (!better) continue;
+    improved(better);
+    last = better;
   }
 }
 
-const missing = (errors: readonly ResponseError[] = []) => errors.filter(isRetryable).length;
+/**
+ * Asks again. Resolves to a response with a part that the last one lacks, with the parts of both; undefined when no such part
+ * is there yet. Rejects as `heal` does.
+ */
+export async function improve(
+  last: GatewayResponse,
+  again: () => Promise<GatewayResponse>,
+): Promise<GatewayResponse | undefined> {
+  // Without a response, the part is still missing.
+  const next = await again().catch((error: unknown) => {
+    if (error instanceof GatewayError && !error.retryable) throw error;
+  });
+  if (!next || isWorthless(next)) return undefined;
+  const [error] = errorsOf(next);
+  if (error && !hasData(next)) throw error;
+  const better = keepParts(last, next);
+  return missingIn(better) < missingIn(last) ? better : undefined;
+}
+
+const missingIn = ({ errors = [] }: GatewayResponse) => errors.filter(isRetryable).length;
+
+/** The next response with the parts that only the last one has, without their errors. */
+function keepParts(last: GatewayResponse, next: GatewayResponse): GatewayResponse {
+  let data: unknown = next.data;
+  const errors = next.errors?.filter((error) => {
+    if (!error.path || !isRetryable(error)) return true;
+    data = keep(last.data, data, error.path);
+    return valueAt(data, error.path) == null;
+  });
+  return { ...next, ...(errors && { errors }), data: Object(data) };
+}
+
+/** Takes the first null on a path from what is known. Not inside of a list: its items may be others by now. */
+function keep(known: unknown, found: unknown, [name, ...rest]: readonly (string | number)[]): unknown {
+  if (found == null) return known;
+  if (typeof name !== 'string') return found;
+  return { ...found, [name]: keep(valueAt(known, [name]), valueAt(found, [name]), rest) };
+}

@@ -44,7 +44,8 @@ export function createGatewayFetch({ url, token, fetch }: GatewayFetchOptions): 
           improved: show,
           signal,
         };
-        if (isQuery) await heal(shown);
+        // What the screen shows stays, whatever ends it.
+        if (isQuery) await heal(shown).catch(() => undefined);
         sink.complete();
       };
       run().catch((error: unknown) => {

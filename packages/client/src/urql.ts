@@ -1,6 +1,8 @@
-import { type Client, type Exchange, fetchExchange, makeOperation, mapExchange, type Operation } from '@urql/core';
+import { type Exchange, fetchExchange, makeOperation, mapExchange, type Operation } from '@urql/core';
 import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
+import type { GatewayResponse } from './errors.ts';
+import { improve } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
@@ -28,64 +30,69 @@ export interface GatewayExchangesOptions {
 export function gatewayExchanges({ token, fetch, persisted = false, cache }: GatewayExchangesOptions): Exchange[] {
   const authorized = authorizedFetch(token, fetch);
   const config = { ...graphcacheConfig, ...cache };
-  return [cacheExchange(config), healingExchange, sendingExchange(authorized, persisted), fetchExchange];
+  return [cacheExchange(config), sendingExchange(authorized, persisted), fetchExchange];
 }
 
-/** Gives each operation the `fetch` that knows whether it may be sent again. */
+/** What a query has shown that is asked for again. */
+interface Shown {
+  readonly last: GatewayResponse;
+  readonly attempt: number;
+}
+
+/**
+ * Gives each operation a `fetch` that sends it again where that is safe. While a query is active and a part of it is missing, it
+ * is sent again for the part; until that is there, it has the same response as before.
+ */
 function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
-  return mapExchange({
-    onOperation(operation) {
-      if (operation.kind === 'teardown') return operation;
-      const variables = withKeys(operation.variables ?? {});
-      const isSafe = operation.kind === 'query' || isKeyed(variables, operation.query.loc?.source.body);
-      const id = documentId(persisted, operation.query, nameOf(operation));
-      const fetch: Fetch = async (url, options = {}) => {
-        const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-        const { status, text } = await send(authorized, String(url), request, isSafe);
-        return new Response(text, { status, headers: { 'content-type': 'application/json' } });
-      };
-      // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
-      const context = { ...operation.context, fetch, preferGetMethod: false };
-      return makeOperation(operation.kind, { ...operation, variables }, context);
-    },
-  });
+  return (input) => {
+    const timers = new Map<number, ReturnType<typeof setTimeout>>();
+    return mapExchange({
+      onOperation(operation) {
+        const { kind, key } = operation;
+        const variables = withKeys(operation.variables ?? {});
+        const isSafe = kind === 'query' || isKeyed(variables, operation.query.loc?.source.body);
+        const id = documentId(persisted, operation.query, nameOf(operation));
+        const fetch: Fetch = async (url, options = {}) => {
+          clearTimeout(timers.get(key));
+          timers.delete(key);
+          const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
+          const read = () => send(authorized, String(url), request, isSafe);
+          const started = Date.now();
+          // Taken once: graphcache may send this operation again later.
+          const shown: Shown | undefined = operation.context['shown']?.pop();
+          if (!shown) {
+            const { status, text, response } = await read();
+            if (kind === 'query') askLater(response, 1, started);
+            return responseOf(text, status);
+          }
+          const { last, attempt } = shown;
+          try {
+            const better = await improve(last, async () => (await read()).response);
+            askLater(better ?? last, attempt + 1, started);
+            return responseOf(JSON.stringify(better ?? last));
+          } catch {
+            // Asking again is of no use. What the screen shows stays.
+            return responseOf(JSON.stringify(last));
+          }
+        };
+        const askLater = (last: GatewayResponse, attempt: number, started: number) => {
+          if (!isPartial(last)) return;
+          const again = { ...operation.context, requestPolicy: 'network-only' as const, shown: [{ last, attempt }] };
+          // urql drops it when nothing shows the query any more.
+          const ask = () => input.client.reexecuteOperation(makeOperation('query', operation, again));
+          const pause = pauseBeforeHealing(attempt, last.errors ?? [], Date.now() - started);
+          timers.set(key, inBackground(setTimeout(ask, pause)));
+        };
+        // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
+        const context = { ...operation.context, fetch, preferGetMethod: false };
+        return makeOperation(kind, { ...operation, variables }, context);
+      },
+    })(input);
+  };
 }
 
-/** Asks for the missing parts of a query again, after its data was delivered. */
-const healingExchange: Exchange = (input) => {
-  const started = new Map<number, number>();
-  const waiting = new Map<number, { attempt: number; timer?: ReturnType<typeof setTimeout> }>();
-  const stop = (key: number) => {
-    clearTimeout(waiting.get(key)?.timer);
-    waiting.delete(key);
-    started.delete(key);
-  };
-  return mapExchange({
-    onOperation(operation) {
-      if (operation.kind === 'teardown') stop(operation.key);
-      if (operation.kind === 'query') started.set(operation.key, Date.now());
-    },
-    onResult({ operation, data, error }) {
-      const { kind, key } = operation;
-      if (kind !== 'query') return;
-      const errors = error?.graphQLErrors ?? [];
-      if (!isPartial({ data, errors })) {
-        // A request without a response says nothing: the part is still missing.
-        if (!error?.networkError || !waiting.has(key)) return stop(key);
-      }
-      const attempt = (waiting.get(key)?.attempt ?? 0) + 1;
-      clearTimeout(waiting.get(key)?.timer);
-      const tookMs = Date.now() - (started.get(key) ?? Date.now());
-      const pause = pauseBeforeHealing(attempt, errors, tookMs);
-      const timer = inBackground(setTimeout(() => readAgain(input.client, operation), pause));
-      waiting.set(key, { attempt, timer });
-    },
-  })(input);
-};
-
-/** urql drops this when nothing shows the query any more. */
-function readAgain(client: Client, operation: Operation): void {
-  client.reexecuteOperation(makeOperation('query', operation, { ...operation.context, requestPolicy: 'network-only' }));
+function responseOf(text: string, status = 200): Response {
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
 function nameOf({ query }: Operation): string | undefined {

@@ -104,6 +104,32 @@ describe('watch', () => {
     expect(sent).toHaveLength(3);
   });
 
+  test('shows a part that is there while another fails, and keeps what it had', async () => {
+    upstream.on('GET /coupon', { status: 500 });
+    const shown: unknown[] = [];
+    await connect().watch(MobileScreenDocument, ME, ({ data: { player }, errors }) => {
+      shown.push([player?.coupons?.length, player?.referredFriends?.nodes.length, errors.length]);
+      upstream.on('GET /coupon', 'usual');
+      upstream.on('GET /referrals', { status: 500 });
+    });
+    expect(shown).toEqual([
+      [undefined, 3, 1],
+      [5, 3, 0],
+    ]);
+  });
+
+  test('rejects when the token has expired and there is no new one', async () => {
+    upstream.on('GET /coupon', { status: 500 });
+    let isSignedIn = true;
+    const expired = { 'content-type': 'application/json', authorization: `Bearer ${EXPIRED}` };
+    const watching = connect({
+      fetch: (url, options) => fetch(url, isSignedIn ? options : { ...options, headers: expired }),
+    }).watch(MobileScreenDocument, ME, () => {
+      isSignedIn = false;
+    });
+    expect(await rejection(watching)).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
   test('never takes away what was shown, and ends with its signal', async () => {
     upstream.on('GET /coupon', { status: 500 });
     upstream.on('GET /referrals', { status: 500 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ApolloClient, type ApolloLink, gql, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { ApolloProvider } from '@apollo/client/react';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createClient, gatewayErrors, TypedDocumentString } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { createElement } from 'react';
@@ -150,6 +150,20 @@ test('the error of a part that is still missing stays when another one appears',
   upstream.on('GET /coupon', 'usual');
   await until(() => shown.length === 4);
   expect(shown).toEqual([[false], [false, 'me.coupons', 'me.referralLink'], [false, 'me.coupons'], [true]]);
+});
+
+test('a player that was deleted is gone from open screens, and one that does not exist is null without a warning', async () => {
+  const warnings = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  const client = connect();
+  const screen = client.watchQuery({ query: app.Coupons, variables: { playerUniqueId: 'p9' } });
+  open.add(screen.subscribe({}));
+  await until(() => screen.getCurrentResult().data?.player?.coupons?.length === 10);
+  const remove = gql`mutation Remove($input: DeletePlayerInput!) { deletePlayer(input: $input) { deletedPlayerUniqueId } }`;
+  await client.mutate({ mutation: remove, variables: { input: { playerUniqueId: 'p9' } } });
+  await screen.refetch();
+  expect(screen.getCurrentResult()).toMatchObject({ data: { player: null }, loading: false });
+  expect(warnings.mock.calls).toEqual([]);
+  warnings.mockRestore();
 });
 
 /** A screen with coupons and friends, of which two pages were read. */

@@ -36,13 +36,14 @@ const DEPENDENCIES =
 const MAIN = `
 import { createRoot } from 'react-dom/client';
 import { ApolloScreen } from './Apollo';
+import { CheckIn } from './CheckIn';
 import { summary } from './plain';
 import { PlainScreen } from './PlainScreen';
 import { UrqlScreen } from './Urql';
 
 const text = await summary('demo-player');
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<><p>{text}</p><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /></>);
+if (root) createRoot(root).render(<><p>{text}</p><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /><CheckIn playerUniqueId="demo-player" onSent={() => {}} /></>);
 `;
 
 /** The documents' types arrive in each library: a field that is not selected is an error. */
@@ -132,9 +133,9 @@ test('the package has nothing of the gateway; with the code of its README, it co
   const page = await browser.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
-  let isDown = false;
+  let state: Parameters<typeof respond>[0] = 'demo-player';
   await serveBuilt(page, join(project, 'dist'), 'a-token', async (operation) => {
-    if (isDown) return respond('demo-no-friends', operation.query, operation.variables);
+    if (state !== 'demo-player') return respond(state, operation.query, operation.variables);
     const { status, text } = await post(demo.gateway.url, operation);
     return { status, body: JSON.parse(text) };
   });
@@ -146,17 +147,22 @@ test('the package has nothing of the gateway; with the code of its README, it co
   ]) {
     await page.getByText(text).waitFor();
   }
-  for (const name of ['Apollo', 'urql']) {
+  await page.getByRole('button', { name: 'Check in' }).click();
+  await page.getByText('You are checked in.').waitFor();
+  for (const [name, failure] of [
+    ['Apollo', 'demo-no-friends'],
+    ['urql', 'rate-limited'],
+  ] as const) {
     const more = page.getByRole('button', { name: `More of ${name}` });
     await page.getByText(`${name}: 10 friends`).waitFor();
     await more.click();
     await page.getByText(`${name}: 20 friends`).waitFor();
-    isDown = true;
+    state = failure;
     await more.click();
     await page.getByText('More friends cannot be loaded now.').waitFor();
     expect(await page.getByText(`${name}: 20 friends`).count()).toBe(1);
-    isDown = false;
-    if (name === 'Apollo') await more.click();
+    state = 'demo-player';
+    await more.click();
     await page.getByText(`${name}: 30 friends`).waitFor();
   }
   expect(complaints).toEqual([]);
