@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach } from '@jest/globals';
-import { startBoth } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
 import { now, secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
+import { startUpstream } from '../kit/upstream.ts';
 
 /* A gateway that needs tokens, and a record of what a client sends to it. */
 
@@ -34,10 +35,11 @@ interface Sent extends Record<'method' | 'query' | 'hash', string | undefined> {
   status: number;
 }
 
-/** A gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
+/** The built gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
 export async function startRecorded(env: Record<string, string> = {}) {
-  const both = await startBoth({ ...signer.env, ...UNLIMITED, REST_TIMEOUT_MS: '500', ...env });
-  const { gateway, upstream } = both;
+  const upstream = await startUpstream();
+  const settings = { ...signer.env, ...UNLIMITED, REST_BASE_URL: upstream.url, REST_TIMEOUT_MS: '500', ...env };
+  const gateway = await startProcess(settings);
   const original = globalThis.fetch;
   const sent: Sent[] = [];
   let lost = 0;
@@ -55,7 +57,10 @@ export async function startRecorded(env: Record<string, string> = {}) {
     sent.splice(0);
     upstream.reset();
   });
-  afterAll(both.close);
+  afterAll(async () => {
+    await gateway.kill();
+    await upstream.close();
+  });
   return {
     gateway,
     url: `${gateway.url}/graphql`,

@@ -11,9 +11,7 @@ import { attributes } from '../kit/upstream-data.ts';
 
 const { CONTRACT_BASE_URL, CONTRACT_API_KEY = '', CONTRACT_SECRET_KEY = '' } = process.env;
 const given = { apiKey: CONTRACT_API_KEY, secretKey: CONTRACT_SECRET_KEY, close: async () => {} };
-const service = CONTRACT_BASE_URL
-  ? { ...given, url: CONTRACT_BASE_URL.replace(/\/+$/, '') }
-  : await startReference({ demo: true });
+const service = CONTRACT_BASE_URL ? { ...given, url: CONTRACT_BASE_URL.replace(/\/+$/, '') } : await startReference();
 afterAll(() => service.close());
 
 const source = parse(readFileSync(new URL('../../schema/rest-service.openapi.yaml', import.meta.url), 'utf8'));

@@ -16,7 +16,7 @@ test('there are examples, one of them with its answer', () => {
 });
 
 test.each(examples)('$operation', async ({ operation, answer }) => {
-  const { data, errors } = await demo.gateway.query(operation);
+  const { data, errors } = await demo.query(operation);
   expect(errors).toEqual([]);
   expect(data).toEqual(answer === undefined ? expect.anything() : JSON.parse(answer));
   for (const payload of Object.values<{ userErrors?: unknown[] }>(data)) expect(payload.userErrors ?? []).toEqual([]);

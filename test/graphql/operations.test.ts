@@ -76,7 +76,7 @@ describe('an example run against the reference service and its demo player', () 
   test.each(examples)(
     '$name has no errors, and the response that docs/schema.md shows',
     async ({ name, document, variables = '{}' }) => {
-      const { status, errors, data } = await demo.gateway.query(document, JSON.parse(variables));
+      const { status, errors, data } = await demo.query(document, JSON.parse(variables));
       expect({ status, errors }).toEqual({ status: 200, errors: [] });
       const [root] = Object.values<{ userErrors?: unknown[] } | null>(data);
       expect([root === null, root?.userErrors ?? []]).toEqual([false, []]);

@@ -1,16 +1,20 @@
-import { startGateway } from './gateway.ts';
-import { startReference } from './reference.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { post } from './gateway.ts';
+import { startProcess } from './process.ts';
 
-/** What `npm start` gives a newcomer: a gateway in front of the reference service with its demo player. */
+/** What `npm start` gives a newcomer: the built gateway, which starts the reference service with its demo players. */
 export async function startDemo() {
-  const reference = await startReference({ demo: true });
-  const { apiKey, secretKey } = reference;
-  const gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'demo-'));
+  const { child, ended, url } = await startProcess({ REFERENCE_PORT: '0', DATA_DIR });
   return {
-    gateway,
+    url,
+    query: (query: string, variables?: Record<string, unknown>) => post(url, { query, variables }),
     async close() {
-      await gateway.close();
-      await reference.close();
+      child.kill('SIGTERM');
+      await ended;
+      await rm(DATA_DIR, { recursive: true });
     },
   };
 }

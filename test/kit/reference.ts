@@ -8,14 +8,11 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('../../dist/reference/main.js', import.meta.url));
 const KEYS = { REST_API_KEY: 'an-api-key', REST_SECRET_KEY: 'a-secret-key' };
 
-/**
- * Starts the reference service that is shipped, on a free port and an empty store of its own.
- * @param demo Whether the store is filled with the demo players.
- */
-export async function startReference({ demo = false } = {}) {
+/** Starts the reference service that is shipped, on a free port and a store of its own with the demo players. */
+export async function startReference() {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'reference-'));
   const env = { PATH: process.env['PATH'], REFERENCE_PORT: '0', REFERENCE_LANDING_PER_MINUTE: '0', DATA_DIR, ...KEYS };
-  const child = fork(MAIN, demo ? ['--demo'] : [], { env });
+  const child = fork(MAIN, ['--demo'], { env });
   const gone = once(child, 'exit');
   const ended = gone.then(() => Promise.reject(new Error('The reference service ended before it was ready')));
   const [{ url }] = await Promise.race([once(child, 'message'), ended]);

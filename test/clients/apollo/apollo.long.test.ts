@@ -255,7 +255,7 @@ test.each([true, false])(
         underWay -= 1;
       });
     };
-    const client = connect({ url: `${demo.gateway.url}/graphql`, fetch: counted });
+    const client = connect({ url: `${demo.url}/graphql`, fetch: counted });
     const watched = examples.map((query) => client.watchQuery({ query }));
     /** Resolves when no watched query waits for the gateway. */
     const settled = async () => {

@@ -135,7 +135,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
   let isDown = false;
   await serveBuilt(page, join(project, 'dist'), 'a-token', async (operation) => {
     if (isDown) return respond('demo-no-friends', operation.query, operation.variables);
-    const { status, text } = await post(demo.gateway.url, operation);
+    const { status, text } = await post(demo.url, operation);
     return { status, body: JSON.parse(text) };
   });
   for (const text of [
