@@ -336,10 +336,12 @@ describe('client tokens', () => {
     return gatewayWith({ CLIENT_TOKENS_FILE: path, ...env });
   };
 
-  test('name a caller that is no player and may do what its scopes say, also beside JWTs', async () => {
+  test('name a caller that is no player and may do what its scopes say, also beside JWTs; the file is read once', async () => {
     const signer = secretSigner();
     const poor = { name: 'poor', sha256: sha256(other).toUpperCase(), scopes: ['players:read'] };
     const gateway = await withClients([entry, poor], signer.env);
+    writeFileSync(path, JSON.stringify([{ ...entry, sha256: sha256('added') }]));
+    await expectRefused(bearer(gateway, 'added'));
     await expectLetIn(bearer(gateway, app));
     await expectLetIn(bearer(gateway, token(signer)));
     const query = '{ me { id } player(playerUniqueId: "p1") { id } }';

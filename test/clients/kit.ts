@@ -29,6 +29,12 @@ export async function runScript(folder: string, name: string): Promise<void> {
   });
 }
 
+/** A `fetch` that gets a page of something in between first, and then the gateway's responses. */
+export function afterPage(status: number): typeof fetch {
+  const pages = [new Response('<h1>Not the gateway</h1>', { status })];
+  return async (...request) => pages.shift() ?? fetch(...request);
+}
+
 /** A request: the text of its operation, or the hash that names it, and the status of the response. */
 interface Sent extends Record<'method' | 'query' | 'hash', string | undefined> {
   variables: Record<string, { idempotencyKey?: string }>;

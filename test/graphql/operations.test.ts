@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type FieldNode,
+  type GraphQLNamedType,
   getNamedType,
   isInputObjectType,
   isInterfaceType,
@@ -88,6 +89,25 @@ describe('an example run against the reference service and its demo player', () 
       }
     },
   );
+
+  test('every field of a player, and of what it leads to, has a value somewhere', async () => {
+    const names = new Set<string>();
+    const selectionOf = (type: GraphQLNamedType | undefined): string => {
+      if (!isObjectType(type)) return '';
+      const fields = Object.values(type.getFields()).map((field) => [field.name, getNamedType(field.type)] as const);
+      for (const [name] of fields) names.add(`${type}.${name}`);
+      const parts = fields.map(([name, of]) => name + (of.name === 'Player' ? ' { id }' : selectionOf(of)));
+      return `{ __typename ${parts.join(' ')} }`;
+    };
+    const query = `{ player(playerUniqueId: "demo-player") ${selectionOf(schema.getType('Player'))} }`;
+    const { text } = await demo.query(query);
+    JSON.parse(text, (_name, object) => {
+      const given = Object.entries(Object(object)).filter(([, value]) => value !== null);
+      for (const [name] of given) names.delete(`${object.__typename}.${name}`);
+      return object;
+    });
+    expect([...names]).toEqual([]);
+  });
 });
 
 /** A response without what each start of the demo makes anew: codes, ids made of them, links, moments. */

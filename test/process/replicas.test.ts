@@ -63,7 +63,23 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     expect((await a.query('{ me { coupons { code } } }', {}, player('p2'))).errors).toEqual([]);
     const answer = await b.query('{ me { id coupons { code } } }', {}, player('p2'));
     expect([answer.status, answer.data.me.id, codesOf(answer)]).toEqual([200, 'p2', ['RATE_LIMITED']]);
-    expect((await redis.keys('*')).filter((key) => /limited|p2/.test(key))).toEqual([]);
+    expect((await redis.keys('*')).filter((key) => /:limited$|:p2$/.test(key))).toEqual([]);
+  });
+
+  test('the coupons of 50 players consume their limit by one command', async () => {
+    const { a, redis } = await startBoth();
+    const ask = (count: number) => {
+      const ids = Array.from({ length: count }, (_, index) => `p${index}`);
+      const query = 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { coupons { code } } }';
+      return a.query(query, { ids }, player('server', 'players:read coupons:read any-player'));
+    };
+    const commands = async () => Number(/evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    await ask(1);
+    const before = await commands();
+    expect((await ask(50)).errors).toEqual([]);
+    expect(upstream.calls()).toHaveLength(51);
+    // The other one is for the operation.
+    expect(await commands()).toBe(before + 2);
   });
 
   test('gateways of two accounts share nothing: each event is sent, each has its own limit', async () => {

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
 import type { Client, Reply } from './client.ts';
-import { lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
+import { endConnections, lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, forkReference } from './process.ts';
 
 const KILLS = 20;
+const CALLERS = 12;
 
 let serial = 0;
 
@@ -30,7 +31,7 @@ async function underLoad(client: Client, { friends, active }: Acknowledged) {
       if (await isAccepted(client.track(id, { place_order: {} }))) active.add(id);
     }
   };
-  const load = Promise.allSettled(Array.from({ length: 12 }, befriend));
+  const load = Promise.allSettled(Array.from({ length: CALLERS }, befriend));
   const friendsMore = async (count: number) => {
     const goal = friends.size + count;
     await until(() => friends.size >= goal);
@@ -85,6 +86,24 @@ for (const { name, place } of STORES.slice(1)) {
     await unlock();
     for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
     await close();
+    await at.remove();
+  });
+
+  test(`${name} ends the connections under load: requests in flight may get 503, no acknowledged write is lost`, async () => {
+    const at = await place();
+    const acknowledged = nobody();
+    const { client, end } = await forkReference(environmentOf(at));
+    const { friendsMore, stop } = await underLoad(client, acknowledged);
+    for (let time = 0; time < 5; time++) {
+      await friendsMore(20);
+      expect(await endConnections(at)).toBeGreaterThan(0);
+    }
+    await friendsMore(20);
+    const { lost, failed } = await stop();
+    expect([lost, failed.filter((status) => status !== 503)]).toEqual([[], []]);
+    expect(failed.length).toBeLessThanOrEqual(5 * CALLERS);
+    await expectAll(client, acknowledged);
+    expect(await end('SIGTERM')).toBe(0);
     await at.remove();
   });
 }
