@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach } from '@jest/globals';
+import { afterEach } from '@jest/globals';
 import { startProcess } from '../kit/process.ts';
 import { now, secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
 import { startUpstream } from '../kit/upstream.ts';
@@ -62,10 +62,6 @@ export async function startRecorded(env: Record<string, string> = {}) {
   afterEach(() => {
     sent.splice(0);
     upstream.reset();
-  });
-  afterAll(async () => {
-    await gateway.kill();
-    await upstream.close();
   });
   return {
     gateway,

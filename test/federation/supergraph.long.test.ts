@@ -27,8 +27,6 @@ beforeEach(() => upstream.forget());
 afterAll(async () => {
   supergraph.disconnect();
   await once(supergraph, 'exit');
-  await gateway.kill();
-  await upstream.close();
 });
 
 async function ask(query: string, authorization: string) {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -71,7 +71,6 @@ describe('an example run against the reference service and its demo player', () 
   beforeAll(async () => {
     demo = await startDemo();
   });
-  afterAll(() => demo.close());
 
   // In their order: what one of them writes, a later one deletes. With UPDATE_RESPONSES=1 the files are written.
   test.each(examples)(

@@ -21,7 +21,6 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
   });
   afterAll(async () => {
     await browser?.close();
-    await demo?.close();
   });
 
   test('GraphiQL runs the examples, shows the documentation, and asks nobody but the gateway', async () => {
@@ -102,7 +101,6 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await page.getByRole('tab', { name: 'Me', exact: true }).click();
     await execute(page, '"id": "p1"');
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('Bearer ey');
-    await both.close();
   });
 });
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { atEnd } from '../kit/at-end.ts';
 import type { GatewayProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { until } from '../kit/until.ts';
-import { ask, atEnd, start } from './setup.ts';
+import { ask, start } from './setup.ts';
 
 /* A Redis that is there, gone, or hangs: connected and silent. */
 
 async function startBoth(env: Record<string, string> = {}) {
   const redis = await startRedis();
-  atEnd(redis.kill);
   return { redis, gateway: await start({ REDIS_URL: redis.url, ...env }) };
 }
 
@@ -26,7 +26,6 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await metricIs(gateway, 0);
     await gateway.logged(isLost);
     expect((await ask(gateway)).status).toBe(200);
-    atEnd((await startRedis(redis.port)).kill);
     await gateway.logged(isBack);
     await metricIs(gateway, 1);
     expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 1]);

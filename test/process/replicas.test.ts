@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
-import { atEnd, start, upstream } from './setup.ts';
+import { start, upstream } from './setup.ts';
 
 const signer = secretSigner();
 const player = (sub: string, scope = 'players:read players:write coupons:read') => ({
@@ -18,12 +19,10 @@ const hashed = (text: string) => ({
 /** Two gateways, the second perhaps with another URL of the REST service, and a client of their Redis. */
 async function startBoth(env: Record<string, string> = {}, otherUrl = upstream.url) {
   const server = await startRedis();
-  atEnd(server.kill);
   const redis = new Redis(server.port);
   atEnd(() => redis.disconnect());
   const startOn = async (restUrl: string) => {
     const gateway = await startGateway(restUrl, { ...signer.env, REDIS_URL: server.url, ...env });
-    atEnd(gateway.close);
     return gateway;
   };
   return { a: await startOn(upstream.url), b: await startOn(otherUrl), redis, server };

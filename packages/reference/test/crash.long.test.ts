@@ -73,20 +73,17 @@ test.each(STORES)(`$name keeps every acknowledged write through ${KILLS} kills`,
   const { client, end } = await forkReference(environmentOf(at));
   await expectAll(client, acknowledged);
   expect(await end('SIGTERM')).toBe(0);
-  await at.remove();
 });
 
 for (const { name, place } of STORES.slice(1)) {
   test(`${name} has no free connection: a request gets 503 after 5 seconds, and 200 when one is free`, async () => {
-    const { client, at, close } = await startReference({ at: await place() });
+    const { client, at } = await startReference({ at: await place() });
     await client.upsert('host');
     const unlock = await lockRow(at, 'host');
     const waiting = Array.from({ length: 10 }, () => client.upsert('host'));
     await until(async () => (await client.player('host')).status === 503);
     await unlock();
     for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
-    await close();
-    await at.remove();
   });
 
   test(`${name} ends the connections under load: requests in flight may get 503, no acknowledged write is lost`, async () => {
@@ -104,12 +101,11 @@ for (const { name, place } of STORES.slice(1)) {
     expect(failed.length).toBeLessThanOrEqual(5 * CALLERS);
     await expectAll(client, acknowledged);
     expect(await end('SIGTERM')).toBe(0);
-    await at.remove();
   });
 }
 
 test('SQLite: a backup made under load has every write acknowledged before it, and the service starts with it', async () => {
-  const at = await sqlitePlace();
+  const at = sqlitePlace();
   const acknowledged = nobody();
   const { client, end } = await forkReference(environmentOf(at));
   const { friendsMore, stop } = await underLoad(client, acknowledged);
@@ -120,10 +116,9 @@ test('SQLite: a backup made under load has every write acknowledged before it, a
   expect(await stop()).toMatchObject({ lost: [], failed: [] });
   await end('SIGKILL');
 
-  const restored = await sqlitePlace();
+  const restored = sqlitePlace();
   await copyFile(file, join(restored.dataDir, 'reference.db'));
   const again = await forkReference(environmentOf(restored));
   await expectAll(again.client, before);
   expect(await again.end('SIGTERM')).toBe(0);
-  for (const { remove } of [at, restored]) await remove();
 });

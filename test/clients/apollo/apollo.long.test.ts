@@ -292,6 +292,5 @@ test.each([true, false])(
     sent.splice(0);
     for (const query of examples) await client.query({ query });
     expect(sent).toEqual([]);
-    await demo.close();
   },
 );
