@@ -50,6 +50,8 @@ test('the files of the image run as a gateway: dist, schema and package.json alo
   const checkHealth = () => spawnSync(process.execPath, JSON.parse(`[${args}]`), { env: { MANAGEMENT_PORT } }).status;
   expect((await post(gateway.url, { query: '{ __typename }' })).data).toEqual({ __typename: 'Query' });
   expect(checkHealth()).toBe(0);
+  gateway.child.kill('SIGKILL');
+  await gateway.ended;
   rmSync(folder, { recursive: true });
   expect(checkHealth()).toBe(1);
 });

@@ -26,6 +26,7 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await metricIs(gateway, 0);
     await gateway.logged(isLost);
     expect((await ask(gateway)).status).toBe(200);
+    await startRedis(redis.port);
     await gateway.logged(isBack);
     await metricIs(gateway, 1);
     expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 1]);
