@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   buildSchema,
   type GraphQLField,
@@ -132,14 +132,10 @@ const pathOf = (way: Step[], last: number) =>
     return hasIndex ? [name, 0] : [name];
   });
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({ FEDERATION: 'true' });
-  all.upstream.on('POST /player', ({ body }) => ({ json: { playerUniqueId: Object(body).playerUniqueId } }));
-  all.upstream.on('DELETE /player', { raw: '' });
-});
+const all = await startWithCallers({ FEDERATION: 'true' });
+all.upstream.on('POST /player', ({ body }) => ({ json: { playerUniqueId: Object(body).playerUniqueId } }));
+all.upstream.on('DELETE /player', { raw: '' });
 beforeEach(() => all.upstream.forget());
-afterAll(() => all.close());
 
 const callsSeen = () =>
   all.upstream.requests

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
 import { type Json, keySigner, now, type Signer, signed, UNLIMITED } from '../kit/tokens.ts';
-import { startUpstream, type Upstream } from '../kit/upstream.ts';
+import { startUpstream } from '../kit/upstream.ts';
 
 /*
  * Tokens of six identity providers, in the shapes that they document: what docs/identity-providers.md tells to set lets a
@@ -91,12 +91,8 @@ const PROVIDERS: Provider[] = [
 const signer = keySigner('RS256');
 const stranger = keySigner('RS256');
 const KEY = { JWT_PUBLIC_KEY: signer.verifying };
-let upstream: Upstream;
-beforeAll(async () => {
-  upstream = await startUpstream();
-});
+const upstream = await startUpstream();
 beforeEach(() => upstream.forget());
-afterAll(() => upstream.close());
 
 const start = (env: Record<string, string>) => startGateway(upstream.url, { ...UNLIMITED, ...KEY, ...env });
 const times = () => ({ iat: now(), exp: now() + 3_600 });
@@ -115,7 +111,6 @@ describe.each(PROVIDERS)('$name', ({ settings, claims, scopes, machine, idToken,
   beforeAll(async () => {
     gateway = await start(env);
   });
-  afterAll(() => gateway.close());
 
   const ask = (payload: Json, query = SCREEN, id = 'p1', by = signer) =>
     gateway.query(query, { id }, bearer(payload, { typ: 'JWT', ...header }, by));
@@ -189,7 +184,6 @@ describe('names and values', () => {
     expect(errors[0]?.message).toBe(
       'This needs the scope "players:read": the token has no claim `scp` or `scope`; it has iss, aud, iat, exp, a/b, roles.',
     );
-    await gateway.close();
   });
 
   test('in production the response keeps the reason to itself', async () => {
@@ -199,7 +193,6 @@ describe('names and values', () => {
     expect(gateway.logged()).toContain('"reason":"audience","claim":"aud","expected":"gateway","found":"other"');
     const { errors: forbidden } = await ask(gateway, usual({ sub: 'p1', scope: undefined }));
     expect(forbidden[0]?.message).toBe('This needs the scope "players:read".');
-    await gateway.close();
   });
 
   test.each(

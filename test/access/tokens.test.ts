@@ -1,10 +1,9 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { atEnd, newFile } from '../kit/at-end.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from '../kit/raw.ts';
 import {
@@ -20,29 +19,15 @@ import {
   token,
   UNLIMITED,
 } from '../kit/tokens.ts';
-import { startUpstream, type Upstream } from '../kit/upstream.ts';
+import { startUpstream } from '../kit/upstream.ts';
 
 /* A forged token is 401 with one sentence for every reason, and the REST service hears nothing. */
 
 const QUERY = JSON.stringify({ query: '{ player(playerUniqueId: "p1") { id attributes { email } } }' });
-const folder = mkdtempSync(join(tmpdir(), 'tokens-'));
-let upstream: Upstream;
-const open: TestGateway[] = [];
-async function gatewayWith(env: Record<string, string>): Promise<TestGateway> {
-  const gateway = await startGateway(upstream.url, { ...UNLIMITED, ...env });
-  open.push(gateway);
-  return gateway;
-}
-beforeAll(async () => {
-  upstream = await startUpstream();
-});
+const upstream = await startUpstream();
+const gatewayWith = (env: Record<string, string>) => startGateway(upstream.url, { ...UNLIMITED, ...env });
 beforeEach(() => upstream.forget());
 afterEach(() => void jest.restoreAllMocks());
-afterAll(async () => {
-  for (const gateway of open) await gateway.close();
-  await upstream.close();
-  rmSync(folder, { recursive: true });
-});
 
 const ask = (gateway: TestGateway, { headers = [], ...request }: RawRequest): Promise<RawAnswer> =>
   raw(gateway.url, requestBytes({ body: QUERY, ...request, headers: ['Content-Type: application/json', ...headers] }));
@@ -80,15 +65,12 @@ async function serveKeys(keys: object[]) {
     listener(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => server.close().closeAllConnections());
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     fetched: () => fetched,
     serve: (answer: RequestListener | object[]) => {
       listener = listenerOf(answer);
-    },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
     },
   };
 }
@@ -126,7 +108,6 @@ describe('with a key set', () => {
     gateway = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
     await expectLetIn(bearer(gateway, honest));
   });
-  afterAll(() => keys.close());
 
   test.each<[string, string]>([
     ['a list of audiences with ours', token(first, { aud: ['another', 'referral-gateway'] })],
@@ -212,7 +193,6 @@ describe('a key set', () => {
   beforeEach(async () => {
     keys = await serveKeys([first.jwk ?? {}]);
   });
-  afterEach(() => keys.close());
   const start = () => gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
 
   test('with a new key is read after the cooldown, and the key that it replaced is refused from then on', async () => {
@@ -330,16 +310,15 @@ describe('client tokens', () => {
   const other = randomBytes(32).toString('base64url');
   const scopes = ['players:read', 'contacts:read', 'any-player'];
   const entry = { name: 'app', sha256: sha256(app), scopes };
-  const path = join(folder, 'clients');
-  const withClients = (entries: object[], env = {}) => {
-    writeFileSync(path, JSON.stringify(entries));
-    return gatewayWith({ CLIENT_TOKENS_FILE: path, ...env });
-  };
+  const withClients = (entries: object[]) => gatewayWith({ CLIENT_TOKENS_FILE: newFile('clients.json', entries) });
 
-  test('name a caller that is no player and may do what its scopes say, also beside JWTs', async () => {
+  test('name a caller that is no player and may do what its scopes say, also beside JWTs; the file is read once', async () => {
     const signer = secretSigner();
     const poor = { name: 'poor', sha256: sha256(other).toUpperCase(), scopes: ['players:read'] };
-    const gateway = await withClients([entry, poor], signer.env);
+    const file = newFile('clients.json', [entry, poor]);
+    const gateway = await gatewayWith({ ...signer.env, CLIENT_TOKENS_FILE: file });
+    writeFileSync(file, JSON.stringify([{ ...entry, sha256: sha256('added') }]));
+    await expectRefused(bearer(gateway, 'added'));
     await expectLetIn(bearer(gateway, app));
     await expectLetIn(bearer(gateway, token(signer)));
     const query = '{ me { id } player(playerUniqueId: "p1") { id } }';

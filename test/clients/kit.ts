@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach } from '@jest/globals';
-import { startBoth } from '../kit/gateway.ts';
+import { afterEach } from '@jest/globals';
+import { startProcess } from '../kit/process.ts';
 import { now, secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
+import { startUpstream } from '../kit/upstream.ts';
 
 /* A gateway that needs tokens, and a record of what a client sends to it. */
 
@@ -28,16 +29,23 @@ export async function runScript(folder: string, name: string): Promise<void> {
   });
 }
 
+/** A `fetch` that gets a page of something in between first, and then the gateway's responses. */
+export function afterPage(status: number): typeof fetch {
+  const pages = [new Response('<h1>Not the gateway</h1>', { status })];
+  return async (...request) => pages.shift() ?? fetch(...request);
+}
+
 /** A request: the text of its operation, or the hash that names it, and the status of the response. */
 interface Sent extends Record<'method' | 'query' | 'hash', string | undefined> {
   variables: Record<string, { idempotencyKey?: string }>;
   status: number;
 }
 
-/** A gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
+/** The built gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
 export async function startRecorded(env: Record<string, string> = {}) {
-  const both = await startBoth({ ...signer.env, ...UNLIMITED, REST_TIMEOUT_MS: '500', ...env });
-  const { gateway, upstream } = both;
+  const upstream = await startUpstream();
+  const settings = { ...signer.env, ...UNLIMITED, REST_BASE_URL: upstream.url, REST_TIMEOUT_MS: '500', ...env };
+  const gateway = await startProcess(settings);
   const original = globalThis.fetch;
   const sent: Sent[] = [];
   let lost = 0;
@@ -55,7 +63,6 @@ export async function startRecorded(env: Record<string, string> = {}) {
     sent.splice(0);
     upstream.reset();
   });
-  afterAll(both.close);
   return {
     gateway,
     url: `${gateway.url}/graphql`,

@@ -4,6 +4,7 @@ import type { Token } from '@referral-gateway/client';
 import { build } from 'esbuild';
 import type { FunctionComponent, ReactElement } from 'react';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
+import { atEnd } from '../kit/at-end.ts';
 import type { Upstream } from '../kit/upstream.ts';
 import { EXPIRED, tokenOf } from './kit.ts';
 
@@ -19,24 +20,30 @@ export async function importScreen(folder: string): Promise<FunctionComponent<{ 
   return (await import(outfile)).Screen;
 }
 
-async function render(element: ReactElement) {
+/** Renders an element until the end of the test. */
+export async function render(element: ReactElement) {
+  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   let rendered: ReactTestRenderer | undefined;
   await act(async () => {
     rendered = create(element);
   });
+  atEnd(() => act(async () => rendered?.unmount()));
   const text = () => JSON.stringify(rendered?.toJSON());
   const buttons = () => rendered?.root.findAllByType('button') ?? [];
+  /** Lets React work until something is shown. Nothing may happen between two calls of `act`. */
+  async function shows(isShown: () => boolean): Promise<void> {
+    for (const end = performance.now() + 30_000; !isShown(); ) {
+      await act(() => new Promise((resolve) => setImmediate(resolve)));
+      if (performance.now() > end) throw new Error(`Never shown: ${isShown}, but ${text()}`);
+    }
+  }
   return {
+    text,
     buttons,
+    items: () => rendered?.root.findAllByType('li').map(({ children }) => children.join('')) ?? [],
     press: () => act(async () => buttons()[0]?.props['onClick']()),
-    /** Lets React work until a text is shown. Nothing may happen between two calls of `act`. */
-    async see(wanted: string): Promise<void> {
-      for (const end = performance.now() + 30_000; !text().includes(wanted); ) {
-        await act(() => new Promise((resolve) => setImmediate(resolve)));
-        if (performance.now() > end) throw new Error(`Never shown: ${wanted}, but ${text()}`);
-      }
-    },
-    close: () => act(async () => rendered?.unmount()),
+    shows,
+    see: (wanted: string) => shows(() => text().includes(wanted)),
   };
 }
 
@@ -45,12 +52,10 @@ export async function expectNoPlayer(
   upstream: Upstream,
   screenOf: (playerUniqueId: string, token: Token) => ReactElement,
 ): Promise<void> {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   const console = jest.spyOn(globalThis.console, 'error').mockImplementation(() => undefined);
   const unknown = await render(screenOf('nobody', tokenOf()));
   await unknown.see('There is no such player.');
   expect(unknown.buttons()).toEqual([]);
-  await unknown.close();
 
   upstream.on('GET /player', { status: 500 });
   const failed = await render(screenOf('p1', tokenOf()));
@@ -58,7 +63,6 @@ export async function expectNoPlayer(
   upstream.on('GET /player', 'usual');
   await failed.press();
   await failed.see('Player p1');
-  await failed.close();
 
   const tokens = [EXPIRED, EXPIRED, '<!doctype html>', tokenOf()];
   const signedOut = await render(screenOf('p1', () => tokens.shift()));
@@ -67,6 +71,5 @@ export async function expectNoPlayer(
     await signedOut.press();
   }
   await signedOut.see('Player p1');
-  await signedOut.close();
   console.mockRestore();
 }

@@ -1,22 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/environment.ts';
 import { reveal } from '../../src/config/secret.ts';
+import { newFile, newFolder } from '../kit/at-end.ts';
 import { rows } from '../kit/rows.ts';
 
 /* What is said about an environment that cannot be run with: everything that is wrong, in one report, and no secret. */
 
-const folder = mkdtempSync(join(tmpdir(), 'config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, text: string) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
+const folder = newFolder();
+const file = (name: string, text: string) => newFile(name, text, folder);
 
 type Env = Record<string, string>;
 

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
+import { newFile as file } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { keySigner, token } from '../kit/tokens.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'settings-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, text: string) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
 
 const signer = keySigner('ES256');
 const CLIENT = 'a-client-token-for-tests';

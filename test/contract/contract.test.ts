@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
@@ -10,11 +10,8 @@ import { attributes } from '../kit/upstream-data.ts';
 /* The REST service of the environment, else the reference service, is as its document says. What is created is deleted. */
 
 const { CONTRACT_BASE_URL, CONTRACT_API_KEY = '', CONTRACT_SECRET_KEY = '' } = process.env;
-const given = { apiKey: CONTRACT_API_KEY, secretKey: CONTRACT_SECRET_KEY, close: async () => {} };
-const service = CONTRACT_BASE_URL
-  ? { ...given, url: CONTRACT_BASE_URL.replace(/\/+$/, '') }
-  : await startReference({ demo: true });
-afterAll(() => service.close());
+const given = { apiKey: CONTRACT_API_KEY, secretKey: CONTRACT_SECRET_KEY };
+const service = CONTRACT_BASE_URL ? { ...given, url: CONTRACT_BASE_URL.replace(/\/+$/, '') } : await startReference();
 
 const source = parse(readFileSync(new URL('../../schema/rest-service.openapi.yaml', import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
@@ -39,7 +39,7 @@ test('the gateway and the reference service share no file, and bundle and SBOM n
 });
 
 test('the files of the image run as a gateway: dist, schema and package.json alone; the health check knows it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'image-'));
+  const folder = newFolder();
   for (const part of ['dist', 'schema', 'package.json']) {
     cpSync(part, join(folder, part), { recursive: true, filter: (path) => path !== 'dist/reference' });
   }
@@ -50,7 +50,8 @@ test('the files of the image run as a gateway: dist, schema and package.json alo
   const checkHealth = () => spawnSync(process.execPath, JSON.parse(`[${args}]`), { env: { MANAGEMENT_PORT } }).status;
   expect((await post(gateway.url, { query: '{ __typename }' })).data).toEqual({ __typename: 'Query' });
   expect(checkHealth()).toBe(0);
-  await gateway.kill();
+  gateway.child.kill('SIGKILL');
+  await gateway.ended;
   rmSync(folder, { recursive: true });
   expect(checkHealth()).toBe(1);
 });

@@ -1,13 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadReferenceConfig } from '../../packages/reference/src/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ALSO_IN_FILES, VARIABLES } from '../../src/config/variables.ts';
+import { newFile, newFolder } from '../kit/at-end.ts';
 import { post, startGateway } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { freePort } from '../kit/redis.ts';
@@ -17,12 +17,8 @@ import { until } from '../kit/until.ts';
 /* The manifests of deploy/ fit the programs: their settings can be run with, and what is asked for exists. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const fileOf = (name: string, text: string) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
+const folder = newFolder();
+const fileOf = (name: string, text: string) => newFile(name, text, folder);
 for (const name of ['rest-api-key', 'rest-secret-key', 'jwt-secret', 'postgres-password']) {
   fileOf(name, `${name}-of-more-than-32-bytes-for-this-test\n`);
 }
@@ -66,7 +62,6 @@ test('Kubernetes: the pod is restricted, its settings are accepted in production
   for (const { httpGet } of [pod.startupProbe, pod.readinessProbe, pod.livenessProbe]) {
     expect([httpGet.port, (await gateway.page(httpGet.path)).status]).toEqual(['management', 200]);
   }
-  await gateway.kill();
 });
 
 describe('compose', () => {
@@ -116,7 +111,6 @@ describe('monitoring', () => {
     const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' });
     await post(gateway.url, { query: '{ me { id } }' });
     const { text } = await gateway.pageWhen('/metrics', (page) => page.text.includes('\nrest_calls_total{'));
-    await gateway.kill();
     return text;
   };
 
@@ -173,6 +167,6 @@ withNginx(
     expect((await fetch(`http://${address}/graphql`, { method: 'POST', body: 'x'.repeat(300_000) })).status).toBe(413);
     expect(gateways.map((gateway) => gateway.logged())).toEqual(before);
     nginx.kill('SIGTERM');
-    await Promise.all([ended, ...gateways.map((gateway) => gateway.close())]);
+    await ended;
   },
 );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startDemo } from '../kit/demo.ts';
 
 /* Every example of the README is run as it stands, against the demo player, and gives the answer that follows it. */
@@ -8,7 +8,6 @@ const BLOCK = /```graphql\n(.*?)```(?:(?:(?!```graphql).)*?```json\n(.*?)```)?/g
 const examples = [...README.matchAll(BLOCK)].map(([, operation = '', answer]) => ({ operation, answer }));
 
 const demo = await startDemo();
-afterAll(() => demo.close());
 
 test('there are examples, one of them with its answer', () => {
   expect(examples.length).toBeGreaterThanOrEqual(2);
@@ -16,7 +15,7 @@ test('there are examples, one of them with its answer', () => {
 });
 
 test.each(examples)('$operation', async ({ operation, answer }) => {
-  const { data, errors } = await demo.gateway.query(operation);
+  const { data, errors } = await demo.query(operation);
   expect(errors).toEqual([]);
   expect(data).toEqual(answer === undefined ? expect.anything() : JSON.parse(answer));
   for (const payload of Object.values<{ userErrors?: unknown[] }>(data)) expect(payload.userErrors ?? []).toEqual([]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { client, player, startWithCallers, type TestCaller } from '../kit/callers.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
@@ -11,7 +11,6 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => one(
 
 const all = await startWithCallers({ FEDERATION: 'true' });
 beforeEach(() => all.upstream.forget());
-afterAll(() => all.close());
 
 const everybody = client('players:read', 'any-player');
 const own = player('p1', 'players:read', 'coupons:read');
@@ -83,12 +82,10 @@ test('_service needs schema:read in production', async () => {
     return (await both.gateway.query(SERVICE, {}, headers)).status;
   });
   expect(await Promise.all(statuses)).toEqual([403, 200]);
-  await both.close();
 });
 
 test('without FEDERATION there is neither', async () => {
   const both = await startBoth();
   const { errors } = await both.gateway.query('{ _service { sdl } _entities(representations: []) { __typename } }');
   expect(errors.map(({ message }) => message)).toEqual(Array(2).fill(expect.stringMatching(/^Cannot query field "_/)));
-  await both.close();
 });

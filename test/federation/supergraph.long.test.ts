@@ -2,8 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
-import { startBoth } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
+import { startUpstream } from '../kit/upstream.ts';
 
 /* A subgraph of a federation gateway, @apollo/gateway, beside a second subgraph about orders. */
 
@@ -11,7 +12,9 @@ const signer = secretSigner();
 const bearer = (scope: string) => `Bearer ${token(signer, { scope })}`;
 const APP = bearer('players:read coupons:read');
 const SERVER = bearer('players:read coupons:read any-player');
-const { gateway, upstream, close } = await startBoth({ NODE_ENV: 'production', FEDERATION: 'true', ...signer.env });
+const upstream = await startUpstream();
+const settings = { NODE_ENV: 'production', FEDERATION: 'true', REST_BASE_URL: upstream.url, ...signer.env };
+const gateway = await startProcess(settings);
 
 /** The federation gateway; its own token is for composition. */
 const supergraph = fork(fileURLToPath(new URL('supergraph.mjs', import.meta.url)), {
@@ -24,7 +27,6 @@ beforeEach(() => upstream.forget());
 afterAll(async () => {
   supergraph.disconnect();
   await once(supergraph, 'exit');
-  await close();
 });
 
 async function ask(query: string, authorization: string) {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { serverAudits } from 'graphql-http';
 import { client, startWithCallers, WHAT } from '../kit/callers.ts';
 
@@ -10,7 +10,6 @@ import { client, startWithCallers, WHAT } from '../kit/callers.ts';
 const REFUSED_AS_400 = new Set(['572B', 'FDE2', '7B9B']);
 
 const all = await startWithCallers({ NODE_ENV: 'production' });
-afterAll(() => all.close());
 
 const { authorization = '' } = client(...WHAT, 'any-player');
 /** GET needs a header that no form of a website can send. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
 
@@ -8,7 +8,6 @@ beforeEach(() => {
   upstream.forget();
   for (const endpoint of ['GET /coupon', 'GET /referrals'] as const) upstream.on(endpoint, 'usual');
 });
-afterAll(() => both.close());
 
 const query = (operation: string) => both.gateway.query(operation);
 const player = (selection: string) => query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
@@ -61,7 +60,6 @@ test('totals alone count as calls of the operation', async () => {
   );
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(Array(2).fill('OPERATION_TOO_COMPLEX'));
   expect(few.upstream.calls()).toHaveLength(1);
-  await few.close();
 });
 
 test('the player, its coupons and its friends are asked for before any of them has answered', async () => {

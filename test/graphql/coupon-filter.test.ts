@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 
 const both = await startBoth();
-afterAll(() => both.close());
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { API_KEY, type EndpointName, type Script, SECRET_KEY } from '../kit/upstream.ts';
 
@@ -14,7 +14,6 @@ beforeEach(() => {
   upstream.forget();
   for (const endpoint of ENDPOINTS) upstream.on(endpoint, 'usual');
 });
-afterAll(() => both.close());
 
 test.each<[what: string, EndpointName, Script, code: string, field?: string]>([
   ['500', 'GET /player', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE'],

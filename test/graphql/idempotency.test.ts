@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
@@ -21,26 +22,10 @@ const refused = (code: string, field: string[]) => ({ trackEvents: { eventNames:
 const OTHER_INPUT = refused('INVALID', ['input', 'idempotencyKey']);
 
 let upstream: Upstream;
-const cleanUps: (() => unknown)[] = [];
 beforeEach(async () => {
   upstream = await startUpstream();
-  cleanUps.push(() => upstream.close());
 });
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
-async function start(env: Record<string, string> = {}): Promise<TestGateway> {
-  const gateway = await startGateway(upstream.url, env);
-  cleanUps.push(() => gateway.close());
-  return gateway;
-}
-async function proxyTo(port: number, host = '127.0.0.1') {
-  const proxy = await startProxy(port, host);
-  cleanUps.push(() => proxy.close());
-  return proxy;
-}
-
+const start = (env: Record<string, string> = {}) => startGateway(upstream.url, env);
 const track = ({ query }: TestGateway, input: object, headers?: Record<string, string>): Promise<Answer> =>
   query(TRACK, { input: { ...PURCHASE, idempotencyKey: KEY, ...input } }, headers);
 /** As a client does: repeats what is retryable. Redis on a busy machine may take longer than the gateway waits for it. */
@@ -128,7 +113,7 @@ describe('one gateway', () => {
   test('an event whose response is lost on the way to the client is sent once, and its repetition is DONE', async () => {
     const gateway = await start();
     const { port, hostname } = new URL(gateway.url);
-    const proxy = await proxyTo(Number(port), hostname);
+    const proxy = await startProxy(Number(port), hostname);
     const held = upstream.hold('POST /event');
     const variables = { input: { ...PURCHASE, idempotencyKey: KEY } };
     const lost = expect(post(`http://${proxy.host}`, { query: TRACK, variables })).rejects.toThrow('fetch failed');
@@ -179,12 +164,9 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
   beforeAll(async () => {
     redis = await startRedis();
     inspect = new Redis(redis.port);
+    atEnd(() => inspect.disconnect());
   });
   beforeEach(() => inspect.flushall());
-  afterAll(async () => {
-    inspect.disconnect();
-    await redis.kill();
-  });
   const env = (host = `127.0.0.1:${redis.port}`) => ({ REDIS_URL: `redis://${host}/0` });
 
   test('an event that comes to both at once, many times, is sent once', async () => {
@@ -217,7 +199,7 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
   });
 
   test('the claim of a gateway that cannot record the outcome ends: unknown, and never sent again', async () => {
-    const proxy = await proxyTo(redis.port);
+    const proxy = await startProxy(redis.port);
     const [a, b] = [await start({ ...env(proxy.host), OPERATION_TIMEOUT_MS: '2000' }), await start(env())];
     // The first operation of a process takes longest.
     await send(a, { idempotencyKey: 'first' });
@@ -236,7 +218,7 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
   test.each(['cut', 'hang'] as const)(
     'without Redis (%s) events with a key are refused, others sent',
     async (fault) => {
-      const proxy = await proxyTo(redis.port);
+      const proxy = await startProxy(redis.port);
       const gateway = await start(env(proxy.host));
       proxy.hang();
       if (fault === 'cut') proxy.cut();

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { attributes, coupons, friend } from '../kit/upstream-data.ts';
 
@@ -8,7 +8,6 @@ import { attributes, coupons, friend } from '../kit/upstream-data.ts';
  */
 const both = await startBoth();
 beforeEach(() => both.upstream.forget());
-afterAll(() => both.close());
 
 type Row = Record<string, unknown>;
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);

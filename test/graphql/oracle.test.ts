@@ -2,7 +2,7 @@
  * graphql-js is the reference: a gateway that compiles each operation at its first request gives the same responses, to the
  * byte, and makes the same REST calls, as a gateway that compiles none.
  */
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { createCompile } from '../../src/graphql/jit.ts';
@@ -21,10 +21,6 @@ const SEED = Number(process.env['ORACLE_SEED'] ?? 20_250_501);
 const env = { NODE_ENV: 'production', ...signer.env, ...UNLIMITED, MAX_DEPTH: '20' };
 const both = await startBoth(env, { friends: 7 }, { compileAfter: 1 });
 const reference = await startGateway(both.upstream.url, env, { compileAfter: Number.POSITIVE_INFINITY });
-afterAll(async () => {
-  await reference.close();
-  await both.close();
-});
 
 const IDS = ['p1', 'p1', 'p2', 'p3', 'odd', 'nobody', 'down', 'no JSON', 'empty', '', '..'];
 const ATTRIBUTES = { displayName: 5, firstName: null, email: '\ud800', tags: ['a', null, 3], totalOrders: 2 ** 40 };

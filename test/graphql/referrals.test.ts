@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 
 /* The lists of a player who referred sixty friends. */
@@ -7,7 +7,6 @@ beforeEach(() => {
   both.upstream.forget();
   both.upstream.on('GET /referrals', 'usual');
 });
-afterAll(() => both.close());
 
 const query = (selection: string) => both.gateway.query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
 async function ask(field: string) {

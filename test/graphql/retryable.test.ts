@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import type { Answer, EndpointName } from '../kit/upstream.ts';
 
@@ -14,7 +14,6 @@ let both: Awaited<ReturnType<typeof startBoth>>;
 beforeEach(async () => {
   both = await startBoth({ REST_TIMEOUT_MS: '300' });
 });
-afterEach(() => both.close());
 
 /** Path, outcome and retryability of each error of an operation. */
 async function told(operation: string): Promise<unknown[]> {

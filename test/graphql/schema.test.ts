@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   type ASTNode,
   buildClientSchema,
@@ -81,10 +81,6 @@ describe('the schema', () => {
 
 const development = await startBoth();
 const production = await startBoth({ NODE_ENV: 'production', ...secretSigner().env });
-afterAll(async () => {
-  await development.close();
-  await production.close();
-});
 
 describe('the SDL', () => {
   test('is served in development alone', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { client, player, startWithCallers, WHAT } from '../kit/callers.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
@@ -16,12 +16,8 @@ import { AUTHORIZED, GOOD, good, PLAYER, type Row, rows } from './row.ts';
 const phone = player('p1', ...WHAT.filter((scope) => scope !== 'schema:read'), 'any-player');
 const callers = { phone, server: client(...WHAT, 'any-player') };
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({ NODE_ENV: 'production' });
-});
+const all = await startWithCallers({ NODE_ENV: 'production' });
 beforeEach(() => all.upstream.forget());
-afterAll(() => all.close());
 
 function bytesOf({ send, as = 'phone' }: Row): (string | Buffer)[] {
   const lines = as === 'nobody' ? [] : [`Authorization: ${callers[as].authorization}`];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { type Browser, chromium, type Page, type Route } from 'playwright-core';
 import { executablePath } from '../kit/chromium.ts';
 import { startDemo } from '../kit/demo.ts';
-import { startBoth, type TestGateway } from '../kit/gateway.ts';
+import { startBoth } from '../kit/gateway.ts';
 import { examples } from '../kit/schema.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
@@ -14,23 +14,20 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
 
 (executablePath === undefined ? describe.skip : describe)('what a newcomer sees in a browser', () => {
   let demo: Awaited<ReturnType<typeof startDemo>>;
-  let gateway: TestGateway;
   let browser: Browser;
   beforeAll(async () => {
     demo = await startDemo();
-    gateway = demo.gateway;
     browser = await chromium.launch({ ...(executablePath && { executablePath }), args: QUIET });
   });
   afterAll(async () => {
     await browser?.close();
-    await demo?.close();
   });
 
   test('GraphiQL runs the examples, shows the documentation, and asks nobody but the gateway', async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     const seen = watch(page);
-    await page.goto(`${gateway.url}/graphiql`);
+    await page.goto(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
     for (const name of ['UpsertPlayer', 'TrackEvents', 'DeletePlayer', 'Node']) {
       const box = await page.getByRole('tab', { name, exact: true }).boundingBox();
@@ -54,11 +51,11 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await page.getByText("One player by the client's own identifier.").waitFor();
 
     const again = await context.newPage();
-    await again.goto(`${gateway.url}/graphiql`);
+    await again.goto(`${demo.url}/graphiql`);
     await again.getByRole('tab', { name: /^MobileScreen\b/, selected: true }).waitFor();
     await context.close();
 
-    expect([...seen.hosts]).toEqual([new URL(gateway.url).host]);
+    expect([...seen.hosts]).toEqual([new URL(demo.url).host]);
     expect(seen.complaints).toEqual([]);
   });
 
@@ -67,12 +64,12 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     // In place of Apollo's script.
     const body = 'window.EmbeddedSandbox = class { constructor(options) { window.made = options; } };';
     await page.route(/apollographql\.com/, (route) => route.fulfill({ contentType: 'text/javascript', body }));
-    await page.goto(`${gateway.url}/graphql`);
+    await page.goto(`${demo.url}/graphql`);
     const made = await page.evaluate('window.made');
     const initialState = expect.objectContaining({ document: examples[0]?.document });
-    expect(made).toMatchObject({ initialEndpoint: `${gateway.url}/graphql`, initialState });
+    expect(made).toMatchObject({ initialEndpoint: `${demo.url}/graphql`, initialState });
     // The Sandbox hands operations to the page it is embedded in, which sends them.
-    expect(await page.evaluate(ask, `${gateway.url}/graphql`)).toEqual({ player: { id: 'demo-player' } });
+    expect(await page.evaluate(ask, `${demo.url}/graphql`)).toEqual({ player: { id: 'demo-player' } });
   });
 
   test.each<[string, (route: Route) => unknown]>([
@@ -81,9 +78,9 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
   ])('the Sandbox at /graphql, %s, shows a link to GraphiQL', async (_where, handle) => {
     const page = await browser.newPage();
     await page.route(/apollographql\.com|googleapis\.com/, handle);
-    await page.goto(`${gateway.url}/graphql`, { waitUntil: 'commit' });
+    await page.goto(`${demo.url}/graphql`, { waitUntil: 'commit' });
     await page.getByRole('link', { name: 'GraphiQL' }).click({ timeout: 10_000 });
-    await page.waitForURL(`${gateway.url}/graphiql`);
+    await page.waitForURL(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
   });
 
@@ -104,7 +101,6 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await page.getByRole('tab', { name: 'Me', exact: true }).click();
     await execute(page, '"id": "p1"');
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('Bearer ey');
-    await both.close();
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
 import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
@@ -15,13 +15,9 @@ const settings: Record<string, Record<string, string>> = {
 };
 
 const gateways = new Map<string, TestGateway>();
-beforeAll(async () => {
-  for (const [name, env] of Object.entries(settings)) {
-    gateways.set(name, await startGateway('http://127.0.0.1:9', { ...signer.env, ...UNLIMITED, ...env }));
-  }
-});
-afterAll(() => Promise.all([...gateways.values()].map((gateway) => gateway.close())));
-
+for (const [name, env] of Object.entries(settings)) {
+  gateways.set(name, await startGateway('http://127.0.0.1:9', { ...signer.env, ...UNLIMITED, ...env }));
+}
 const urlOf = (name: string) => gateways.get(name)?.url ?? '';
 
 /** The status, the text, and what a browser is told: `access-control-*` without that prefix, and whether it may cache. */

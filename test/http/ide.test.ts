@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { announce } from '../../src/process/run.ts';
+import { newFile } from '../kit/at-end.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { examples } from '../kit/schema.ts';
 import { secretSigner } from '../kit/tokens.ts';
@@ -22,13 +20,8 @@ const ANSWER = [200, 'application/json', { __typename: 'Query' }];
 const PAGE = [200, 'text/html'];
 
 const NO_SERVICE = 'http://127.0.0.1:9';
-let development: TestGateway;
-let production: TestGateway;
-beforeAll(async () => {
-  development = await startGateway(NO_SERVICE);
-  production = await startGateway(NO_SERVICE, { NODE_ENV: 'production', ...secretSigner().env });
-});
-afterAll(() => Promise.all([development.close(), production.close()]));
+const development = await startGateway(NO_SERVICE);
+const production = await startGateway(NO_SERVICE, { NODE_ENV: 'production', ...secretSigner().env });
 
 /** Status and type of the response to a GET, and the code of the error or the data. */
 async function get({ url }: TestGateway, path: string, headers: Headers) {
@@ -105,20 +98,18 @@ test('no example has a fixed idempotency key', () => {
 });
 
 describe('with tokens', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ide-'));
-  const CLIENT_TOKENS_FILE = join(folder, 'tokens.json');
-  writeFileSync(CLIENT_TOKENS_FILE, '[]');
-  afterAll(() => rmSync(folder, { recursive: true }));
-
   const provider = { JWT_JWKS_URL: `${NO_SERVICE}/keys`, JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'a' };
   test.each<[string, Record<string, string>, string]>([
     ['JWT_SECRET', secretSigner().env, 'npm run token -- --sub demo-player --recipe phone-app'],
     ['JWT_JWKS_URL', provider, 'Tokens are issued by https://issuer.example.'],
-    ['CLIENT_TOKENS_FILE', { CLIENT_TOKENS_FILE }, 'npm run token -- --client my-tool --recipe support'],
+    [
+      'CLIENT_TOKENS_FILE',
+      { CLIENT_TOKENS_FILE: newFile('tokens.json', []) },
+      'npm run token -- --client my-tool --recipe support',
+    ],
   ])('%s: the start page and GraphiQL say how to get one', async (_setting, env, how) => {
     const gateway = await startGateway(NO_SERVICE, env);
     for (const path of ['/', '/graphiql']) expect(await (await fetch(gateway.url + path)).text()).toContain(how);
-    await gateway.close();
   });
 
   test('the text at the start says so too; of an open gateway it says that it is open', () => {

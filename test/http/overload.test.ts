@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { keySigner, token } from '../kit/tokens.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;
-afterEach(() => both.close());
 
 async function start(env: Record<string, string>) {
   both = await startBoth(env);

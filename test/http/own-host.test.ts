@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { spawnProcess, startProcess } from '../kit/process.ts';
 import { raw, requestBytes } from '../kit/raw.ts';
@@ -6,15 +6,9 @@ import { secretSigner } from '../kit/tokens.ts';
 
 /* An open gateway must not be reached from elsewhere, nor through a website whose name points to this machine. */
 
-let open: Awaited<ReturnType<typeof startBoth>>;
-let proxied: TestGateway;
-let guarded: TestGateway;
-beforeAll(async () => {
-  open = await startBoth();
-  proxied = await startGateway(open.upstream.url, { TRUST_PROXY: 'loopback' });
-  guarded = await startGateway(open.upstream.url, secretSigner().env);
-});
-afterAll(() => Promise.all([proxied.close(), guarded.close(), open.close()]));
+const open = await startBoth();
+const proxied = await startGateway(open.upstream.url, { TRUST_PROXY: 'loopback' });
+const guarded = await startGateway(open.upstream.url, secretSigner().env);
 
 async function statusOf({ url }: TestGateway, host: string, ...more: string[]) {
   const headers = [`Host: ${host}`, 'Content-Type: application/json', ...more];
@@ -44,12 +38,10 @@ test('the management port is on loopback unless MANAGEMENT_HOST says otherwise, 
   const elsewhere = (management: string) => management.replace(/127\.0\.0\.1|0\.0\.0\.0/, '127.0.0.2');
   const usual = await startProcess({ REST_BASE_URL: open.upstream.url });
   await expect(fetch(`${elsewhere(usual.management)}/healthz`)).rejects.toThrow('fetch failed');
-  await usual.kill();
   const everywhere = await startProcess({ REST_BASE_URL: open.upstream.url, MANAGEMENT_HOST: '0.0.0.0' });
   const paths = ['/healthz', '/readyz', '/metrics', '/graphql', '/'];
   const responses = await Promise.all(paths.map((path) => fetch(elsewhere(everywhere.management) + path)));
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404]);
-  await everywhere.kill();
 });
 
 test('an open gateway on a public address refuses to start', async () => {

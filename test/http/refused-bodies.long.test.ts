@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Pool } from 'undici';
 import { startBoth } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
@@ -19,11 +19,7 @@ const HOST = 'Host: localhost';
 const JSON_TYPE = 'Content-Type: application/json';
 const head = (...lines: string[]) => `POST /nope HTTP/1.1\r\n${[HOST, ...lines].join('\r\n')}\r\n\r\n`;
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth();
-});
-afterAll(() => both.close());
+const both = await startBoth();
 
 /** Sends a body without end, after the response has begun if `later`. Resolves when the server closes. */
 function flood(later: boolean, start: string): Promise<{ answer: string; taken: number }> {
@@ -147,5 +143,4 @@ test.each(['/nope', '/graphql'])('one-byte chunks to %s take little memory', asy
   const init = { method: 'POST', headers, body: '{"query":"{ __typename }"}' };
   await until(async () => (await fetch(`${gateway.url}/graphql`, init)).status === 200);
   expect(most - before).toBeLessThan(150);
-  await gateway.kill();
 });

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { player, startWithCallers, WHAT } from '../kit/callers.ts';
 
 /* The media type and the compression that a client asks for. */
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
-beforeAll(async () => {
-  all = await startWithCallers({
-    MAX_OPERATIONS_PER_SECOND: '1',
-    MAX_OPERATIONS_BURST: '3',
-    MAX_CONCURRENT_OPERATIONS: '8',
-  });
-});
-afterAll(() => all.close());
+const rate = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '3' };
+const all = await startWithCallers({ ...rate, MAX_CONCURRENT_OPERATIONS: '8' });
 
 const QUERY = '{ me { id } }';
 

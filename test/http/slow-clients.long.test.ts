@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 
 /* Slow clients meet Node's own timeouts: 5 s for a head, 15 s for a request. */
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth({ KEEP_ALIVE_TIMEOUT_MS: '100' });
-});
-afterAll(() => both.close());
+const both = await startBoth({ KEEP_ALIVE_TIMEOUT_MS: '100' });
 
 /** Sends a text, then one character after another without end. */
 function drip(socket: Socket, start: string): void {

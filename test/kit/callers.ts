@@ -1,9 +1,7 @@
 /* Callers of every kind, and a gateway that knows them all. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
+import { newFile } from './at-end.ts';
 import { startBoth } from './gateway.ts';
 import { secretSigner, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
@@ -49,24 +47,17 @@ const CLIENT_SCOPES = [[], WHAT, ...WHAT.map((scope) => [scope])].flatMap((scope
 
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
 export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
-  const folder = mkdtempSync(join(tmpdir(), 'callers-'));
-  const path = join(folder, 'client-tokens.json');
   const entries = CLIENT_SCOPES.map((scopes) => ({
     name: clientToken(scopes).slice(-100),
     sha256: createHash('sha256').update(clientToken(scopes)).digest('hex'),
     scopes,
   }));
-  writeFileSync(path, JSON.stringify(entries));
-  const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: path, ...env };
+  const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: newFile('clients.json', entries), ...env };
   const both = await startBoth(settings, options);
   return {
     ...both,
     /** Sends an operation as a caller. */
     as: ({ authorization }: TestCaller, query: string, variables?: Record<string, unknown>) =>
       both.gateway.query(query, variables, authorization === undefined ? {} : { authorization }),
-    async close() {
-      await both.close();
-      rmSync(folder, { recursive: true });
-    },
   };
 }

@@ -1,16 +1,14 @@
-import { startGateway } from './gateway.ts';
-import { startReference } from './reference.ts';
+import { atEnd, newFolder } from './at-end.ts';
+import { post } from './gateway.ts';
+import { startProcess } from './process.ts';
 
-/** What `npm start` gives a newcomer: a gateway in front of the reference service with its demo player. */
+/** What `npm start` gives a newcomer: the built gateway, which starts the reference service with its demo players. */
 export async function startDemo() {
-  const reference = await startReference({ demo: true });
-  const { apiKey, secretKey } = reference;
-  const gateway = await startGateway(reference.url, { REST_API_KEY: apiKey, REST_SECRET_KEY: secretKey });
+  const { child, ended, url } = await startProcess({ REFERENCE_PORT: '0', DATA_DIR: newFolder() });
+  // The reference service ends with it.
+  atEnd(() => child.kill('SIGTERM') && ended);
   return {
-    gateway,
-    async close() {
-      await gateway.close();
-      await reference.close();
-    },
+    url,
+    query: (query: string, variables?: Record<string, unknown>) => post(url, { query, variables }),
   };
 }

@@ -3,6 +3,7 @@ import { loadCompiler } from '../../src/graphql/jit.ts';
 import { createLog } from '../../src/process/log.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
+import { atEnd } from './at-end.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type UpstreamOptions } from './upstream.ts';
 
@@ -32,6 +33,11 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
+  atEnd(async () => {
+    await stop(new AbortController().signal);
+    shared?.stop();
+    assertNoLeak(lines.join('') + (await metrics()));
+  });
   return {
     url,
     /** Sends an operation as a client would. */
@@ -41,26 +47,13 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
     logged: () => lines.join(''),
     /** The page of metrics. */
     metrics,
-    async close() {
-      await stop(new AbortController().signal);
-      shared?.stop();
-      assertNoLeak(lines.join('') + (await metrics()));
-    },
   };
 }
 
 /** A gateway and a scripted upstream behind it. */
 export async function startBoth(env?: Record<string, string>, options?: UpstreamOptions, serveOptions?: ServeOptions) {
   const upstream = await startUpstream(options);
-  const gateway = await startGateway(upstream.url, env, serveOptions);
-  return {
-    upstream,
-    gateway,
-    async close() {
-      await gateway.close();
-      await upstream.close();
-    },
-  };
+  return { upstream, gateway: await startGateway(upstream.url, env, serveOptions) };
 }
 
 /** Posts a body to a gateway's GraphQL endpoint and reads the answer. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from './at-end.ts';
 import { assertNoLeak } from './leaks.ts';
 import { API_KEY, SECRET_KEY } from './upstream.ts';
 
@@ -18,6 +19,10 @@ export async function startProcess(
   program = PROGRAM,
 ) {
   const { child, ended, output, written } = spawnProcess(env, nodeOptions, program);
+  atEnd(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
   /** The log so far. */
   const log = () =>
     output()
@@ -53,11 +58,6 @@ export async function startProcess(
         if (fits(answer)) return answer;
         if (performance.now() > end) throw new Error(`${path} never fitted:\n${answer.text}`);
       }
-    },
-    /** Ends it for good, if it has not ended by itself. */
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
     },
   };
 }

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
+import { atEnd } from './at-end.ts';
 
 export const redisIsInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
@@ -20,16 +21,18 @@ export async function startRedis(wanted?: number) {
     const next = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)]);
     if (!next) throw new Error(`redis-server ended: ${output}`);
   }
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  atEnd(kill);
   return {
     url: `redis://127.0.0.1:${port}/0`,
     port,
     /** It stays connected and answers nothing, until `resume`. */
     hang: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
-    },
+    kill,
   };
 }
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { atEnd } from './at-end.ts';
 
 /** Forwards TCP connections to a port, until a test makes it hang: a server that neither answers nor closes. */
-export async function startProxy(port: number, host: string) {
+export async function startProxy(port: number, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   let isHanging = false;
   const keep = (socket: Socket) => {
@@ -23,6 +24,11 @@ export async function startProxy(port: number, host: string) {
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
+  atEnd(async () => {
+    server.close();
+    cut();
+    await once(server, 'close');
+  });
   return {
     /** The address and port that it listens at. */
     host: `127.0.0.1:${address.port}`,
@@ -32,10 +38,5 @@ export async function startProxy(port: number, host: string) {
     },
     /** Closes all connections. New ones are accepted and, while it hangs, get nothing. */
     cut,
-    async close() {
-      server.close();
-      cut();
-      await once(server, 'close');
-    },
   };
 }

@@ -11,6 +11,7 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { atEnd } from './at-end.ts';
 import { createService } from './upstream-data.ts';
 
 export const API_KEY = 'api-key-for-tests';
@@ -82,6 +83,7 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     await closed;
   };
   await listen(0);
+  atEnd(stop);
   const { port } = server.address() as AddressInfo;
 
   async function answerOf(script: Script, request: Received): Promise<Answer> {
@@ -125,7 +127,6 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     restart: () => listen(port),
     /** How many connections were opened. */
     connections: () => connections,
-    close: stop,
   };
 }
 

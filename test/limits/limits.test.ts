@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { player, startWithCallers, WHAT } from '../kit/callers.ts';
 
 /* Each limit: what lies exactly at it passes, what is one over it is refused before anything is asked of the REST service. */
@@ -32,18 +32,13 @@ const LIMITS: [limit: string, max: number, at: string, over: string][] = [
   ['repetitions', 10_000, some(99, () => 'attributes { city }'), some(100, () => 'attributes { city }')],
 ];
 
-let all: Awaited<ReturnType<typeof startWithCallers>>;
+const all = await startWithCallers();
 /** Here an operation may have 60 REST calls. */
-let small: typeof all;
-beforeAll(async () => {
-  all = await startWithCallers();
-  small = await startWithCallers({ MAX_UPSTREAM_CALLS: '60' });
-});
+const small = await startWithCallers({ MAX_UPSTREAM_CALLS: '60' });
 beforeEach(() => {
   all.upstream.forget();
   small.upstream.forget();
 });
-afterAll(() => Promise.all([all.close(), small.close()]));
 
 const ask = (query: string, variables?: Record<string, unknown>) => all.as(everybody, query, variables);
 

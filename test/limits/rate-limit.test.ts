@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { clientAddress, createAddressKeys } from '../../src/limits/rate-limits.ts';
+import { newFile } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
 const signer = secretSigner();
-const folder = mkdtempSync(join(tmpdir(), 'rates-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 const player = (sub: string, scope = 'players:read coupons:read referrals:read') =>
@@ -61,13 +57,11 @@ describe('operations', () => {
     }
     const other = await both.gateway.query(readPlayer('p2'), {}, player('p2'));
     expect(other).toMatchObject({ status: 200, data: { player: { id: 'p2' } } });
-    await both.close();
   });
 
   test('of a client and of a player with its name are counted apart, and servers have a limit of their own', async () => {
-    const file = join(folder, 'clients.json');
     const sha256 = createHash('sha256').update('client-token').digest('hex');
-    writeFileSync(file, JSON.stringify([{ name: 'p1', sha256, scopes: ['players:read'] }]));
+    const file = newFile('clients.json', [{ name: 'p1', sha256, scopes: ['players:read'] }]);
     const limits = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '1' };
     const both = await startBoth({ ...signer.env, ...limits, CLIENT_TOKENS_FILE: file });
     const send = async (headers: Record<string, string>) =>
@@ -77,7 +71,6 @@ describe('operations', () => {
     expect(await send(bearer('client-token'))).toBe(200);
     expect(await exhaust(bearer('client-token'))).toContain(429);
     expect(new Set(await exhaust(player('p1', 'players:read any-player')))).toEqual(new Set([200]));
-    await both.close();
   });
 
   test('cost as much as their complexity says', async () => {
@@ -90,25 +83,23 @@ describe('operations', () => {
     // Never more than the whole burst.
     const small = await startBoth({ ...env, MAX_OPERATIONS_BURST: '2' });
     expect(await sendAll(small, [COSTLY], 'p1')).toEqual([200]);
-    await small.close();
-    await both.close();
   });
 
   test('that were not seen before are limited for each caller, 50 in 5 s; known and listed ones are not', async () => {
-    const manifest = join(folder, 'manifest.json');
     const texts = (name: string, count: number) =>
       Array.from({ length: count }, (_, i) => `query ${name}${i} { me { id } }`);
     // Too long to be remembered, so that only the manifest knows them.
     const listed = texts('Listed', 60).map((text) => `${text} #${'x'.repeat(16_384)}`);
-    writeFileSync(manifest, JSON.stringify({ ...listed }));
-    const env = { PERSISTED_OPERATIONS_FILE: manifest, MAX_CONCURRENT_OPERATIONS: '1000' };
+    const env = {
+      PERSISTED_OPERATIONS_FILE: newFile('manifest.json', { ...listed }),
+      MAX_CONCURRENT_OPERATIONS: '1000',
+    };
     const both = await startBoth({ ...signer.env, ...env });
     expect(await sendAll(both, texts('New', 51), 'p1')).toEqual([...times(50, 200), 429]);
     expect(await sendAll(both, [...texts('New', 1), ...listed], 'p3')).toEqual(times(61, 200));
     // An operation that is not valid is new each time.
     const invalid = Array(60).fill('{ me { nothing } }');
     expect(await sendAll(both, invalid, 'p2')).toEqual([...times(50, 400), ...times(10, 429)]);
-    await both.close();
   });
 });
 
@@ -133,7 +124,6 @@ describe('reads of coupons', () => {
     expect(errors).toMatchObject([0, 1].map((index) => ({ path: ['players', index, 'coupons'], extensions })));
     expect(data.players.map(({ id }: { id: string }) => id)).toEqual(['p3', 'p4']);
     expect(couponCalls(both)).toEqual([]);
-    await both.close();
   });
 
   test('take one of the allowance for a player, however often its coupons stand in the operation', async () => {
@@ -145,7 +135,6 @@ describe('reads of coupons', () => {
     expect(refused.errors.map(({ extensions }) => extensions['code'])).not.toContain('RATE_LIMITED');
     expect((await both.gateway.query(operation, {}, player('p1'))).errors).toEqual([]);
     expect(couponCalls(both)).toHaveLength(1);
-    await both.close();
   });
 });
 
@@ -161,7 +150,7 @@ describe('failed authentications', () => {
   };
 
   test('are limited by address, without a token too, and nobody learns whether a further token would have been right', async () => {
-    const { gateway, close } = await startBoth({ ...env, TRUST_PROXY: 'true' });
+    const { gateway } = await startBoth({ ...env, TRUST_PROXY: 'true' });
     const from = (address: string, headers = {}) => ({ ...headers, 'x-forwarded-for': address });
     const guesses = await flood(gateway.url, () => from('203.0.113.7', bearer('guess')));
     expect([guesses.slice(0, 3), guesses.at(-1)]).toEqual([[401, 401, 401], 429]);
@@ -172,16 +161,14 @@ describe('failed authentications', () => {
     expect(await gateway.metrics()).toContain(`{reason="missing"} ${missing.length}`);
     const valid = await post(gateway.url, { query: '{ __typename }' }, from('203.0.113.9', player('p1')));
     expect(valid.status).toBe(200);
-    await close();
   });
 
   test('are counted by the address of the connection unless a proxy is trusted, and not for valid tokens', async () => {
-    const { gateway, close } = await startBoth(env);
+    const { gateway } = await startBoth(env);
     for (let i = 0; i < 20; i++) {
       expect((await post(gateway.url, { query: '{ __typename }' }, player(`p${i}`))).status).toBe(200);
     }
     const guesses = (i: number) => ({ ...bearer('guess'), 'x-forwarded-for': `203.0.113.${i}` });
     expect(await flood(gateway.url, guesses)).toContain(429);
-    await close();
   });
 });

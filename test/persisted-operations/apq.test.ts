@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
 import { type Answer, post, startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
@@ -10,12 +10,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hashed = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
 const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  both = await startBoth(signer.env);
-});
+const both = await startBoth(signer.env);
 beforeEach(() => both.upstream.forget());
-afterAll(() => both.close());
 
 const send = (body: object, headers: Record<string, string> = app) => post(both.gateway.url, body, headers);
 const isKnown = async (query: string) => !codesOf(await send(hashed(query))).includes('PERSISTED_QUERY_NOT_FOUND');

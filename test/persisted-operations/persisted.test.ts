@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newFile, newFolder } from '../kit/at-end.ts';
 import { type Answer, post, startBoth, startGateway } from '../kit/gateway.ts';
 import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
 
 const signer = secretSigner();
-const root = mkdtempSync(join(tmpdir(), 'persisted-'));
-afterAll(() => rmSync(root, { recursive: true }));
 
 const digest = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
 const sha256 = (text: string) => digest('sha256', text);
@@ -23,12 +20,7 @@ const ID = sha256(READ);
 const operation = (body: string, id = sha256(body)) => ({ id, body, name: 'Name', type: 'query' });
 const manifestOf = (...operations: object[]) => ({ format: 'apollo-persisted-query-manifest', version: 1, operations });
 
-const newFolder = () => mkdtempSync(join(root, 'files-'));
-function put(content: unknown, name = 'o.json', folder = newFolder()): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+const put = (content: unknown) => newFile('o.json', content);
 const manifest = put(manifestOf(operation(READ), operation(COUPONS, 'coupons-1'), operation(MANY), operation(REMOVE)));
 
 const apollo = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
@@ -59,7 +51,6 @@ describe('enforce', () => {
     both = await start('enforce');
   });
   beforeEach(() => both.upstream.forget());
-  afterAll(() => both.close());
 
   const runs = { status: 200, codes: [], calls: ['GET /integrations/player/p1'] };
   const runsPartly = { ...runs, codes: ['FORBIDDEN'] };
@@ -141,7 +132,6 @@ test('log runs everything and logs what enforce would refuse', async () => {
   expect(would()).toHaveLength(1);
   const caller = expect.stringMatching(/^hmac:/);
   expect(JSON.parse(would()[0] ?? '')).toMatchObject({ caller, sha256: sha256(UNLISTED) });
-  await both.close();
 });
 
 test('without a manifest no id is listed', async () => {
@@ -154,7 +144,6 @@ test('without a manifest no id is listed', async () => {
   expect(codesOf(await post(both.gateway.url, { ...apollo(ID), variables }, app))).toEqual([
     'PERSISTED_QUERY_NOT_FOUND',
   ]);
-  await both.close();
 });
 
 test('with off, the ids of a manifest run, and so does every other operation', async () => {
@@ -162,7 +151,6 @@ test('with off, the ids of a manifest run, and so does every other operation', a
   const byId = await post(both.gateway.url, { documentId: 'the-id', variables }, app);
   expect(byId.data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { query: UNLISTED }, app)).data).toEqual({ me: { id: 'p1' } });
-  await both.close();
 });
 
 /** What each tool writes for READ, and what its client sends. */
@@ -182,13 +170,12 @@ test.each(TOOLS)('%s', async (_tool, file, request) => {
   const both = await start('enforce', put(file));
   const answer = await post(both.gateway.url, { operationName: 'Read', variables, ...request }, app);
   expect(answer).toMatchObject({ status: 200, data: { player: { id: 'p1' } } });
-  await both.close();
 });
 
 test('the *.json files of a folder and other files are listed, and operations have their names in the metrics', async () => {
   const folder = newFolder();
-  put({ a: READ }, 'web.json', folder);
-  put('no list', 'notes.txt', folder);
+  newFile('web.json', { a: READ }, folder);
+  newFile('notes.txt', 'no list', folder);
   const both = await start('enforce', `${folder}, ${put({ b: { name: 'Mine', source: MINE }, a: READ })}`);
   expect((await post(both.gateway.url, { id: 'a', variables }, app)).data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { id: 'b' }, app)).data).toEqual({ me: { id: 'p1' } });
@@ -199,7 +186,6 @@ test('the *.json files of a folder and other files are listed, and operations ha
   for (const name of ['Read', 'Mine']) {
     expect(metrics).toContain(`gateway_operations_total{operation="${name}",type="query",outcome="OK"} 1`);
   }
-  await both.close();
 });
 
 test.each<[name: string, content: unknown, sentence: RegExp]>([

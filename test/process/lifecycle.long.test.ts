@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { newFolder } from '../kit/at-end.ts';
 import { spawnProcess } from '../kit/process.ts';
 import { ask, ENDED, start, upstream } from './setup.ts';
 
@@ -127,15 +125,13 @@ test('an uncaught error is told, what is in flight is finished, and the process 
 });
 
 test('when the reference service beside it dies, the gateway says so and ends with 1', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'reference-'));
   // The last variable is what `node --watch` (npm run dev) sets: Node then sends messages of its own.
-  const env = { REST_BASE_URL: '', REFERENCE_PORT: '0', DATA_DIR: directory, WATCH_REPORT_DEPENDENCIES: '1' };
+  const env = { REST_BASE_URL: '', REFERENCE_PORT: '0', DATA_DIR: newFolder(), WATCH_REPORT_DEPENDENCIES: '1' };
   const gateway = await start(env);
   const { reference } = await gateway.logged(({ reference }) => reference !== undefined);
   process.kill(reference, 'SIGKILL');
   expect(await gateway.ended).toEqual({ code: 1, signal: null });
   expect(gateway.output()).toContain('the reference service ended unexpectedly; the gateway cannot go on without it');
-  await rm(directory, { recursive: true });
 });
 
 test('what the program cannot start with is told in sentences, without secrets', async () => {

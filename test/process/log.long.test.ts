@@ -1,16 +1,15 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
+import { atEnd, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
-import { atEnd, ENDED, start } from './setup.ts';
+import { ENDED, start } from './setup.ts';
 
 /* What becomes of log lines when their reader is slow, gone or away, and when the process ends. */
 
@@ -57,12 +56,10 @@ test('a line goes out soon, though no others come; at an exit without waiting, w
 
 /** Starts a program whose stdout is a pipe that is full and that nobody reads; `read` reads what comes after that. */
 async function startUnread(program: string) {
-  const directory = await mkdtemp(join(tmpdir(), 'log-'));
-  const pipe = join(directory, 'pipe');
+  const pipe = join(newFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(pipe, 'w');
-  await rm(directory, { recursive: true });
   const child = await startProgram(
     `const full = Buffer.alloc(4_096, '.');
     try { for (;;) fs.writeSync(1, full); } catch {}

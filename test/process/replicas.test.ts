@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
-import { atEnd, start, upstream } from './setup.ts';
+import { start, upstream } from './setup.ts';
 
 const signer = secretSigner();
 const player = (sub: string, scope = 'players:read players:write coupons:read') => ({
@@ -18,12 +19,10 @@ const hashed = (text: string) => ({
 /** Two gateways, the second perhaps with another URL of the REST service, and a client of their Redis. */
 async function startBoth(env: Record<string, string> = {}, otherUrl = upstream.url) {
   const server = await startRedis();
-  atEnd(server.kill);
   const redis = new Redis(server.port);
   atEnd(() => redis.disconnect());
   const startOn = async (restUrl: string) => {
     const gateway = await startGateway(restUrl, { ...signer.env, REDIS_URL: server.url, ...env });
-    atEnd(gateway.close);
     return gateway;
   };
   return { a: await startOn(upstream.url), b: await startOn(otherUrl), redis, server };
@@ -63,7 +62,23 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     expect((await a.query('{ me { coupons { code } } }', {}, player('p2'))).errors).toEqual([]);
     const answer = await b.query('{ me { id coupons { code } } }', {}, player('p2'));
     expect([answer.status, answer.data.me.id, codesOf(answer)]).toEqual([200, 'p2', ['RATE_LIMITED']]);
-    expect((await redis.keys('*')).filter((key) => /limited|p2/.test(key))).toEqual([]);
+    expect((await redis.keys('*')).filter((key) => /:limited$|:p2$/.test(key))).toEqual([]);
+  });
+
+  test('the coupons of 50 players consume their limit by one command', async () => {
+    const { a, redis } = await startBoth();
+    const ask = (count: number) => {
+      const ids = Array.from({ length: count }, (_, index) => `p${index}`);
+      const query = 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { coupons { code } } }';
+      return a.query(query, { ids }, player('server', 'players:read coupons:read any-player'));
+    };
+    const commands = async () => Number(/evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    await ask(1);
+    const before = await commands();
+    expect((await ask(50)).errors).toEqual([]);
+    expect(upstream.calls()).toHaveLength(51);
+    // The other one is for the operation.
+    expect(await commands()).toBe(before + 2);
   });
 
   test('gateways of two accounts share nothing: each event is sent, each has its own limit', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as elapsed } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
 import type { GatewayProcess } from '../kit/process.ts';
-import { ask, atEnd, ENDED, start } from './setup.ts';
+import { ask, ENDED, start } from './setup.ts';
 
 /** A balancer that asks each gateway for its readiness every 200 ms, and takes turns between those that are ready. */
 function startBalancer(gateways: GatewayProcess[]) {

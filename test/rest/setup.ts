@@ -1,21 +1,15 @@
-import { afterEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { Cancellation } from '../../src/rest/transport.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
-
-const cleanUps: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 /** A scripted REST service and a client of it, whose waits have no jitter; both end with the test. */
 export async function start(options: Partial<RestClientOptions> = {}) {
   const upstream = await startUpstream();
-  cleanUps.push(() => upstream.close());
   /** What the client reported through its observer. */
   const seen = { calls: [] as CallRecord[], attempts: [] as unknown[] };
   const names = { breaker: [] as string[], retries: [] as string[], withoutCode: [] as string[] };
@@ -35,7 +29,7 @@ export async function start(options: Partial<RestClientOptions> = {}) {
     observer,
     ...options,
   });
-  cleanUps.push(() => rest.close());
+  atEnd(() => rest.close());
   return { upstream, rest, seen: { ...seen, ...names } };
 }
 
@@ -48,7 +42,7 @@ export async function startWithClock(options: Partial<RestClientOptions> = {}) {
 /** An operation with ten seconds of time and no end of calls, what its calls reported, and `abort`: its client goes away. */
 export function operation({ inMs = 10_000, ...overrides }: Partial<CallContext> & { inMs?: number } = {}) {
   const cancellation = new Cancellation(performance.now() + inMs);
-  cleanUps.push(() => cancellation.end());
+  atEnd(() => cancellation.end());
   const records: CallRecord[] = [];
   return {
     ...{ cancellation, requestId: 'request-1', records },

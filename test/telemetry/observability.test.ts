@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
@@ -15,37 +15,28 @@ function rowsOf(title: string): string[][] {
 
 const words = (text = '') => text.split(' ').sort().join(' ');
 
-let both: Awaited<ReturnType<typeof startBoth>>;
-beforeAll(async () => {
-  const signer = secretSigner();
-  both = await startBoth({ ...signer.env, SLOW_OPERATION_MS: '1' });
-  const { upstream, gateway } = both;
-  const authorization = `Bearer ${token(signer, { sub: 'p1' })}`;
-  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  const headers = {
-    authorization,
-    traceparent,
-    'apollographql-client-name': 'web',
-    'apollographql-client-version': '1',
-  };
-  upstream.on('GET /player', { status: 500 }, { json: { playerAttributes: { joinDate: 'yesterday' } } });
-  upstream.on('GET /coupon', { status: 404, raw: '' }, { status: 400, json: {} });
-  for (const query of [
-    'query Retried { me { attributes { joinDate } } }',
-    '{ me { coupons { code } } }',
-    '{ me { coupons { code } } node(id: "..") { id } }',
-    'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
-  ])
-    await gateway.query(query, {}, headers);
-  const foreign = token(signer, { sub: 'p1', iss: 'somebody else' });
-  await gateway.query('{ me { id } }', {}, { authorization: `Bearer ${foreign}` });
-  const extensions = JSON.stringify({ persistedQuery: { version: 1, sha256Hash: '0'.repeat(64) } });
-  await fetch(`${gateway.url}/graphql?${new URLSearchParams({ extensions })}`, { headers });
-});
-afterAll(() => both.close());
+const signer = secretSigner();
+const { upstream, gateway } = await startBoth({ ...signer.env, SLOW_OPERATION_MS: '1' });
+const authorization = `Bearer ${token(signer, { sub: 'p1' })}`;
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const client = { 'apollographql-client-name': 'web', 'apollographql-client-version': '1' };
+const headers = { authorization, traceparent, ...client };
+upstream.on('GET /player', { status: 500 }, { json: { playerAttributes: { joinDate: 'yesterday' } } });
+upstream.on('GET /coupon', { status: 404, raw: '' }, { status: 400, json: {} });
+for (const query of [
+  'query Retried { me { attributes { joinDate } } }',
+  '{ me { coupons { code } } }',
+  '{ me { coupons { code } } node(id: "..") { id } }',
+  'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
+])
+  await gateway.query(query, {}, headers);
+const foreign = token(signer, { sub: 'p1', iss: 'somebody else' });
+await gateway.query('{ me { id } }', {}, { authorization: `Bearer ${foreign}` });
+const extensions = JSON.stringify({ persistedQuery: { version: 1, sha256Hash: '0'.repeat(64) } });
+await fetch(`${gateway.url}/graphql?${new URLSearchParams({ extensions })}`, { headers });
 
 test('every metric with its type and labels', async () => {
-  const text = await both.gateway.metrics();
+  const text = await gateway.metrics();
   const emitted = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => {
     const series = [...text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\}`, 'gm'))].join();
     const labels = new Set([...series.matchAll(/(\w+)="/g)].map(([, label]) => label));
@@ -61,7 +52,7 @@ test('every metric with its type and labels', async () => {
 });
 
 test('every field of the log line of an operation', () => {
-  const lines = [...both.gateway.logged().matchAll(/^.*"msg":"operation".*$/gm)].map(([line]) => JSON.parse(line));
+  const lines = [...gateway.logged().matchAll(/^.*"msg":"operation".*$/gm)].map(([line]) => JSON.parse(line));
   const documented = rowsOf('The log line of an operation').map(([field]) => field);
   expect(documented.sort()).toEqual(['field', ...new Set(lines.flatMap((line) => Object.keys(line)))].sort());
 });

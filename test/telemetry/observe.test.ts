@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { post, startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { now, secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
 import { coupons, friend } from '../kit/upstream-data.ts';
@@ -8,7 +8,6 @@ let both: Awaited<ReturnType<typeof startBoth>>;
 beforeEach(async () => {
   both = await startBoth({ ...UNLIMITED, MAX_COMPLEXITY: '100000', MAX_TOKENS: '10000' });
 });
-afterEach(() => both.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
 const linesOf = (gateway: TestGateway): any[] => JSON.parse(`[${gateway.logged().trim().replaceAll('\n', ',')}]`);
@@ -68,7 +67,6 @@ describe('the log line of an operation', () => {
       calls: [{ call: 'GET /integrations/player/{playerUniqueId}', status: 200, ...times }],
     };
     expect(operationsOf(gateway)).toEqual([expect.objectContaining(line)]);
-    await gateway.close();
   });
 
   test('requests that never become operations have one too', async () => {
@@ -110,7 +108,6 @@ describe('the log line of an operation', () => {
     for (const secret of [...tokens, 'forged', 'ada@example.com', '+44123456789']) {
       expect(gateway.logged()).not.toContain(secret);
     }
-    await gateway.close();
   });
 });
 
@@ -227,7 +224,6 @@ describe('metrics', () => {
     const page = await gateway.metrics();
     const labels = new Set(page.match(/(?<=operation=")[^"]+/g));
     expect(labels).toEqual(new Set(['none', 'other', 'OfThree', 'OfServer']));
-    await gateway.close();
   });
 
   test('durations are in seconds, in the sum and in the buckets', async () => {
@@ -290,7 +286,6 @@ describe('metrics', () => {
     for (const [reason] of tokens) {
       expect([reason, valueIn(page, `gateway_authentication_failures_total{reason="${reason}"}`)]).toEqual([reason, 1]);
     }
-    await gateway.close();
   });
 
   test('persisted queries by what was found', async () => {
@@ -332,5 +327,4 @@ test('extensions.upstream lists the REST calls in development, and is absent in 
   const answer = await gateway.query(`{ ${PLAYER} }`, {}, { authorization: `Bearer ${token(signer)}` });
   expect(answer.data).toEqual({ player: { id: 'p1' } });
   expect(Object.keys(answer.extensions)).toEqual(['requestId']);
-  await gateway.close();
 });

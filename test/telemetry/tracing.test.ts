@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
@@ -31,6 +32,8 @@ async function startCollector() {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const close = () => server.close().closeAllConnections();
+  atEnd(close);
   // biome-ignore lint/suspicious/noExplicitAny: OTLP's JSON is deeper than this test.
   const resources = (): any[] => bodies.flatMap((body) => JSON.parse(body.slice(body.indexOf('{'))).resourceSpans);
   return {
@@ -40,10 +43,7 @@ async function startCollector() {
     resources,
     spans: (): Span[] =>
       resources().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }: { spans: Span[] }) => spans)),
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }
 
@@ -68,18 +68,13 @@ let collector: Awaited<ReturnType<typeof startCollector>>;
 beforeEach(async () => {
   [upstream, collector] = await Promise.all([startUpstream(), startCollector()]);
 });
-afterEach(() => Promise.all([upstream.close(), collector.close()]));
 
 async function run(env: Record<string, string>, use: (url: string) => Promise<unknown>): Promise<string> {
   const gateway = await startProcess({ REST_BASE_URL: upstream.url, ...env }, COUNT_MODULES);
-  try {
-    await use(gateway.url);
-    gateway.child.kill('SIGTERM');
-    expect((await gateway.ended).code).toBe(0);
-    return gateway.output();
-  } finally {
-    await gateway.kill();
-  }
+  await use(gateway.url);
+  gateway.child.kill('SIGTERM');
+  expect((await gateway.ended).code).toBe(0);
+  return gateway.output();
 }
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

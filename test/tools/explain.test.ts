@@ -1,25 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startExplaining } from '../../tools/explain/explain.ts';
 import { type FileOperation, readFileOperations } from '../../tools/explain/operations.ts';
+import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { examples, SCHEMA_DIRECTORY } from '../kit/schema.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
 
 const explaining = await startExplaining(SCHEMA_DIRECTORY);
-const folder = mkdtempSync(join(tmpdir(), 'explain-'));
-afterAll(async () => {
-  await explaining.close();
-  rmSync(folder, { recursive: true });
-});
-
-function write(name: string, content: unknown): string {
-  writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
-  return join(folder, name);
-}
+atEnd(explaining.close);
+const folder = newFolder();
+const write = (name: string, content: unknown) => newFile(name, content, folder);
 
 const explain = (path: string) => explaining.explain(readFileOperations(path)[0] as FileOperation);
 
@@ -39,7 +31,6 @@ test.each([
     expect([name, errors, calls]).toEqual([name, [], both.upstream.calls().length]);
     expect(extensions['cost']).toMatchObject(cost[bound]);
   }
-  await both.close();
 });
 
 test('the scopes of each example are enough, and each is needed', async () => {
@@ -66,7 +57,6 @@ test('the scopes of each example are enough, and each is needed', async () => {
       }
     }
   }
-  await both.close();
 });
 
 const FRIENDS = 'referredFriends(limit: 200) { nodes { player { attributes { city } } } }';

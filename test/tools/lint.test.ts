@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { newFolder } from '../kit/at-end.ts';
 
 const REFUSED = [
   'export const pick = (random = Math.random) => random();',
@@ -18,7 +18,7 @@ const ALLOWED = [
 ];
 
 test.each(['src', 'packages/reference/src'])('Math.random and === with a secret are refused in %s', (path) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lint-'));
+  const folder = newFolder();
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   for (const part of ['biome.json', 'tools/lint']) cpSync(part, join(folder, part), { recursive: true });
   mkdirSync(join(folder, path), { recursive: true });
@@ -28,5 +28,4 @@ test.each(['src', 'packages/reference/src'])('Math.random and === with a secret 
   const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   const found = [...stdout.matchAll(/title=plugin,file=[^,]*,line=(\d+)/g)].map(([, line]) => lines[Number(line) - 1]);
   expect(new Set(found)).toEqual(new Set(REFUSED));
-  rmSync(folder, { recursive: true });
 });

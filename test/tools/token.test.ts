@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { newFile } from '../kit/at-end.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
 import { secretSigner } from '../kit/tokens.ts';
@@ -16,17 +14,13 @@ const check = (token: string, settings: Record<string, string>) => run(['--check
 
 test('a token of a player or of a client lets it in, with the scopes asked for', async () => {
   const [client, entry] = mint(['--client', 'shop', '--scopes', 'players:read,any-player']).split('\n');
-  const path = join(tmpdir(), `clients-${process.pid}.json`);
-  writeFileSync(path, `[${entry}]`);
-  const { gateway, close } = await startBoth({ ...env, CLIENT_TOKENS_FILE: path });
-  rmSync(path);
+  const { gateway } = await startBoth({ ...env, CLIENT_TOKENS_FILE: newFile('clients.json', `[${entry}]`) });
   const player = mint(['--sub', 'p1', '--scopes', 'players:read', '--minutes', '5']);
   const own = await gateway.query('{ me { id coupons { code } } }', {}, { authorization: `Bearer ${player}` });
   expect(own).toMatchObject({ data: { me: { id: 'p1' } }, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
   const other = '{ player(playerUniqueId: "p2") { id } }';
   const { data } = await gateway.query(other, {}, { authorization: `Bearer ${client}` });
   expect(data).toEqual({ player: { id: 'p2' } });
-  await close();
 });
 
 test('--check prints each check with the settings of the gateway', () => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import type { Browser, Page } from 'playwright-core';
+import { newFolder } from '../kit/at-end.ts';
 import { until } from '../kit/until.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type Upstream } from '../kit/upstream.ts';
 import { hasBrowser, launch, serveBuilt, startExample } from './example.ts';
@@ -37,27 +38,19 @@ const SEEN: Record<State, (string | RegExp)[]> = {
 const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-event-then-down', 'demo-player']);
 
 (hasBrowser ? describe : describe.skip)('the web example', () => {
-  const data = mkdtempSync(join(tmpdir(), 'example-'));
   let browser: Browser;
   let demo: Awaited<ReturnType<typeof startExample>>;
   let upstream: Upstream;
   let scripted: typeof demo;
   let texts: Map<string, string>;
   beforeAll(async () => {
-    demo = await startExample({ DATA_DIR: data });
+    demo = await startExample({ DATA_DIR: newFolder() });
     upstream = await startUpstream();
     const env = { REST_BASE_URL: upstream.url, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
     scripted = await startExample({ ...env, EXAMPLE_PLAYER: 'p1' }, '--built');
     browser = await launch();
     const { operations } = JSON.parse(readFileSync(`${FOLDER}src/generated/persisted-query-manifest.json`, 'utf8'));
     texts = new Map(operations.map(({ id, body }: Record<'id' | 'body', string>) => [id, body]));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await demo?.stop();
-    await scripted?.stop();
-    await upstream?.close();
-    rmSync(data, { recursive: true });
   });
 
   let page: Page;

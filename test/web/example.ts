@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright-core';
+import { atEnd } from '../kit/at-end.ts';
 import { executablePath } from '../kit/chromium.ts';
 import { until } from '../kit/until.ts';
 
@@ -16,6 +17,7 @@ export async function startExample(env: Record<string, string>, ...args: string[
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
+  atEnd(() => child.kill('SIGTERM') && ended);
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
@@ -26,18 +28,16 @@ export async function startExample(env: Record<string, string>, ...args: string[
     [url = ''] = /(?<=Example {2,})http\S+(?=,)/.exec(output) ?? [];
     return url !== '';
   });
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { url };
 }
 
 /** Tests in a browser are skipped where there is none. */
 export const hasBrowser = executablePath !== undefined;
-export const launch = () => chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
+export async function launch() {
+  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--disable-gpu'] });
+  atEnd(() => browser.close());
+  return browser;
+}
 
 type Operation = Record<'query' | 'documentId', string> & { variables: Record<string, unknown> };
 interface Answer {

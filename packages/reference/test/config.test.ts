@@ -1,16 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { newFile } from '../../../test/kit/at-end.ts';
 import { loadReferenceConfig } from '../src/config.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'reference-config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const fileOf = (content: string) => {
-  const path = join(mkdtempSync(`${folder}/`), 'secret');
-  writeFileSync(path, content);
-  return path;
-};
+const fileOf = (content: string) => newFile('secret', content);
 const DATABASE = 'postgres://rewards:hunter2-of-a-test@db.example:5432/rewards';
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://x.example', REST_API_KEY: 'a', REST_SECRET_KEY: 'b' };
 

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
 import type { Client, Reply } from './client.ts';
-import { lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
+import { endConnections, lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, forkReference } from './process.ts';
 
 const KILLS = 20;
+const CALLERS = 12;
 
 let serial = 0;
 
@@ -30,7 +31,7 @@ async function underLoad(client: Client, { friends, active }: Acknowledged) {
       if (await isAccepted(client.track(id, { place_order: {} }))) active.add(id);
     }
   };
-  const load = Promise.allSettled(Array.from({ length: 12 }, befriend));
+  const load = Promise.allSettled(Array.from({ length: CALLERS }, befriend));
   const friendsMore = async (count: number) => {
     const goal = friends.size + count;
     await until(() => friends.size >= goal);
@@ -72,25 +73,39 @@ test.each(STORES)(`$name keeps every acknowledged write through ${KILLS} kills`,
   const { client, end } = await forkReference(environmentOf(at));
   await expectAll(client, acknowledged);
   expect(await end('SIGTERM')).toBe(0);
-  await at.remove();
 });
 
 for (const { name, place } of STORES.slice(1)) {
   test(`${name} has no free connection: a request gets 503 after 5 seconds, and 200 when one is free`, async () => {
-    const { client, at, close } = await startReference({ at: await place() });
+    const { client, at } = await startReference({ at: await place() });
     await client.upsert('host');
     const unlock = await lockRow(at, 'host');
     const waiting = Array.from({ length: 10 }, () => client.upsert('host'));
     await until(async () => (await client.player('host')).status === 503);
     await unlock();
     for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
-    await close();
-    await at.remove();
+  });
+
+  test(`${name} ends the connections under load: requests in flight may get 503, no acknowledged write is lost`, async () => {
+    const at = await place();
+    const acknowledged = nobody();
+    const { client, end } = await forkReference(environmentOf(at));
+    const { friendsMore, stop } = await underLoad(client, acknowledged);
+    for (let time = 0; time < 5; time++) {
+      await friendsMore(20);
+      expect(await endConnections(at)).toBeGreaterThan(0);
+    }
+    await friendsMore(20);
+    const { lost, failed } = await stop();
+    expect([lost, failed.filter((status) => status !== 503)]).toEqual([[], []]);
+    expect(failed.length).toBeLessThanOrEqual(5 * CALLERS);
+    await expectAll(client, acknowledged);
+    expect(await end('SIGTERM')).toBe(0);
   });
 }
 
 test('SQLite: a backup made under load has every write acknowledged before it, and the service starts with it', async () => {
-  const at = await sqlitePlace();
+  const at = sqlitePlace();
   const acknowledged = nobody();
   const { client, end } = await forkReference(environmentOf(at));
   const { friendsMore, stop } = await underLoad(client, acknowledged);
@@ -101,10 +116,9 @@ test('SQLite: a backup made under load has every write acknowledged before it, a
   expect(await stop()).toMatchObject({ lost: [], failed: [] });
   await end('SIGKILL');
 
-  const restored = await sqlitePlace();
+  const restored = sqlitePlace();
   await copyFile(file, join(restored.dataDir, 'reference.db'));
   const again = await forkReference(environmentOf(restored));
   await expectAll(again.client, before);
   expect(await again.end('SIGTERM')).toBe(0);
-  for (const { remove } of [at, restored]) await remove();
 });

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { seedDemo } from '../src/demo/seed.ts';
 import { troubleDemoPlayers } from '../src/demo/states.ts';
-import { contentOf, programmeWith, type Reference, startReference } from './kit.ts';
+import { contentOf, programmeWith, startReference } from './kit.ts';
 
-let reference: Reference;
-beforeAll(async () => {
-  reference = await startReference({ trouble: troubleDemoPlayers });
-  await seedDemo(reference.service);
-});
-afterAll(() => reference.close());
+const reference = await startReference({ trouble: troubleDemoPlayers });
+await seedDemo(reference.service);
 
 /** The statuses of a player, its coupons and its friends. */
 const statusesOf = async (id: string) => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { beforeAll, describe, test } from '@jest/globals';
 import pg from 'pg';
+import { atEnd, newFolder } from '../../../test/kit/at-end.ts';
 import { createReferenceApp } from '../src/app.ts';
 import { Key } from '../src/keys.ts';
 import { loadProgramme, type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
@@ -12,7 +13,7 @@ import { openStore } from '../src/store/open.ts';
 import { type Client, clientOf, KEYS } from './client.ts';
 
 interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'service'> {
-  /** Where its data is. Default: a file of its own, which is removed when it is closed. */
+  /** Where its data is. Default: a file of its own. */
   at?: Place;
   /** Default: the built-in programme. */
   programme?: Programme;
@@ -23,8 +24,7 @@ interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'servic
 export type Reference = Awaited<ReturnType<typeof startReference>>;
 
 /** The service in this process, on a free port of this machine. */
-export async function startReference({ at: given, programme, now = Date.now, ...options }: Options = {}) {
-  const at = given ?? (await sqlitePlace());
+export async function startReference({ at = sqlitePlace(), programme, now = Date.now, ...options }: Options = {}) {
   const store = await at.open();
   let url = '';
   const service: Service = {
@@ -34,11 +34,9 @@ export async function startReference({ at: given, programme, now = Date.now, ...
   };
   const app = createReferenceApp({ service, ...options });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const close = async () => {
-    await app.close();
-    await store.close();
-    if (!given) await at.remove();
-  };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= app.close().then(store.close));
+  atEnd(close);
   return { url, app, service, store, at, client: clientOf(() => url), close };
 }
 
@@ -49,16 +47,13 @@ export function programmeWith(parts: Partial<ProgrammeFile>): Programme {
   return programme.parse({ contact: 'email', actionEvent: 'place_order', languages, groups, rewards: [], ...parts });
 }
 
-/** The location of a database of its own, as in the environment of the service; `remove` when its store is closed. */
-function placeOf(databaseUrl: string | undefined, dataDir: string, remove: () => Promise<unknown>) {
-  return { databaseUrl, dataDir, open: () => openStore({ databaseUrl, dataDir }, () => {}), remove };
+/** The location of a database of its own, as in the environment of the service. */
+function placeOf(databaseUrl: string | undefined, dataDir: string) {
+  return { databaseUrl, dataDir, open: () => openStore({ databaseUrl, dataDir }, () => {}) };
 }
 export type Place = ReturnType<typeof placeOf>;
 
-export async function sqlitePlace(): Promise<Place> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'reference-'));
-  return placeOf(undefined, dataDir, () => rm(dataDir, { recursive: true }));
-}
+export const sqlitePlace = () => placeOf(undefined, newFolder());
 
 const POSTGRES_URL = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
@@ -66,11 +61,12 @@ async function postgresPlace(): Promise<Place> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await query(`create database ${name} template template0`);
   const { href } = new URL(`/${name}`, POSTGRES_URL);
-  return placeOf(href, tmpdir(), () => query(`drop database ${name} with (force)`));
+  atEnd(() => query(`drop database ${name} with (force)`));
+  return placeOf(href, tmpdir());
 }
 
 /** Both kinds of store; SQLite alone, and a skipped test that says so, where no PostgreSQL is reachable. */
-export const STORES = [{ name: 'SQLite', place: sqlitePlace }];
+export const STORES = [{ name: 'SQLite', place: async () => sqlitePlace() }];
 const isReachable = await query('select 1').then(Boolean, () => false);
 if (isReachable) STORES.push({ name: 'PostgreSQL', place: postgresPlace });
 else test.skip(`PostgreSQL: none is reachable at ${POSTGRES_URL} (TEST_DATABASE_URL)`, () => {});
@@ -85,10 +81,6 @@ export function onEachStore(
     let reference: Reference;
     beforeAll(async () => {
       reference = await startReference({ ...options, at: await place() });
-    });
-    afterAll(async () => {
-      await reference.close();
-      await reference.at.remove();
     });
     define(
       clientOf(() => reference.url),

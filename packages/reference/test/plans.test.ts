@@ -9,7 +9,7 @@ import type { Queries } from '../src/store/store.ts';
 import { sqlitePlace, startReference } from './kit.ts';
 
 test('every read that grows with the data uses an index, in the statements that the program sends', async () => {
-  const at = await sqlitePlace();
+  const at = sqlitePlace();
   const { client, store, close } = await startReference({ at });
   await client.upsert('host');
   const statements = await statementsOf(store, async (queries: Queries) => {
@@ -31,5 +31,4 @@ test('every read that grows with the data uses an index, in the statements that 
   // What a page does not show is not read.
   const page = statements.find(({ sql }) => sql.includes('"position"'))?.sql ?? '';
   expect(page).not.toMatch(/more_attributes|\*/);
-  await at.remove();
 });

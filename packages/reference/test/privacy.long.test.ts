@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { contentOf, found, programmeWith, STORES, startReference } from './kit.ts';
 
 test('SQLite: of 500 players that were changed and deleted, no file, log or backup has a trace', async () => {
-  const { client, at, close } = await startReference();
+  const { client, at } = await startReference();
   // The same numbers each time: rows that grow and move between pages.
   let state = 7;
   const random = (below: number) => {
@@ -41,11 +41,10 @@ test('SQLite: of 500 players that were changed and deleted, no file, log or back
   expect(await found(at.dataDir, secrets)).toEqual([]);
   expect((await client.backup()).status).toBe(200);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-  await close();
 }, 120_000);
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
-  const { client, at, close } = await startReference();
+  const { client, at } = await startReference();
   const custom = { text: 'x'.repeat(16_000) };
   const secrets = { id: 'id-secret', email: 'secret@example.com', custom: 'custom-secret' };
   for (let count = 0; count < 1_100; count++) {
@@ -56,7 +55,6 @@ test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a
   expect(await found(at.dataDir, secrets)).not.toEqual([]);
   await client.remove(secrets.id);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-  await close();
 }, 120_000);
 
 test.each(STORES)('$name: an expired contact is deleted with the next start at the latest', async ({ place }) => {
@@ -72,5 +70,4 @@ test.each(STORES)('$name: an expired contact is deleted with the next start at t
   }
   expect(left).toEqual([0, 1, 0]);
   if (at.databaseUrl === undefined) expect(await found(at.dataDir, { contact: 'gone@secret.example' })).toEqual([]);
-  await at.remove();
 });

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
 import { KEYS } from './client.ts';
 import { type Place, sqlitePlace } from './kit.ts';
@@ -13,10 +13,9 @@ import { end, environmentOf, forkChild, forkReference, spawnReference } from './
 let at: Place;
 let env: NodeJS.ProcessEnv;
 beforeEach(async () => {
-  at = await sqlitePlace();
+  at = sqlitePlace();
   env = environmentOf(at);
 });
-afterEach(() => at.remove());
 
 describe('started by another process', () => {
   test('killed while it fills an empty store, it leaves none half full: the next start fills it, later ones not', async () => {

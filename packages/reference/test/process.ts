@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach } from '@jest/globals';
+import { atEnd } from '../../../test/kit/at-end.ts';
 import { clientOf, KEYS } from './client.ts';
 import type { Place } from './kit.ts';
 
@@ -19,13 +19,9 @@ export function environmentOf({ databaseUrl, dataDir }: Place): NodeJS.ProcessEn
   return { ...keys, ...settings, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
 }
 
-/** They are killed after the test at the latest. */
-const started: ChildProcess[] = [];
-afterEach(async () => {
-  for (const child of started.splice(0)) if ((child.exitCode ?? child.signalCode) === null) await end(child, 'SIGKILL');
-});
+/** It is killed after the test at the latest. */
 function watched<Child extends ChildProcess>(child: Child): Child {
-  started.push(child);
+  atEnd(() => (child.exitCode ?? child.signalCode) === null && end(child, 'SIGKILL'));
   return child;
 }
 

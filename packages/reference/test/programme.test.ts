@@ -1,18 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
 import { parse } from 'jsonc-parser';
+import { newFile, newFolder } from '../../../test/kit/at-end.ts';
 import builtIn from '../programme.json' with { type: 'json' };
 import { loadProgramme } from '../src/programme/file.ts';
 
-const path = join(mkdtempSync(join(tmpdir(), 'programme-')), 'programme.json');
-afterAll(() => rmSync(join(path, '..'), { recursive: true }));
-
-function load(content: unknown) {
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return loadProgramme(path);
-}
+const folder = newFolder();
+const load = (content: unknown) => loadProgramme(newFile('programme.json', content, folder));
 
 test('the built-in programme has a group of every type; the one of the README can be used', () => {
   const programme = load(builtIn);
@@ -42,7 +36,7 @@ test.each<[change: object | string, ...problems: string[]]>([
   [{ contact: 'fax', ...groups({ maxPerPlayer: 0 }) }, 'contact: Invalid option', 'groups[0].maxPerPlayer: Too small'],
 ])('refuses %j, naming its place', (change, ...problems) => {
   const content = typeof change === 'string' ? change : { ...builtIn, ...change };
-  for (const problem of [`The programme in ${path} cannot be `, ...problems]) {
+  for (const problem of [`The programme in ${folder}/programme.json cannot be `, ...problems]) {
     expect(() => load(content)).toThrow(problem);
   }
 });

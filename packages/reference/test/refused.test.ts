@@ -150,12 +150,11 @@ onEachStore('a refused request', (client, service) => {
 });
 
 test('without a store, /readyz returns 503, /healthz 200, and a call 500 that says that nothing was stored', async () => {
-  const { store, client, close } = await startReference();
+  const { store, client } = await startReference();
   expect(await client.call('GET', '/readyz')).toMatchObject({ status: 200, text: '{"ready":true}' });
   await store.close();
   expect((await client.call('GET', '/readyz')).status).toBe(503);
   expect(await client.call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
   const body = { code: 500, message: 'The service has failed; nothing of this request was stored' };
   expect(await client.upsert('known')).toMatchObject({ status: 500, body });
-  await close();
 });

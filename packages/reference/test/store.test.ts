@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
@@ -14,7 +14,6 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
   beforeEach(async () => {
     at = await place();
   });
-  afterEach(() => at.remove());
 
   test('refuses a database of another version of the program, and leaves it as it is', async () => {
     const store = await at.open();
@@ -45,7 +44,7 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
   if (name === 'PostgreSQL') {
     test('ends a statement that waits longer than its limit; the request gets 503 and nothing is stored', async () => {
       const open = () => openStore({ databaseUrl: `${at.databaseUrl}?statement_timeout=200`, dataDir: '' }, () => {});
-      const { client, close } = await startReference({ at: { ...at, open } });
+      const { client } = await startReference({ at: { ...at, open } });
       await client.upsert('locked', { city: 'Bonn' });
       const unlock = await lockRow(at, 'locked');
       const refused = await client.upsert('locked', { city: 'Köln' });
@@ -55,7 +54,6 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       await unlock();
       expect((await client.upsert('locked', { city: 'Köln' })).status).toBe(200);
       expect((await client.backup()).body.message).toBe('PostgreSQL has its own tool: use pg_dump');
-      await close();
     });
 
     test('replaces a connection that is ended in the middle of a transaction, and does the work again', async () => {

@@ -10,7 +10,7 @@ import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gatewa
 import { createElement } from 'react';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
-import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { afterPage, EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, importScreen } from '../screen.ts';
 
 /* Apollo Client with the package's link and cache. */
@@ -96,6 +96,20 @@ test('an event gets a key, is sent again when its response is lost, and is count
   expect(renamed.error).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN' });
   expect(sent).toHaveLength(5);
 });
+
+test.each([404, 413, 502])(
+  'a page with status %d is NO_RESPONSE: a query is repeated unless it is 404, an upsert is not',
+  async (status) => {
+    const known = { code: 'NO_RESPONSE', message: `${url} responded with the status ${status}, but not as a gateway.` };
+    const [read, renamed] = await Promise.all([
+      connect({ fetch: afterPage(status) }).query(SCREEN),
+      connect({ fetch: afterPage(status) }).mutate({ mutation: app.Rename, variables: { input: ME } }),
+    ]);
+    expect(renamed.error).toMatchObject({ ...known, outcome: 'UNKNOWN' });
+    expect(read).toMatchObject(status === 404 ? { error: known } : { data: { player: { id: 'p1' } } });
+    expect(sent).toHaveLength(status === 404 ? 0 : 1);
+  },
+);
 
 test('while the coupons hang, the rest is shown; they are asked for again, once for two screens, and appear', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
@@ -269,7 +283,7 @@ test.each([true, false])(
         underWay -= 1;
       });
     };
-    const client = connect({ url: `${demo.gateway.url}/graphql`, fetch: counted });
+    const client = connect({ url: `${demo.url}/graphql`, fetch: counted });
     const watched = examples.map((query) => client.watchQuery({ query }));
     /** Resolves when no watched query waits for the gateway. */
     const settled = async () => {
@@ -292,6 +306,5 @@ test.each([true, false])(
     sent.splice(0);
     for (const query of examples) await client.query({ query });
     expect(sent).toEqual([]);
-    await demo.close();
   },
 );

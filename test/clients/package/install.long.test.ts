@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { respond } from '@referral-gateway/client/testing';
+import { newFolder } from '../../kit/at-end.ts';
 import { startDemo } from '../../kit/demo.ts';
 import { post } from '../../kit/gateway.ts';
 import { hasBrowser, launch, serveBuilt } from '../../web/example.ts';
@@ -71,8 +71,7 @@ export async function use() {
 `;
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const project = mkdtempSync(join(tmpdir(), 'client-'));
-afterAll(() => rmSync(project, { recursive: true }));
+const project = newFolder();
 
 /** Runs a program of the project; rejects with what it printed. */
 const runThere = (name: string, ...args: string[]) =>
@@ -136,7 +135,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
   let state: Parameters<typeof respond>[0] = 'demo-player';
   await serveBuilt(page, join(project, 'dist'), 'a-token', async (operation) => {
     if (state !== 'demo-player') return respond(state, operation.query, operation.variables);
-    const { status, text } = await post(demo.gateway.url, operation);
+    const { status, text } = await post(demo.url, operation);
     return { status, body: JSON.parse(text) };
   });
   for (const text of [
@@ -166,6 +165,4 @@ test('the package has nothing of the gateway; with the code of its README, it co
     await page.getByText(`${name}: 30 friends`).waitFor();
   }
   expect(complaints).toEqual([]);
-  await browser.close();
-  await demo.close();
 });

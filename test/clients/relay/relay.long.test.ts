@@ -1,12 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import type { Token } from '@referral-gateway/client';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
-import { createElement, Suspense } from 'react';
+import { createElement, type ReactElement, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
-import { act, create, type ReactTestRenderer } from 'react-test-renderer';
 import { Environment, Network, RecordSource, Store } from 'relay-runtime';
 import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { expectNoPlayer, render } from '../screen.ts';
 
 /* Relay with the package's function for its network; the gateway enforces the compiler's documents. */
 
@@ -26,54 +27,35 @@ const { url, upstream, sent, lose } = await startRecorded({
 });
 const token = tokenOf();
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-let rendered: ReactTestRenderer | undefined;
 const complaints: unknown[] = [];
 beforeEach(() => void jest.spyOn(console, 'error').mockImplementation((text) => void complaints.push(text)));
-afterEach(async () => {
-  await act(async () => rendered?.unmount());
+afterEach(() => {
   jest.restoreAllMocks();
   // React has nothing else to complain about.
   for (const text of complaints.splice(0)) expect(text).toContain('react-test-renderer is deprecated');
 });
 
-const connect = (fetchToken = async (): Promise<string | undefined> => token) =>
+const connect = (fetchToken: Token = token) =>
   new Environment({
     network: Network.create(createGatewayFetch({ url, token: fetchToken })),
     store: new Store(new RecordSource()),
   });
 
-/** Renders a component for a player. */
-async function open(component: typeof Screen, environment = connect(), playerUniqueId = 'p1'): Promise<void> {
+/** A component for a player. */
+function elementOf(component: typeof Screen, fetchToken?: Token, playerUniqueId = 'p1'): ReactElement {
   const children = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId }));
-  await act(async () => {
-    rendered = create(createElement(RelayEnvironmentProvider, { environment, children }));
-  });
-}
-const text = () => JSON.stringify(rendered?.toJSON());
-const names = () => rendered?.root.findAllByType('li').map(({ children }) => children.join(''));
-const buttons = () => rendered?.root.findAllByType('button');
-
-/** Lets React work until something is shown. Nothing may happen between two calls of `act`. */
-async function working(isShown: () => boolean): Promise<void> {
-  for (const end = performance.now() + 30_000; !isShown(); ) {
-    await act(() => new Promise((resolve) => setImmediate(resolve)));
-    if (performance.now() > end) throw new Error(`Never shown: ${isShown}`);
-  }
+  return createElement(RelayEnvironmentProvider, { environment: connect(fetchToken), children });
 }
 
 test('the snippets have correct types', () => runScript('relay', 'types'), 60_000);
 
 test('a fragment on Player is fetched again page by page, by trusted documents, with a new token', async () => {
   const tokens = [EXPIRED, token];
-  await open(
-    Friends,
-    connect(async () => tokens.shift()),
-  );
+  const { shows, items, press, buttons } = await render(elementOf(Friends, async () => tokens.shift()));
   for (const count of [20, 40, 60]) {
-    await working(() => names()?.length === count);
-    expect(names()).toEqual(friends(count));
-    await act(async () => buttons()?.[0]?.props['onClick']());
+    await shows(() => items().length === count);
+    expect(items()).toEqual(friends(count));
+    await press();
   }
   expect(buttons()).toEqual([]);
   expect(sent.map(({ query, status }) => [query, status])).toEqual(
@@ -87,51 +69,28 @@ test('a query without data is sent again before anything is shown', async () => 
   const fails = { status: 500 };
   upstream.on('GET /player', fails, fails, fails, 'usual');
   lose(1);
-  await open(Friends);
-  await working(() => text() !== '"Loading"');
-  expect(names()).toHaveLength(20);
+  const { shows, text, items } = await render(elementOf(Friends));
+  await shows(() => text() !== '"Loading"');
+  expect(items()).toHaveLength(20);
 });
 
 test('while the coupons hang, the rest is shown; they are asked for again, and appear by themselves', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
-  await open(Screen);
-  await working(() => text().includes('Your coupons cannot be loaded now.'));
+  const { see, text } = await render(elementOf(Screen));
+  await see('Your coupons cannot be loaded now.');
   expect(text()).toContain('Player p1');
   expect(sent).toHaveLength(1);
   const held = upstream.hold('GET /coupon');
   await held.arrived;
   upstream.on('GET /coupon', 'usual');
   held.release();
-  await working(() => text().includes('P1-1'));
+  await see('P1-1');
   expect(text()).not.toContain('cannot be loaded');
   expect(sent).toHaveLength(2);
 });
 
-test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
-  upstream.on('GET /player', { status: 500 });
-  await open(Screen);
-  await working(() => text().includes('Your rewards cannot be loaded now.'));
-  upstream.on('GET /player', 'usual');
-  await act(async () => buttons()?.[0]?.props['onClick']());
-  await working(() => text().includes('Player p1'));
-  await act(async () => rendered?.unmount());
-  await open(Screen, connect(), 'nobody');
-  await working(() => text().includes('There is no such player.'));
-  expect(buttons()).toEqual([]);
-});
-
-test('a response without data is told by its code, and read again with the button', async () => {
-  const tokens = [EXPIRED, EXPIRED, token];
-  await open(
-    Screen,
-    connect(async () => tokens.shift()),
-  );
-  await working(() => text().includes('You have been signed out.'));
-  await act(async () => buttons()?.[0]?.props['onClick']());
-  await working(() => text().includes('Player p1'));
-  // React tells of each error that a boundary catches.
-  for (const complaint of complaints.splice(0)) expect(String(complaint)).toMatch(/deprecated|^%o\n\n%s/);
-});
+test('a player that cannot be read has a button to try again; one that does not exist says so', () =>
+  expectNoPlayer(upstream, (playerUniqueId, token) => elementOf(Screen, token, playerUniqueId)));
 
 test('an operation that is not in the manifest is refused', async () => {
   const request = {

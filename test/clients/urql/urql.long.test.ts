@@ -8,7 +8,7 @@ import type { ResultOf } from 'gql.tada';
 import { createElement } from 'react';
 import { Provider } from 'urql';
 import { until } from '../../kit/until.ts';
-import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { afterPage, EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, importScreen } from '../screen.ts';
 import { Coupons, Friends, FriendsPersisted, graphql, Remove, Rename, Track } from './operations.ts';
 
@@ -104,6 +104,26 @@ test('events get a key, are sent again when their response is lost, and are coun
   expect(error?.networkError).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN' });
   expect(sent).toHaveLength(4);
 });
+
+test.each([404, 413, 502])(
+  'a page with status %d is NO_RESPONSE: a query is repeated unless it is 404, an upsert is not',
+  async (status) => {
+    const known = { code: 'NO_RESPONSE', message: `${url} responded with the status ${status}, but not as a gateway.` };
+    const [read, renamed] = await Promise.all([
+      connect({ token, fetch: afterPage(status) })
+        .query(Coupons, ME)
+        .toPromise(),
+      connect({ token, fetch: afterPage(status) })
+        .mutation(Rename, { input: ME })
+        .toPromise(),
+    ]);
+    expect(renamed.error?.networkError).toMatchObject({ ...known, outcome: 'UNKNOWN' });
+    expect(read).toMatchObject(
+      status === 404 ? { error: { networkError: known } } : { data: { player: { id: 'p1' } } },
+    );
+    expect(sent).toHaveLength(status === 404 ? 0 : 1);
+  },
+);
 
 test('while the coupons hang, the rest is shown; an open screen asks for them again, and they appear', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
