@@ -9,9 +9,8 @@ const examples = [...README.matchAll(BLOCK)].map(([, operation = '', answer]) =>
 
 const demo = await startDemo();
 
-test('there are examples, one of them with its answer', () => {
-  expect(examples.length).toBeGreaterThanOrEqual(2);
-  expect(examples.filter(({ answer }) => answer)).toHaveLength(1);
+test('one of several examples has its answer', () => {
+  expect(examples.map(({ answer }) => typeof answer).sort()).toEqual(['string', 'undefined', 'undefined']);
 });
 
 test.each(examples)('$operation', async ({ operation, answer }) => {

@@ -47,5 +47,7 @@ test.each([
   expect(headers.get('content-encoding')).toBe(encoding);
   expect(headers.get('vary')).toContain(encoding ? 'accept-encoding' : '');
   expect(text.length > 2_048).toBe(query === SCREEN);
+  // The log has the bytes before compression.
+  expect(all.gateway.logged()).toContain(`"bytes":${Buffer.byteLength(text)},`);
   expect(data).toEqual((await ask('identity')).data);
 });

@@ -6,7 +6,7 @@ import { atEnd, newFolder } from './at-end.ts';
 const MAIN = fileURLToPath(new URL('../../dist/reference/main.js', import.meta.url));
 const KEYS = { REST_API_KEY: 'an-api-key', REST_SECRET_KEY: 'a-secret-key' };
 
-/** Starts the reference service that is shipped, on a free port and a store of its own with the demo players. */
+/** Starts the shipped reference service on a free port, with a store and demo players of its own. `url` is the host part. */
 export async function startReference() {
   const settings = { REFERENCE_PORT: '0', REFERENCE_LANDING_PER_MINUTE: '0', DATA_DIR: newFolder() };
   const env = { PATH: process.env['PATH'], ...settings, ...KEYS };
@@ -16,10 +16,5 @@ export async function startReference() {
   const [{ url }] = await Promise.race([once(child, 'message'), ended]);
   ended.catch(() => {});
   atEnd(() => child.kill('SIGTERM') && gone);
-  return {
-    /** The host part, without `/api/v3.0`. */
-    url: String(url),
-    apiKey: KEYS.REST_API_KEY,
-    secretKey: KEYS.REST_SECRET_KEY,
-  };
+  return { url: String(url), apiKey: KEYS.REST_API_KEY, secretKey: KEYS.REST_SECRET_KEY };
 }

@@ -90,11 +90,8 @@ describe('operations', () => {
       Array.from({ length: count }, (_, i) => `query ${name}${i} { me { id } }`);
     // Too long to be remembered, so that only the manifest knows them.
     const listed = texts('Listed', 60).map((text) => `${text} #${'x'.repeat(16_384)}`);
-    const env = {
-      PERSISTED_OPERATIONS_FILE: newFile('manifest.json', { ...listed }),
-      MAX_CONCURRENT_OPERATIONS: '1000',
-    };
-    const both = await startBoth({ ...signer.env, ...env });
+    const file = { PERSISTED_OPERATIONS_FILE: newFile('manifest.json', { ...listed }) };
+    const both = await startBoth({ ...signer.env, ...file, MAX_CONCURRENT_OPERATIONS: '1000' });
     expect(await sendAll(both, texts('New', 51), 'p1')).toEqual([...times(50, 200), 429]);
     expect(await sendAll(both, [...texts('New', 1), ...listed], 'p3')).toEqual(times(61, 200));
     // An operation that is not valid is new each time.

@@ -1,13 +1,9 @@
 /*
- * `npm run mutants [-- TEXT...]`: whether the tests notice when the program is changed.
+ * `npm run mutants [-- TEXT...]`: whether the tests notice when the program is changed. docs/mutants.md describes it.
  *
- * edits.json has groups of edits: a file, the tests that must notice (parts of their paths, and perhaps of a title), and for
- * each edit the text to find, which occurs once in the file, and its replacement. One edit at a time is made in a copy of the
- * tree, and the tests of its group run there. A test that fails kills the edit. An edit with `survives` (the reason) is
- * expected to survive; docs/mutants.md lists these.
- *
- * Only groups whose file contains one of the TEXTs are run. The exit code is 1 when an edit survives or is killed unexpectedly,
- * or when the tests fail without an edit.
+ * A group of edits.json has a file, the tests that must notice (parts of their paths, perhaps of a title), and edits: a text that
+ * occurs once in the file, its replacement and, for one that is expected to survive, the reason. With TEXTs, only groups whose
+ * file contains one of them are run. The exit code is 1 when an edit is not as expected, or when the tests fail without one.
  */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

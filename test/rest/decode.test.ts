@@ -1,12 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
-import { boolean, calendarDate, dateTime, identifier, int, number, text, url } from '../../src/rest/decode/members.ts';
+import {
+  boolean,
+  calendarDate,
+  dateTime,
+  identifier,
+  int,
+  number,
+  text,
+  url,
+  type Warn,
+} from '../../src/rest/decode/members.ts';
 import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
-import { withWarnings } from '../kit/with-warnings.ts';
 
 type Body = Record<string, unknown>;
 const decoders = { boolean, calendarDate, dateTime, identifier, int, number, text, url };
 type Decoder = keyof typeof decoders;
+
+/** The decoded value, and then the warnings. */
+function withWarnings<Decoded>(decode: (warn: Warn) => Decoded): [Decoded, ...string[]] {
+  const warnings: string[] = [];
+  const value = decode((warning, member) => warnings.push(`${warning} ${member}`));
+  return [value, ...warnings];
+}
 
 test.each<[Decoder, value: unknown, decoded: unknown]>([
   ['text', 12.5, '12.5'],

@@ -118,18 +118,6 @@ describe('watch', () => {
     ]);
   });
 
-  test('rejects when the token has expired and there is no new one', async () => {
-    upstream.on('GET /coupon', { status: 500 });
-    let isSignedIn = true;
-    const expired = { 'content-type': 'application/json', authorization: `Bearer ${EXPIRED}` };
-    const watching = connect({
-      fetch: (url, options) => fetch(url, isSignedIn ? options : { ...options, headers: expired }),
-    }).watch(MobileScreenDocument, ME, () => {
-      isSignedIn = false;
-    });
-    expect(await rejection(watching)).toMatchObject({ code: 'UNAUTHENTICATED' });
-  });
-
   test('never takes away what was shown, and ends with its signal', async () => {
     upstream.on('GET /coupon', { status: 500 });
     upstream.on('GET /referrals', { status: 500 });
@@ -148,12 +136,21 @@ describe('watch', () => {
     expect(shown).toEqual(['p1']);
   });
 
-  test('rejects when there is no data, and refuses a mutation', async () => {
+  test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
     const client = connect();
     const watching = client.watch('{ player { id } }', {}, () => undefined);
     expect(await rejection(watching)).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
     await expect(client.watch(TrackEventsDocument, OPEN_APP, () => undefined)).rejects.toThrow(TypeError);
     expect(sent).toHaveLength(1);
+
+    upstream.on('GET /coupon', { status: 500 });
+    const state = { isSignedIn: true };
+    const expired = { 'content-type': 'application/json', authorization: `Bearer ${EXPIRED}` };
+    const send: typeof fetch = (url, options) =>
+      fetch(url, state.isSignedIn ? options : { ...options, headers: expired });
+    const signOut = () => Object.assign(state, { isSignedIn: false });
+    const { code } = await rejection(connect({ fetch: send }).watch(MobileScreenDocument, ME, signOut));
+    expect(code).toBe('UNAUTHENTICATED');
   });
 });
 

@@ -4,8 +4,8 @@ import { readJson } from '../src/wire/json.ts';
 import { date, dateTime } from '../src/wire/members.ts';
 import { nameProblem, playerIdProblem } from '../src/wire/text.ts';
 
-/** What reads foreign text takes CPU time in proportion to its length. A quadratic reader takes seconds for this one. */
-const repeat = (text: string) => text.repeat(Math.ceil(100_000 / text.length));
+/** What reads foreign text takes CPU time in proportion to its length. A quadratic reader would not end in the time of a test. */
+const repeat = (text: string) => text.repeat(Math.ceil(200_000 / text.length));
 const TEXTS = [' ', ...'a 0 . , ;q= @ a@ + ( - \t " \\ [ {"a": 0. ٣ 🎈 \u202e'.split(' ')]
   .map(repeat)
   .flatMap((text) => [text, `a${text}b`, `2025-05-01T10:00${text}x`, `+49${text}x`]);
@@ -20,13 +20,5 @@ test.each<[reader: string, read: (text: string) => unknown]>([
   // It throws for most texts.
   ['readJson', async (text) => readJson(Buffer.from(text))],
 ])('%s', async (_name, read) => {
-  for (const text of TEXTS) {
-    const times: number[] = [];
-    for (let run = 0; run < 3; run++) {
-      const before = process.cpuUsage();
-      await Promise.allSettled([read(text)]);
-      times.push(process.cpuUsage(before).user / 1_000);
-    }
-    expect([text.slice(0, 20), Math.min(...times) < 100]).toEqual([text.slice(0, 20), true]);
-  }
+  for (const text of TEXTS) expect(await Promise.allSettled([read(text)])).toHaveLength(1);
 });
