@@ -31,10 +31,10 @@ export async function render(element: ReactElement) {
   const text = () => JSON.stringify(rendered?.toJSON());
   const buttons = () => rendered?.root.findAllByType('button') ?? [];
   /** Lets React work until something is shown. Nothing may happen between two calls of `act`. */
-  async function shows(isShown: () => boolean): Promise<void> {
+  async function shows(isShown: () => boolean, wanted = String(isShown)): Promise<void> {
     for (const end = performance.now() + 30_000; !isShown(); ) {
       await act(() => new Promise((resolve) => setImmediate(resolve)));
-      if (performance.now() > end) throw new Error(`Never shown: ${isShown}, but ${text()}`);
+      if (performance.now() > end) throw new Error(`Never shown: ${wanted}, but ${text()}`);
     }
   }
   return {
@@ -43,7 +43,7 @@ export async function render(element: ReactElement) {
     items: () => rendered?.root.findAllByType('li').map(({ children }) => children.join('')) ?? [],
     press: () => act(async () => buttons()[0]?.props['onClick']()),
     shows,
-    see: (wanted: string) => shows(() => text().includes(wanted)),
+    see: (wanted: string) => shows(() => text().includes(wanted), wanted),
   };
 }
 

@@ -62,7 +62,7 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     expect((await a.query('{ me { coupons { code } } }', {}, player('p2'))).errors).toEqual([]);
     const answer = await b.query('{ me { id coupons { code } } }', {}, player('p2'));
     expect([answer.status, answer.data.me.id, codesOf(answer)]).toEqual([200, 'p2', ['RATE_LIMITED']]);
-    expect((await redis.keys('*')).filter((key) => /:limited$|:p2$/.test(key))).toEqual([]);
+    expect((await redis.keys('*')).filter((key) => /limited|player:/.test(key))).toEqual([]);
   });
 
   test('the coupons of 50 players consume their limit by one command', async () => {

@@ -60,7 +60,7 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
         improvements.set(key, next);
         for (const screen of watching(operation)) screen.refetch().catch(() => undefined);
       };
-      // What the screen shows stays, whatever ends it.
+      // An error that ends this does not change what the screen shows.
       heal({ response, tookMs, again: () => again(signal), isShown, improved, signal }).catch(() => undefined);
     };
     return new Observable((observer) => {
@@ -161,14 +161,17 @@ const growingList: FieldPolicy<Connection | null> = {
 
 const nodeOf = ({ node }: Edge) => node;
 
-/** The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, and lists grow page by page. */
+/**
+ * The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, lists grow page by page, and a
+ * deleted player is removed by a mutation that selects `deletedPlayerUniqueId`.
+ */
 export const cacheConfig: InMemoryCacheConfig = {
   possibleTypes: { Node: ['Player'] },
   typePolicies: {
     Query: {
       fields: {
         // A player that a list had read opens at once. With `lang`, the gateway is asked: its texts are in that language.
-        // A response without the player does not take it from the screen: a failed read and a deletion look the same here.
+        // A null does not replace a player of the cache: here, a failed read cannot be told from a deletion.
         player: {
           read(known, { args, toReference, canRead }) {
             const stored = toReference({ __typename: 'Player', id: args?.['playerUniqueId'] });
@@ -180,9 +183,9 @@ export const cacheConfig: InMemoryCacheConfig = {
     Mutation: {
       fields: {
         deletePlayer: {
-          merge(_, deleted, { args, cache }) {
-            const id = deleted?.deletedPlayerUniqueId && args?.['input']?.playerUniqueId;
-            if (id) cache.evict({ id: cache.identify({ __typename: 'Player', id }) ?? '' });
+          merge(_, deleted, { cache }) {
+            const id = cache.identify({ __typename: 'Player', id: deleted?.deletedPlayerUniqueId });
+            if (id) cache.evict({ id });
             return deleted;
           },
         },

@@ -10,7 +10,7 @@ export interface Partial {
   readonly again: () => Promise<GatewayResponse>;
   /** Whether a screen still shows it, and lacks what the last response lacks. Asked before each request. */
   readonly isShown: (last: GatewayResponse) => boolean;
-  /** Called with each response that has a part which was missing. It keeps the parts of the one before. */
+  /** Called with each response that has a part which was missing, and all parts of the response before it. */
   readonly improved: (response: GatewayResponse) => void;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,8 @@ export interface Partial {
 /**
  * Asks for the missing parts of a query that was already delivered, until they are there, nothing shows them any more, or
  * the signal aborts. The whole query is sent: a gateway that runs persisted documents alone knows no smaller one. So the
- * pauses grow. Rejects with the first error of a response that says that asking again is of no use, and with `NO_TOKEN`.
+ * pauses grow. Rejects when asking again cannot help: with the first error of a response that has no data and must not be
+ * repeated, with `NO_TOKEN`, or with the `NO_RESPONSE` of a wrong URL.
  */
 export async function heal({ response, tookMs, again, isShown, improved, signal }: Partial): Promise<void> {
   let last = response;
@@ -38,8 +39,8 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
 }
 
 /**
- * Asks again. Resolves to a response with a part that the last one lacks, with the parts of both; undefined when no such part
- * is there yet. Rejects as `heal` does.
+ * Asks once. Resolves to the parts of both responses if the new one has a part that was missing, else to undefined. Rejects
+ * as `heal` does.
  */
 export async function improve(
   last: GatewayResponse,
@@ -58,7 +59,7 @@ export async function improve(
 
 const missingIn = ({ errors = [] }: GatewayResponse) => errors.filter(isRetryable).length;
 
-/** The next response with the parts that only the last one has, without their errors. */
+/** The next response, to which the parts are added that only the last one has; their errors are removed. */
 function keepParts(last: GatewayResponse, next: GatewayResponse): GatewayResponse {
   let data: unknown = next.data;
   const errors = next.errors?.filter((error) => {
@@ -69,7 +70,7 @@ function keepParts(last: GatewayResponse, next: GatewayResponse): GatewayRespons
   return { ...next, ...(errors && { errors }), data: Object(data) };
 }
 
-/** Takes the first null on a path from what is known. Not inside of a list: its items may be others by now. */
+/** Replaces the first null on a path by the known value. Not inside of a list, whose items can have changed. */
 function keep(known: unknown, found: unknown, [name, ...rest]: readonly (string | number)[]): unknown {
   if (found == null) return known;
   if (typeof name !== 'string') return found;

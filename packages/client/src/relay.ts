@@ -44,7 +44,7 @@ export function createGatewayFetch({ url, token, fetch }: GatewayFetchOptions): 
           improved: show,
           signal,
         };
-        // What the screen shows stays, whatever ends it.
+        // An error that ends this does not change what the screen shows.
         if (isQuery) await heal(shown).catch(() => undefined);
         sink.complete();
       };

@@ -6,7 +6,7 @@ import { improve } from './healing.ts';
 import { isKeyed, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
-import { post, send } from './send.ts';
+import { post, type Received, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
 export interface GatewayExchangesOptions {
@@ -33,56 +33,78 @@ export function gatewayExchanges({ token, fetch, persisted = false, cache }: Gat
   return [cacheExchange(config), sendingExchange(authorized, persisted), fetchExchange];
 }
 
-/** What a query has shown that is asked for again. */
+/** What the screen of a query with a missing part shows, and which attempt to get the part is next. */
 interface Shown {
   readonly last: GatewayResponse;
   readonly attempt: number;
 }
 
+/** The last request of a query, and the timer for the one after it. */
+interface QueryRequest {
+  timer?: ReturnType<typeof setTimeout>;
+}
+
+/** Sends a request, again where that is safe. */
+type Read = (...request: Parameters<Fetch>) => Promise<Received>;
+
 /**
- * Gives each operation a `fetch` that sends it again where that is safe. While a query is active and a part of it is missing, it
- * is sent again for the part; until that is there, it has the same response as before.
+ * Gives each operation a `fetch` with the token. While a query is active and a part of it is missing, the query is executed
+ * again at growing pauses; until the part is there, the result is the same as before.
  */
 function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
   return (input) => {
-    const timers = new Map<number, ReturnType<typeof setTimeout>>();
+    const requests = new Map<number, QueryRequest>();
+
+    function askLater(operation: Operation, own: QueryRequest, shown: Shown, started: number): void {
+      if (requests.get(operation.key) !== own) return;
+      if (!isPartial(shown.last)) {
+        requests.delete(operation.key);
+        return;
+      }
+      const context = { ...operation.context, requestPolicy: 'network-only' as const, shown: [shown] };
+      // urql ignores it when the query is not active any more.
+      const ask = () => input.client.reexecuteOperation(makeOperation('query', operation, context));
+      const pause = pauseBeforeHealing(shown.attempt, shown.last.errors ?? [], Date.now() - started);
+      own.timer = inBackground(setTimeout(ask, pause));
+    }
+
+    function fetchQuery(operation: Operation, read: Read): Fetch {
+      return async (...request) => {
+        const { key, context } = operation;
+        clearTimeout(requests.get(key)?.timer);
+        const own: QueryRequest = {};
+        requests.set(key, own);
+        const started = Date.now();
+        // Read once: graphcache may execute this operation again later, with the same context.
+        const shown: Shown | undefined = context['shown']?.pop();
+        if (!shown) {
+          const received = await read(...request);
+          askLater(operation, own, { last: received.response, attempt: 1 }, started);
+          return responseOf(received);
+        }
+        const again = async () => (await read(...request)).response;
+        // Null: asking again cannot help.
+        const better = await improve(shown.last, again).catch(() => null);
+        // A request that began later has the result; this one never ends.
+        if (requests.get(key) !== own) return new Promise(() => undefined);
+        const last = better ?? shown.last;
+        if (better !== null) askLater(operation, own, { last, attempt: shown.attempt + 1 }, started);
+        return responseOf({ status: 200, text: JSON.stringify(last) });
+      };
+    }
+
     return mapExchange({
       onOperation(operation) {
-        const { kind, key } = operation;
+        const { kind, query } = operation;
         const variables = withKeys(operation.variables ?? {});
-        const isSafe = kind === 'query' || isKeyed(variables, operation.query.loc?.source.body);
-        const id = documentId(persisted, operation.query, nameOf(operation));
-        const fetch: Fetch = async (url, options = {}) => {
-          clearTimeout(timers.get(key));
-          timers.delete(key);
+        const isSafe = kind === 'query' || isKeyed(variables, query.loc?.source.body);
+        const id = documentId(persisted, query, nameOf(operation));
+        const read: Read = (url, options = {}) => {
           const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-          const read = () => send(authorized, String(url), request, isSafe);
-          const started = Date.now();
-          // Taken once: graphcache may send this operation again later.
-          const shown: Shown | undefined = operation.context['shown']?.pop();
-          if (!shown) {
-            const { status, text, response } = await read();
-            if (kind === 'query') askLater(response, 1, started);
-            return responseOf(text, status);
-          }
-          const { last, attempt } = shown;
-          try {
-            const better = await improve(last, async () => (await read()).response);
-            askLater(better ?? last, attempt + 1, started);
-            return responseOf(JSON.stringify(better ?? last));
-          } catch {
-            // Asking again is of no use. What the screen shows stays.
-            return responseOf(JSON.stringify(last));
-          }
+          return send(authorized, String(url), request, isSafe);
         };
-        const askLater = (last: GatewayResponse, attempt: number, started: number) => {
-          if (!isPartial(last)) return;
-          const again = { ...operation.context, requestPolicy: 'network-only' as const, shown: [{ last, attempt }] };
-          // urql drops it when nothing shows the query any more.
-          const ask = () => input.client.reexecuteOperation(makeOperation('query', operation, again));
-          const pause = pauseBeforeHealing(attempt, last.errors ?? [], Date.now() - started);
-          timers.set(key, inBackground(setTimeout(ask, pause)));
-        };
+        const fetch: Fetch =
+          kind === 'query' ? fetchQuery(operation, read) : async (...request) => responseOf(await read(...request));
         // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
         const context = { ...operation.context, fetch, preferGetMethod: false };
         return makeOperation(kind, { ...operation, variables }, context);
@@ -91,7 +113,7 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
   };
 }
 
-function responseOf(text: string, status = 200): Response {
+function responseOf({ text, status }: Pick<Received, 'text' | 'status'>): Response {
   return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
