@@ -32,7 +32,7 @@ const SEEN: Record<State, (string | RegExp)[]> = {
   'demo-long-names': [/^Bartholomew/, 'A friend', '🎉 Ada 👩‍👩‍👧‍👦'],
   'expired-token': ['You have been signed out.', 'Sign in again'],
   'invalid-input': ['Demo Player', /^The check-in was not accepted, and nothing was counted/],
-  forbidden: ['Demo Player', /^Your coupons cannot be loaded now/, 'Friend 1'],
+  forbidden: ['Demo Player', 'Your coupons cannot be shown.', 'Friend 1'],
   'rate-limited': ['That was a little too fast. Wait a moment, then try again.'],
 };
 const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-event-then-down', 'demo-player']);

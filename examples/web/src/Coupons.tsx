@@ -1,14 +1,14 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Coupon, groupsOf } from './coupon';
 
 interface Props {
   /** Null when they could not be read. */
   coupons: readonly Coupon[] | null | undefined;
-  isLoading: boolean;
-  retry: () => void;
+  /** Shown in their place then. */
+  missing: ReactNode;
 }
 
-export function Coupons({ coupons, isLoading, retry }: Props) {
+export function Coupons({ coupons, missing }: Props) {
   const [copied, setCopied] = useState<string>();
   const [text, setText] = useState('');
   const copy = async (code: string) => {
@@ -27,14 +27,7 @@ export function Coupons({ coupons, isLoading, retry }: Props) {
       <p role="status" className={copied ? 'hidden' : ''}>
         {text}
       </p>
-      {!coupons && (
-        <div role="alert" className="failure">
-          <p>Your coupons cannot be loaded now. They appear here as soon as they can.</p>
-          <button type="button" aria-disabled={isLoading} onClick={() => isLoading || retry()}>
-            {isLoading ? 'Loading…' : 'Try again'}
-          </button>
-        </div>
-      )}
+      {!coupons && missing}
       {coupons?.length === 0 && <p className="empty">No coupons yet. Invite a friend to get one.</p>}
       <ul className="coupons">
         {groupsOf(coupons ?? []).map(({ advantage, conditions, codes, count }) => (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ScreenQuery } from './generated/graphql';
 import { nameOr } from './names';
 import { FriendsQuery } from './operations';
@@ -8,15 +8,16 @@ const STATUS = { ACTIVE: 'Active', PENDING: 'Pending', UNKNOWN: '' };
 interface Props {
   /** Null when they could not be read. */
   connection: NonNullable<ScreenQuery['me']>['referredFriendsConnection'];
+  /** Shown in their place then. */
+  missing: ReactNode;
   isLoading: boolean;
-  retry: () => void;
   fetchMore: (options: { query: typeof FriendsQuery; variables: { after: string | null } }) => Promise<{
     error?: unknown;
   }>;
 }
 
 /** The friends. The next page is read when the end of the list comes into view, or when the button is pressed. */
-export function Friends({ connection, isLoading, retry, fetchMore }: Props) {
+export function Friends({ connection, missing, isLoading, fetchMore }: Props) {
   const [isFailed, setFailed] = useState(false);
   const [pages, setPages] = useState(1);
   const isReading = useRef(false);
@@ -37,14 +38,7 @@ export function Friends({ connection, isLoading, retry, fetchMore }: Props) {
     <section aria-labelledby="friends" aria-busy={isLoading}>
       <h2 id="friends">Friends {total != null && <span className="count">{total}</span>}</h2>
       {connection?.edges.length === 0 && <p className="empty">No friends yet. Share your link above.</p>}
-      {!connection && (
-        <div role="alert" className="failure">
-          <p>Your friends cannot be loaded now. They appear here as soon as they can.</p>
-          <button type="button" aria-disabled={isLoading} onClick={() => isLoading || retry()}>
-            {isLoading ? 'Loading…' : 'Try again'}
-          </button>
-        </div>
-      )}
+      {!connection && missing}
       <ol className="friends">
         {connection?.edges.map(({ node }, index) => (
           <li key={node.id ?? index}>

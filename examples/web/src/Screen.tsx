@@ -1,9 +1,11 @@
 import type { ErrorLike } from '@apollo/client';
 import { CombinedGraphQLErrors } from '@apollo/client';
 import { useQuery } from '@apollo/client/react';
+import { errorAt, gatewayErrors } from '@referral-gateway/client';
 import { CheckIn } from './CheckIn';
 import { Coupons } from './Coupons';
 import { Friends } from './Friends';
+import { Missing } from './Missing';
 import { initialOf, nameOr } from './names';
 import { ScreenQuery } from './operations';
 import { Share } from './Share';
@@ -16,6 +18,8 @@ export function Screen() {
   if (!player) return loading && !error ? <Skeleton /> : <Failure error={error} isLoading={loading} retry={again} />;
   const name = nameOr(player.attributes?.displayName, 'My rewards');
   const since = player.attributes?.joinDate;
+  const errors = gatewayErrors(error);
+  const reading = { isLoading: loading, retry: again };
   return (
     <main aria-busy={loading}>
       <div className="column">
@@ -29,14 +33,17 @@ export function Screen() {
           </div>
         </header>
         <CheckIn playerUniqueId={player.id} done={again} />
-        <Coupons coupons={player.coupons} isLoading={loading} retry={again} />
+        <Coupons
+          coupons={player.coupons}
+          missing={<Missing what="coupons" error={errorAt(errors, 'me.coupons')} {...reading} />}
+        />
       </div>
       <div className="column">
         <Share link={player.referralLink} />
         <Friends
           connection={player.referredFriendsConnection}
+          missing={<Missing what="friends" error={errorAt(errors, 'me.referredFriendsConnection')} {...reading} />}
           isLoading={loading}
-          retry={again}
           fetchMore={(options) => fetchMore(options)}
         />
       </div>
