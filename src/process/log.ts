@@ -18,6 +18,9 @@ export function flushed(log: Logger): Promise<void> {
   });
 }
 
+/** How often lines are written that are too few for a write of their own, in milliseconds. */
+const FLUSH_EVERY_MS = 100;
+
 /** Standard output, written by threads of Node's pool: a slow reader delays no request. No other process may have it. */
 export function openStdout(): DestinationStream {
   // Reading `process.stdout` makes Node set a pipe to non-blocking: a blocking write would hold a thread, and the end of
@@ -25,8 +28,23 @@ export function openStdout(): DestinationStream {
   process.stdout.on('error', () => undefined);
   let sync = false;
   // At most 16 MB wait for a slow reader; further lines are dropped.
-  const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024, periodicFlush: 100 };
+  const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024 };
   const destination = pino.destination({ dest: 1, sync, retryEAGAIN: () => !sync, ...buffer });
+  // Not SonicBoom's periodic flush: it also begins writes when there is no line, and during one `flushSync` writes nothing.
+  let mayHaveLines = false;
+  const write = destination.write.bind(destination);
+  destination.write = (line) => {
+    mayHaveLines = true;
+    return write(line);
+  };
+  // Lines can have been added during a write.
+  destination.on('write', (bytes: number) => {
+    mayHaveLines ||= bytes > 0;
+  });
+  setInterval(() => {
+    if (mayHaveLines) destination.flush();
+    mayHaveLines = false;
+  }, FLUSH_EVERY_MS).unref();
   destination.on('error', () => undefined);
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
