@@ -43,6 +43,7 @@ export function createSlots(max: number) {
       if (all.requests >= max || own.requests >= max * CALLER_SHARE) return undefined;
       byCaller.set(key, own);
       let held = 0;
+      let released = false;
       const count = (requests: number, bytes: number) => {
         held += bytes;
         for (const one of [all, own]) {
@@ -54,12 +55,15 @@ export function createSlots(max: number) {
       return {
         /** Counts bytes of the request's body, or of its response; false when there are too many already. */
         hold(bytes: number): boolean {
+          // The client disconnected: the response is not sent.
+          if (released) return true;
           const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
           if (fits) count(0, bytes);
           return fits;
         },
         /** Gives the slot back. Called once. */
         release(): void {
+          released = true;
           count(-1, -held);
           if (own.requests === 0) byCaller.delete(key);
         },

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
 import { keySigner, token } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;
 
@@ -67,6 +68,25 @@ test('a client with several requests on one connection that disconnects cancels 
   await Promise.all(upstream.requests.map(({ gone }) => gone));
   const again = await Promise.all(['q1', 'q2', 'q3'].map((id) => gateway.query(player(id))));
   expect(again.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('responses to clients that have disconnected take no bytes from others', async () => {
+  const { gateway, upstream } = await start({});
+  // Each response would have 3 MB; all together may wait with 64 MB.
+  const json = { coupons: [{ code: 'x'.repeat(1_500_000) }] };
+  upstream.on('GET /coupon', { json });
+  upstream.on('GET /player', { fault: 'hang' });
+  const query = '{a:player(playerUniqueId:"p1"){coupons{code,id}}b:player(playerUniqueId:"p2"){attributes{email}}}';
+  for (let sent = 2; sent <= 50; sent += 2) {
+    const client = open();
+    client.write(get(query));
+    await upstream.received(sent);
+    await until(async () => (await gateway.metrics()).includes(`coupon",outcome="OK"} ${sent / 2}\n`));
+    const { gone } = upstream.requests.findLast(({ endpoint }) => endpoint === 'GET /player') ?? {};
+    await reset([client]);
+    await gone;
+  }
+  expect((await gateway.query('{player(playerUniqueId:"p1"){coupons{code}}}')).status).toBe(200);
 });
 
 test('clients that disconnect before their requests begin take no slot', async () => {
