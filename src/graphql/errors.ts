@@ -32,10 +32,11 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, ...describeClientError({ message, extensions }) };
 }
 
-/** Whether an error is sent to the client with its own message. Then the log needs no further line for it. */
+/** Whether an error is sent to the client with its own message and has no other cause. Then the log needs no line for it. */
 export function isIntended(error: unknown): boolean {
   const cause = unwrapResolverError(error);
-  if (cause instanceof ClientError || isRefusedArgument(cause)) return true;
+  if (cause instanceof ClientError) return cause.originalError === undefined;
+  if (isRefusedArgument(cause)) return true;
   return cause instanceof GraphQLError && OF_GRAPHQL.has(cause.extensions?.['code']);
 }
 
@@ -46,9 +47,10 @@ function isRefusedArgument(cause: unknown): boolean {
   return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-function describeUpstreamError({ code, retryable, retryAfterMs, outcome }: UpstreamError) {
-  const known = { ...(retryAfterMs !== undefined && { retryAfterMs }), ...(outcome && { outcome }) };
-  return { message: UPSTREAM_MESSAGES[code], extensions: { code, retryable, ...known } };
+/** `OperationWrites.addOutcome` adds the `outcome` of a write. */
+function describeUpstreamError({ code, retryable, retryAfterMs }: UpstreamError) {
+  const extensions = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { message: UPSTREAM_MESSAGES[code], extensions };
 }
 
 function describeClientError({ message, extensions }: GraphQLFormattedError) {

@@ -11,8 +11,6 @@ const ANSWER_WITHIN_MS = 40;
 const PAUSE_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
-/** These end what was begun with Redis, so they are sent all the same: a Redis that hangs reads them when it resumes. */
-const ALWAYS_SENT: ReadonlySet<string> = new Set(['set', 'del']);
 
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
@@ -54,13 +52,21 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
   };
 }
 
-/** Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. */
+type Command = Parameters<Redis['sendCommand']>[0];
+
+/** Whether a command ends a claim: the outcome of an idempotency key, or its release. graphql/idempotency-store.ts sends them. */
+const endsClaim = ({ name, args }: Command) => name === 'eval' || (name === 'set' && !args.includes('NX'));
+
+/**
+ * Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. What ends a
+ * claim is sent all the same: when Redis resumes, it reads the claim and this after it.
+ */
 function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void {
   const send = redis.sendCommand.bind(redis);
   let pausedUntil = 0;
   redis.sendCommand = (command, stream) => {
     if (redis.status !== 'ready') return send(command, stream); // A command of ioredis itself.
-    if (performance.now() < pausedUntil && !ALWAYS_SENT.has(command.name)) {
+    if (performance.now() < pausedUntil && !endsClaim(command)) {
       command.reject(new Error('Redis did not answer within the last second.'));
       return command.promise;
     }
@@ -72,9 +78,7 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
       pausedUntil = performance.now() + PAUSE_MS;
       note(silence.message);
     };
-    // Not before the caller handled the rejection: it may send a second command that takes the first one back.
-    const failLater = (error: unknown) => setImmediate(failed, error);
-    command.promise.then(() => note(), failLater).finally(() => clearTimeout(timer));
+    command.promise.then(() => note(), failed).finally(() => clearTimeout(timer));
     return send(command, stream);
   };
 }

@@ -4,6 +4,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { reveal, type Secret } from '../config/secret.ts';
+import { ClientError } from '../errors.ts';
 import type { CallRecord } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/errors.ts';
 
@@ -112,6 +113,9 @@ export type ReportError = (error: Error, requestId: string) => void;
 export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId) => {
     const cause = unwrapResolverError(error);
+    if (cause instanceof ClientError) {
+      return log.warn({ requestId, code: cause.code, reason: cause.originalError?.message }, 'field failed');
+    }
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
     const { code, status, serviceCode, message, notSent } = cause;
     const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };

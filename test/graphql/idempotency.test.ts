@@ -215,6 +215,20 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
     expect(sent()).toBe(1);
   });
 
+  test('an event that was refused while Redis hung is sent when Redis answers again', async () => {
+    const own = await startRedis();
+    const gateway = await start({ REDIS_URL: own.url });
+    await send(gateway, { idempotencyKey: 'first' });
+    upstream.forget();
+    own.hang();
+    const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true };
+    expect((await track(gateway, {})).errors).toMatchObject([{ extensions }]);
+    expect(gateway.logged()).toContain('"reason":"Redis did not answer');
+    own.resume();
+    expect((await send(gateway)).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+
   test.each(['cut', 'hang'] as const)(
     'without Redis (%s) events with a key are refused, others sent',
     async (fault) => {
