@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
 import type { Config } from './config/config.ts';
 import { Idempotency } from './graphql/idempotency.ts';
-import { createMemoryKeys, createSharedKeys } from './graphql/idempotency-store.ts';
+import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
 import { loadCompiler } from './graphql/jit.ts';
 import { Operations } from './graphql/operations.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
@@ -40,9 +40,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
   const nameOf = createPseudonyms(config.rest.apiKey);
-  const engine = await createEngine(config, log, metrics, options);
-  const { schema, rules, rates, apollo } = engine;
-  const idempotency = new Idempotency(redis ? createSharedKeys(redis) : createMemoryKeys(), rates);
+  const { schema, rules, rates, operations, persisted, apollo } = await createEngine(config, log, metrics, options);
+  const idempotency = new Idempotency(redis ? createRedisKeyStore(redis) : createMemoryKeyStore(), rates);
   const contextOptions = {
     rest,
     rules,
@@ -52,7 +51,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     onBatch: metrics.batch,
   };
   const authentication = createAuthentication(config.auth, {
-    limit: rates,
+    rates,
     warn: (message) => log.warn(message),
     nameOf,
     development: !production,
@@ -61,6 +60,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, { metrics, log, tracing, nameOf, slowOperationMs }, options);
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
+  const engine = { apollo, persisted, operations, rates };
   routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
   loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));

@@ -16,8 +16,8 @@ export interface Authentication {
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /** Of an address, for requests without a known token: many users can share an address. */
-  limit: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
+  /** Counts requests without a known token by address: many users can share one. */
+  rates: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
@@ -25,7 +25,7 @@ interface AuthenticationOptions extends JwtOptions {
 /** The authentication that a configuration asks for. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true };
-  const { limit, onFailure, development } = options;
+  const { rates, onFailure, development } = options;
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   const remembered = new VerifiedTokens();
@@ -35,10 +35,10 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     const isJwt = jwt !== undefined && token !== undefined && isCanonical(token);
     const rejection: Rejection = { reason: authorization === undefined ? 'missing' : 'malformed' };
     if (!isJwt) onFailure(rejection.reason);
-    await limit.countFailure(address);
+    await rates.countFailure(address);
     if (!isJwt) throw new Unauthenticated(rejection, development);
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
-      limit.forgiveFailure(address);
+      rates.forgiveFailure(address);
       onFailure('keys');
       throw unavailable;
     });
@@ -46,7 +46,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       onFailure(verified.reason);
       throw new Unauthenticated(verified, development);
     }
-    limit.forgiveFailure(address);
+    rates.forgiveFailure(address);
     remembered.add(token, verified);
     return verified.caller;
   }

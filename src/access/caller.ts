@@ -7,7 +7,7 @@ export interface Caller {
   /** For rate limits: tells callers apart. A player and a client may have the same name; they are still two. */
   key: string;
   /** The player the token belongs to; absent for a client that is no player. */
-  sub?: string;
+  playerUniqueId?: string;
   scopes: ReadonlySet<Scope>;
   /** In development: why a token has no scopes, for the message of FORBIDDEN. */
   hint?: string | undefined;
@@ -17,6 +17,6 @@ export interface Caller {
 export const OPEN_CALLER: Caller = {
   name: 'development',
   key: 'player:demo-player',
-  sub: 'demo-player',
+  playerUniqueId: 'demo-player',
   scopes: new Set(SCOPES),
 };

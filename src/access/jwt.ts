@@ -3,7 +3,7 @@ import type { JwtConfig } from '../config/auth.ts';
 import type { Claim } from '../config/credentials.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
-import { isJson } from '../rest/decode/members.ts';
+import { isJson } from '../rest/decode/properties.ts';
 import { idProblem } from '../rest/request.ts';
 import type { Caller } from './caller.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -52,7 +52,7 @@ export function createJwtVerifier(config: JwtConfig, { warn, nameOf, development
       const scopes = new Set(scopesOf(claims, config));
       const isBare = scopes.size === 0 && !scopeClaim(claims, config);
       const hint = development && isBare ? missingScopes(claims, config) : undefined;
-      const caller = { name: nameOf(identity.sub ?? identity.key), ...identity, scopes, hint };
+      const caller = { name: nameOf(identity.playerUniqueId ?? identity.key), ...identity, scopes, hint };
       const end = (Number(claims['exp']) + LEEWAY_SECONDS) * 1_000;
       return { caller, expiresAt: Math.min(end, keys.trustedUntil), generation };
     } catch (error) {
@@ -143,11 +143,11 @@ function shown(value: unknown, isPersonal: boolean): string {
 }
 
 /** The player that a token names, or a client that is none; undefined for a claim that cannot be used. */
-function identityOf(claims: Claims, config: JwtConfig): Pick<Caller, 'key' | 'sub'> | undefined {
+function identityOf(claims: Claims, config: JwtConfig): Pick<Caller, 'key' | 'playerUniqueId'> | undefined {
   const player = claimValue(claims, config.JWT_PLAYER_CLAIM);
   if (player !== undefined) {
-    const sub = Number.isSafeInteger(player) ? String(player) : player;
-    return typeof sub === 'string' && !idProblem(sub) ? { key: `player:${sub}`, sub } : undefined;
+    const id = Number.isSafeInteger(player) ? String(player) : player;
+    return typeof id === 'string' && !idProblem(id) ? { key: `player:${id}`, playerUniqueId: id } : undefined;
   }
   const name = ['sub', 'azp', 'client_id'].find((claim) => typeof claims[claim] === 'string' && claims[claim] !== '');
   return name ? { key: `token:${JSON.stringify([claims['iss'], name, claims[name]])}` } : undefined;

@@ -2,7 +2,7 @@
 import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { directiveOf, INTROSPECTION } from '../limits/operation-limits.ts';
-import { isJson } from '../rest/decode/members.ts';
+import { isJson } from '../rest/decode/properties.ts';
 import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */
@@ -83,15 +83,15 @@ function follow(value: unknown, path: readonly string[], index: number): unknown
  * lists: it allocates nothing for a caller that has the scope.
  */
 export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknown, args: unknown): string | undefined {
-  const { scopes, sub, hint } = caller;
+  const { scopes, playerUniqueId: own, hint } = caller;
   if (!scopes.has(rule.scope)) {
-    if (rule.exceptOwn && sub !== undefined && isJson(parent) && parent['playerUniqueId'] === sub) return undefined;
+    if (rule.exceptOwn && own !== undefined && isJson(parent) && parent['playerUniqueId'] === own) return undefined;
     const missing = missingScope(rule, scopes, rule.names?.(parent, args));
     if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
   }
   if (!rule.whom || scopes.has('any-player')) return undefined;
   const whom = rule.whom(parent, args);
-  const isOwn = sub !== undefined && (Array.isArray(whom) ? whom.every((one) => one === sub) : whom === sub);
+  const isOwn = own !== undefined && (Array.isArray(whom) ? whom.every((one) => one === own) : whom === own);
   return isOwn ? undefined : 'This is about another player, which needs the scope "any-player".';
 }
 

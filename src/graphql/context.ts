@@ -3,24 +3,25 @@ import type { AccessRules } from '../access/rules.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
-import type { Wanted } from '../rest/decode/members.ts';
+import type { Wanted } from '../rest/decode/properties.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
-import { CallBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/call.ts';
+import { CallBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
 import { ReferralLoader } from './loaders/referral.ts';
 import { OperationWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
-/**
- * The context of one operation. Apollo Server copies it before its pipeline, which sets `checked` and `eventsAllowed` of the copy.
- */
+/** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
-  /** The operation, once it is measured, charged and checked; undefined before, and for one that is refused. */
+  /** The operation, once server.ts has measured, charged and checked it; undefined before, and for one that is refused. */
   checked: Checked | undefined;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
-  /** The part of the context that REST calls need: request id, deadline, cancellation. */
+  /**
+   * The part of the context that REST calls need: request id, deadline, cancellation. The loaders have this same object;
+   * server.ts sets `wanted` before any resolver runs.
+   */
   call: CallContext & { wanted?: Wanted };
   loaders: Loaders;
   idempotency: Idempotency;

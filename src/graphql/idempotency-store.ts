@@ -16,7 +16,7 @@ const KEPT_MS = 86_400_000;
 const MAX_KEYS = 200_000;
 
 /** Keys in the memory of this process: its end forgets them, and no other process knows them. */
-export function createMemoryKeys(now = () => performance.now()): KeyStore {
+export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
   /** In the order of their claims, so the first ones expire first. */
   const keys = new Map<string, { record: string; expiresAt: number }>();
   return {
@@ -44,7 +44,7 @@ export function createMemoryKeys(now = () => performance.now()): KeyStore {
 const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
 
 /** Keys in Redis, for all replicas. */
-export function createSharedKeys(redis: Redis): KeyStore {
+export function createRedisKeyStore(redis: Redis): KeyStore {
   return {
     async claim(key, record) {
       if (await redis.set(`key:${key}`, record, 'PX', KEPT_MS, 'NX')) return undefined;

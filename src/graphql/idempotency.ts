@@ -27,11 +27,11 @@ const RETRY_AFTER_MS = 1_000;
 
 export class Idempotency {
   readonly #store: KeyStore;
-  readonly #limits: Pick<RateLimits, 'consume' | 'giveBack'>;
+  readonly #rates: Pick<RateLimits, 'consume' | 'giveBack'>;
 
-  constructor(store: KeyStore, limits: Pick<RateLimits, 'consume' | 'giveBack'>) {
+  constructor(store: KeyStore, rates: Pick<RateLimits, 'consume' | 'giveBack'>) {
     this.#store = store;
-    this.#limits = limits;
+    this.#rates = rates;
   }
 
   /**
@@ -39,9 +39,11 @@ export class Idempotency {
    * with the same input both have the same response, so no response is kept. The calls of `send` are cancelled at the deadline
    * alone, not when the client disconnects.
    *
-   * Throws what `send` throws; and, each without sending anything: InputRefused for a key that had other events, UPSTREAM_TIMEOUT with outcome UNKNOWN while the earlier
-   * operation is under way (retryable) or when its outcome is unknown, RATE_LIMITED for a caller with too many new keys,
-   * OVERLOADED when the store does not answer.
+   * Throws what `send` throws. Without sending anything it throws:
+   * - InputRefused: the key had other events;
+   * - UPSTREAM_TIMEOUT with outcome UNKNOWN: the earlier operation is under way (retryable), or its outcome is unknown;
+   * - RATE_LIMITED: the caller has too many new keys;
+   * - OVERLOADED: the store does not answer.
    */
   async once(keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
@@ -58,7 +60,7 @@ export class Idempotency {
       throw storeUnavailable(error);
     });
     if (found !== undefined) return assertDone(found, input);
-    await this.#limits.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
+    await this.#rates.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
       await release();
       throw error;
     });
@@ -70,7 +72,7 @@ export class Idempotency {
       await keep('DONE');
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([release(), this.#limits.giveBack('idempotencyKeys', caller)]);
+        await Promise.all([release(), this.#rates.giveBack('idempotencyKeys', caller)]);
       } else await keep('UNKNOWN');
       throw error;
     } finally {

@@ -22,7 +22,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
-import type { Wanted } from '../rest/decode/members.ts';
+import type { Wanted } from '../rest/decode/properties.ts';
 import { createCompile, type Execute, loadCompiler } from './jit.ts';
 import { countFields } from './jit-safety.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { type ClientError, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
-import { isJson, type Json } from '../rest/decode/members.ts';
+import { isJson, type Json } from '../rest/decode/properties.ts';
 import type { Operations } from './operations.ts';
 
 export interface PrepareOptions {
@@ -104,7 +104,7 @@ export function parseExactly(text: string): unknown {
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     for (const [name, value] of Object.entries(container)) {
       if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
-        const message = `has ${value.length} members; at most ${MAX_LIST_LENGTH} are allowed.`;
+        const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
         throw refused('BAD_USER_INPUT', `The list "${name.slice(0, 60)}" ${message}`);
       }
       if (typeof value === 'object' && value !== null) open.push(value);

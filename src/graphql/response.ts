@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { isJson } from '../rest/decode/members.ts';
+import { isJson } from '../rest/decode/properties.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
 import { formatError, isIntended } from './errors.ts';
@@ -59,7 +59,8 @@ export function formatResult(
   const isMutation = record.type === 'mutation';
   const tooLong = isTooLong(data);
   if (errors.length === 0 && data !== undefined && !tooLong) return { data };
-  const [shown, [next, ...others]] = [errors.slice(0, MAX_ERRORS), errors.slice(MAX_ERRORS)];
+  const shown = errors.slice(0, MAX_ERRORS);
+  const [next, ...others] = errors.slice(MAX_ERRORS);
   for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
   if (tooLong) return { data: null, errors: [isMutation ? WRITE_TOO_LONG : TOO_LONG] };
   const formatted = shown.map(format);

@@ -29,7 +29,7 @@ const MAX_VALIDATION_ERRORS = 5;
 const UNEXPECTED = 'Unexpected error processing request';
 
 export interface ApolloOptions {
-  /** If not, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
+  /** Outside production, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
   production: boolean;
   schema: GraphQLSchema;
   operations: Operations;
@@ -83,7 +83,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
 function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { report } = options;
   const listener: GraphQLRequestListener<Context> = {
-    didResolveOperation: (request) => admit(options, request),
+    didResolveOperation: (request) => chargeAndCheck(options, request),
     responseForOperation: (request) => respond(options, request),
     async didEncounterErrors({ errors, contextValue }) {
       for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
@@ -105,7 +105,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
  * operation stays charged. Also called without an operation: the name is not in the document, and Apollo Server returns that
  * error afterwards.
  */
-async function admit(
+async function chargeAndCheck(
   { operations, limiter, rates, schema, production }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<void> {
@@ -129,7 +129,10 @@ async function admit(
   contextValue.checked = { known, variables };
 }
 
-/** Executes the operation: compiled where it is, else by graphql-js. Never throws. */
+/**
+ * Executes the operation: compiled where it is, else by graphql-js. Never throws. Apollo Server neither formats nor reports the
+ * errors of this response, so `formatResult` does both.
+ */
 async function respond(
   { schema, operations, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,

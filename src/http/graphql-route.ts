@@ -30,7 +30,7 @@ export interface GraphQLRoute extends PrepareOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, and its operation once it is begun. Null before, and for a browser that opens the page. */
+    /** Its caller and slot, and what cancels its operation once that is begun. Null before, and for a browser that opens the page. */
     admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
   }
 }
@@ -55,7 +55,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
         request.admitted = { caller, slot };
         releaseAtEnd(request.admitted, request, reply);
       },
-      handler: ({ admitted }, reply) => (admitted ? execute(route, admitted, reply) : route.sendPage?.(reply)),
+      handler: ({ admitted }, reply) => (admitted ? answerOperation(route, admitted, reply) : route.sendPage?.(reply)),
     });
   });
 }
@@ -80,7 +80,7 @@ function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, {
   response.once('close', end);
 }
 
-async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
+async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
   const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body } = reply.request;
   const { record } = reply.request;
@@ -95,8 +95,8 @@ async function execute(route: GraphQLRoute, admitted: Admitted, reply: FastifyRe
   admitted.cancellation = cancellation;
   if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
   const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
-  const sent = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
-  const text = applyResponse(await sent.finally(() => cancellation.end()), reply);
+  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+  const text = applyResponse(await response.finally(() => cancellation.end()), reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
   if (slot.hold(Buffer.byteLength(text))) return text;
   if (record.type !== 'mutation') throw OVERLOADED;

@@ -14,7 +14,7 @@ import { type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import * as z from 'zod';
 import { ConfigError } from '../config/environment.ts';
 import { reasonOf } from '../errors.ts';
-import { isJson } from '../rest/decode/members.ts';
+import { isJson } from '../rest/decode/properties.ts';
 
 /** The longest id, in characters, and how many mistakes are reported at once. */
 export const MAX_ID_LENGTH = 256;

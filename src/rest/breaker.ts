@@ -52,7 +52,7 @@ export class Breaker {
       check: () => {
         if (isTrial || this.#state === 'closed') return;
         const retryAfterMs = Math.ceil(Math.max(this.#trialAt - this.#now(), FIRST_MS));
-        const options = { retryable: true, retryAfterMs, notSent: true };
+        const options = { retryable: true, retryAfterMs, withheld: true };
         throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
       },
       end: (result: BreakerResult) => {

@@ -1,6 +1,6 @@
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
-import type { Wanted, Warn } from './decode/members.ts';
+import type { Wanted, Warn } from './decode/properties.ts';
 import type { Method } from './endpoints.ts';
 import type { Cancellation } from './transport.ts';
 
@@ -29,7 +29,7 @@ export interface CallRecord {
   ms: number;
   /** How long the call waited for a free connection, in milliseconds; a part of `ms`. */
   queueMs: number;
-  /** How often the call was sent. */
+  /** How often the call was tried, also without a connection. */
   attempts: number;
   error: UpstreamErrorCode | undefined;
 }
@@ -37,7 +37,7 @@ export interface CallRecord {
 /** Called by the client, for metrics. */
 export interface Observer {
   call?(record: CallRecord): void;
-  /** An attempt is over: once for each request sent. */
+  /** An attempt is over, also one that got no connection. */
   attempt?(method: string, template: string, status: number | undefined, ms: number): void;
   retry?(method: string, template: string): void;
   breaker?(state: BreakerState): void;

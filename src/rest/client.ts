@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import type { Json } from './decode/members.ts';
+import type { Json } from './decode/properties.ts';
 import * as endpoints from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
 import { createRequests, type RequestContent } from './request.ts';
@@ -78,8 +78,8 @@ export function createRestClient(options: RestClientOptions) {
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>
-      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'unknown' | 'deleted' =>
-        response === null && !maybeDone ? 'unknown' : 'deleted',
+      call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
+        response === null && !maybeDone ? 'not-found' : 'deleted',
       ),
     trackEvents: (body: wire.TrackEventsRequest, context: CallContext) =>
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),

@@ -13,8 +13,8 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** The `code` in the body of the response. Its message is not kept: it can contain personal data. */
   readonly serviceCode: number | undefined;
-  /** Whether the gateway itself decided not to send the call: the breaker is open, or too many calls wait. */
-  readonly notSent: boolean = false;
+  /** Whether the gateway did not try to send the call: the breaker is open, or too many calls wait. */
+  readonly withheld: boolean = false;
 
   /** @param message Names the call by method and path template; never contains a key, an id or a URL. */
   constructor(code: UpstreamErrorCode, message: string, { cause, ...details }: UpstreamErrorOptions = {}) {
@@ -28,11 +28,14 @@ type UpstreamErrorOptions = Partial<Omit<UpstreamError, 'name' | 'message' | 'st
 
 /** Not sent, because all connections of the endpoint were in use. */
 export function noConnection({ name }: Endpoint): UpstreamError {
-  const options = { retryable: true, retryAfterMs: 1_000, notSent: true };
+  const options = { retryable: true, retryAfterMs: 1_000, withheld: true };
   return new UpstreamError('OVERLOADED', `${name}: not sent, no free connection in time`, options);
 }
 
-/** No response within the time that the call or its operation has; `cause` when no connection was opened in time. */
+/**
+ * No response within the time that the call or its operation has; `cause` when no connection was opened in time. Of a write,
+ * `Call` corrects `retryable` by its outcome.
+ */
 export function timedOut({ name }: Endpoint, cause?: Error): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true, cause });
 }

@@ -1,6 +1,6 @@
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { Observer } from './call-context.ts';
-import { isJson, type Json } from './decode/members.ts';
+import { isJson, type Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
 import type { Response } from './transport.ts';

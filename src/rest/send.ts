@@ -4,7 +4,7 @@
  */
 import type { Breaker, BreakerResult, createRetryBudget } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
-import type { Json } from './decode/members.ts';
+import type { Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
 import { readResponse, transientError } from './response.ts';
@@ -112,7 +112,7 @@ export class Call<Result> {
     record.queueMs += (startedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
-    if (!(response instanceof Error && response.notSent)) {
+    if (!(response instanceof Error && response.withheld)) {
       record.attempts += 1;
       observer.attempt?.(endpoint.method, endpoint.template, record.status, inFlightMs);
     }
@@ -151,7 +151,7 @@ export class Call<Result> {
     const { endpoint, context } = this.#options;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
-    if (!error.retryable || error.notSent || error.code === 'UPSTREAM_TIMEOUT') return undefined;
+    if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;
     const { attempts } = this.#record;
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);
@@ -173,11 +173,11 @@ export class Call<Result> {
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
 function resultOf(response: Response | UpstreamError, wasInFlight: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  const { code, notSent, cause } = response;
+  const { code, withheld, cause } = response;
   if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
   // A cause says that no connection was opened in time.
   const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined);
-  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !notSent) ? 'failure' : 'none';
+  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
 }
 
 /** Waits before a retry; shorter when the operation is cancelled. */

@@ -3,7 +3,7 @@
  * Results have the form of GraphQL results: dates in UTC, ids as text, and undefined for what is absent or not readable.
  */
 import type { components } from '../generated/rest.ts';
-import * as d from './decode/members.ts';
+import * as d from './decode/properties.ts';
 import { UpstreamError } from './errors.ts';
 
 type Decoded<Shape> = Shape extends d.Decoder<infer Value> ? NonNullable<Value> : never;

@@ -130,9 +130,9 @@ function createLabels() {
       if (name === undefined) return 'anonymous';
       if (named.has(name)) return name;
       if (!caller || left === 0 || name.length > MAX_LENGTH) return 'other';
-      if (caller.sub !== undefined && !caller.scopes.has('any-player')) {
+      if (caller.playerUniqueId !== undefined && !caller.scopes.has('any-player')) {
         const players = playersOf.get(name) ?? new Set();
-        playersOf.set(name, players.add(caller.sub));
+        playersOf.set(name, players.add(caller.playerUniqueId));
         if (players.size < MIN_PLAYERS) return 'other';
       }
       left -= 1;

@@ -19,7 +19,9 @@ export interface OperationRecord {
   type?: string | undefined;
   hash?: string | undefined;
   /** Undefined without a valid token. The name is a client's, or a keyed hash of the player or client that a JWT names. */
-  caller?: { readonly name: string; readonly sub?: string; readonly scopes: ReadonlySet<string> } | undefined;
+  caller?:
+    | { readonly name: string; readonly playerUniqueId?: string; readonly scopes: ReadonlySet<string> }
+    | undefined;
   /** Why the token was rejected: parts of the log line. */
   rejection?: object | undefined;
   /** The finished REST calls of the operation. */
@@ -117,10 +119,10 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return log.warn({ requestId, code: cause.code, reason: cause.originalError?.message }, 'field failed');
     }
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
-    const { code, status, serviceCode, message, notSent } = cause;
+    const { code, status, serviceCode, message, withheld } = cause;
     const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
-    log[code === 'CANCELLED' || notSent ? 'debug' : 'warn'](line, 'upstream call failed');
+    log[code === 'CANCELLED' || withheld ? 'debug' : 'warn'](line, 'upstream call failed');
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createMemoryKeys } from '../../src/graphql/idempotency-store.ts';
+import { createMemoryKeyStore } from '../../src/graphql/idempotency-store.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
@@ -145,7 +145,7 @@ describe('one gateway', () => {
 
 test('keys in memory are kept for 24 hours; over 200,000, new ones are refused and no old one is evicted', async () => {
   let now = 1;
-  const keys = createMemoryKeys(() => now);
+  const keys = createMemoryKeyStore(() => now);
   for (let key = 0; key < 200_000; key += 1) await keys.claim(`${key}`, 'a');
   now += 86_400_000 - 1;
   await expect(keys.claim('new', 'b')).rejects.toThrow();

@@ -63,7 +63,7 @@ export const inputs: Row[] = [
     ...each('the attributes', WRONG_ATTRIBUTES, attributes),
     ['metadata that are a list', track({ name: 'e', metadata: ['x'] })],
     ['another player in an event', track({ name: 'e', playerUniqueId: 'p2' })],
-    ['501 events', track(...Array(501).fill({ name: 'e' })), { has: /"events\\" has 501 members; at most 500/ }],
+    ['501 events', track(...Array(501).fill({ name: 'e' })), { has: /"events\\" has 501 items; at most 500/ }],
   ),
   ...rows(
     { status: 200, code: 'BAD_USER_INPUT', upstream: [PLAYER] },

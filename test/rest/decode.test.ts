@@ -9,7 +9,7 @@ import {
   text,
   url,
   type Warn,
-} from '../../src/rest/decode/members.ts';
+} from '../../src/rest/decode/properties.ts';
 import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
 

@@ -23,12 +23,12 @@ export function checkPage(page: number, limit: number): void {
   if (page * limit > MAX_ROW) throw badUserInput('page', 'is too large for this limit');
 }
 
-/** Makes sure that a page or a range holds `min` to 200 members. */
+/** Makes sure that a page or a range has `min` to 200 items. */
 export function checkSize(argument: string, size: number, min = 1): void {
   if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
 }
 
 /** Checks the length of a list; throws BAD_USER_INPUT. */
 export function checkLength(argument: string, { length }: readonly unknown[], max: number): void {
-  if (length > max) throw badUserInput(argument, `must have at most ${max} members, not ${length}`);
+  if (length > max) throw badUserInput(argument, `must have at most ${max} items, not ${length}`);
 }

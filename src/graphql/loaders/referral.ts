@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
-import { asError, type LoaderDependencies } from './call.ts';
+import { asError, type LoaderDependencies } from './player.ts';
 
 /** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
 export interface RowRange {

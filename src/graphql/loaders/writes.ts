@@ -1,9 +1,14 @@
+/*
+ * What a write did. `Call` in rest/send.ts gives the error of a failed call its outcome; `perform` keeps it by the mutation's
+ * field; `addOutcome` adds it to every error of that field, and takes `retryable` back where sending the whole operation again
+ * could do something twice.
+ */
 import type { GraphQLFormattedError } from 'graphql';
 import { ClientError, type WriteOutcome } from '../../errors.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
 import { UpstreamError } from '../../rest/errors.ts';
-import type { LoaderDependencies } from './call.ts';
+import type { LoaderDependencies } from './player.ts';
 
 /** A problem that the caller can correct in the input of a mutation. */
 export interface UserError {
@@ -41,6 +46,7 @@ export class OperationWrites {
   readonly #clearCaches: () => void;
   /** By the response key of the mutation field. */
   readonly #outcomes = new Map<string | number, WriteOutcome>();
+  /** Whether the whole operation may be sent again. */
   #repeatable = true;
 
   constructor(dependencies: LoaderDependencies, clearCaches: () => void) {
@@ -76,9 +82,9 @@ export class OperationWrites {
       if (error instanceof InputRefused) return { userErrors: error.userErrors };
       const outcome = outcomeOf(error);
       this.#outcomes.set(field, outcome);
-      // The earlier operation with this idempotency key is still under way, or nothing was sent.
-      const mayRepeat = error instanceof ClientError && error.extensions['retryable'] === true;
-      this.#repeatable &&= mayRepeat || outcome === 'NOT_DONE';
+      // The earlier operation with this idempotency key is under way: unknown yet, and safe to repeat.
+      const isUnderWay = error instanceof ClientError && error.extensions['retryable'] === true;
+      this.#repeatable &&= isUnderWay || outcome === 'NOT_DONE';
       const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
       if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
       const message = 'The referral and rewards service refused this input.';

@@ -7,7 +7,7 @@ import type {
   QueryResolvers,
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
-import { isJson } from '../../rest/decode/members.ts';
+import { isJson } from '../../rest/decode/properties.ts';
 import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
@@ -33,7 +33,8 @@ export function readPlayer(
   // Takes its call from the budget first: without the player, the other reads are useless.
   const player = needsPlayer(fields, info) ? loadPlayer(playerUniqueId, lang, context) : undefined;
   const related = startRelated(playerUniqueId, fields, context, info);
-  if (player || related.length === 0) return player ?? loadPlayer(playerUniqueId, lang, context);
+  if (player) return player;
+  if (related.length === 0) return loadPlayer(playerUniqueId, lang, context);
   return playerFromRelated(playerUniqueId, related);
 }
 
@@ -78,8 +79,10 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
     });
     return playerUniqueIds.map((id) => readPlayer(id, lang, context, info));
   },
-  me: (_parent, { lang }, context, info) =>
-    context.caller.sub === undefined ? null : readPlayer(context.caller.sub, lang, context, info),
+  me: (_parent, { lang }, context, info) => {
+    const { playerUniqueId } = context.caller;
+    return playerUniqueId === undefined ? null : readPlayer(playerUniqueId, lang, context, info);
+  },
 };
 
 /** What `schema/federation/subgraph.graphql` adds for a federation gateway. */
@@ -115,8 +118,8 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
     const { result, userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), (rest, call) =>
       rest.deletePlayer(playerUniqueId, call),
     );
-    deletion.outcome = result === 'unknown' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
-    if (result === 'unknown') return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
+    deletion.outcome = result === 'not-found' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
+    if (result === 'not-found') return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };
