@@ -3,9 +3,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
 import type { Config } from './config/config.ts';
-import { Idempotency } from './graphql/idempotency.ts';
+import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
-import { loadCompiler } from './graphql/jit.ts';
 import { Operations } from './graphql/operations.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
 import { startApollo } from './graphql/server.ts';
@@ -33,21 +32,21 @@ export interface ServeOptions extends AppOptions {
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
-  const { production, limits, slowOperationMs, host, port } = config;
+  const { production, HOST: host, PORT: port, SLOW_OPERATION_MS: slowOperationMs } = config;
   const redis = options.shared?.redis;
-  const slots = createSlots(config.maxConcurrentOperations);
+  const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.tracing.endpoint && (await import('./telemetry/tracing.ts')).startTracing();
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing();
   const nameOf = createPseudonyms(config.rest.apiKey);
   const { schema, rules, rates, operations, persisted, apollo } = await createEngine(config, log, metrics, options);
-  const idempotency = new Idempotency(redis ? createRedisKeyStore(redis) : createMemoryKeyStore(), rates);
+  const idempotency = createIdempotency(redis ? createRedisKeyStore(redis) : createMemoryKeyStore(), rates);
   const contextOptions = {
     rest,
     rules,
     rates,
     idempotency,
-    maxUpstreamCalls: limits.upstreamCalls,
+    maxUpstreamCalls: config.MAX_UPSTREAM_CALLS,
     onBatch: metrics.batch,
   };
   const authentication = createAuthentication(config.auth, {
@@ -63,7 +62,6 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const engine = { apollo, persisted, operations, rates };
   routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
-  loadCompiler().catch((error) => log.error({ err: error }, 'operations cannot be compiled'));
 
   return {
     url,
@@ -90,21 +88,18 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 
 /** What finds, measures and executes operations. */
 async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Metrics, serveOptions: ServeOptions) {
-  const { production, limits, federation } = config;
+  const { production, MAX_TOKENS: maxTokens } = config;
   const { shared, compileAfter = 50 } = serveOptions;
-  const maxTokens = limits.tokens;
   const rates = createRateLimits(config.rates, shared?.redis);
-  const { schema, rules } = (federation ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
-  const limiter = new OperationLimiter(schema, limits);
+  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
+  const limiter = new OperationLimiter(schema, config);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
   const persistedQueries = createPersistedQueryStore(shared?.redis);
-  const manifest = { ...config.persistedOperations, production };
-  const persisted = createPersistedOperations(manifest, { schema, maxTokens }, persistedQueries, log, metrics);
+  const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
   const report = reportTo(log);
   const options = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log };
   const apollo = await startApollo(options);
-  void operations.compileListed(persisted.listed());
   return { schema, rules, rates, operations, persisted, apollo };
 }

@@ -22,13 +22,25 @@ interface AuthenticationOptions extends JwtOptions {
   onFailure(reason: TokenReason): void;
 }
 
+/** How many verified tokens are remembered, and for how long, in milliseconds. */
+const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED_MS = 300_000;
+
 /** The authentication that a configuration asks for. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
   if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true };
   const { rates, onFailure, development } = options;
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
-  const remembered = new VerifiedTokens();
+  /**
+   * Verifying a signature costs about as much as a small request, so a token is remembered until it expires or the keys change,
+   * at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
+   */
+  const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED });
+  const find = (token: string): Caller | undefined => {
+    const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};
+    return expiresAt > Date.now() && generation === jwt?.keys.generation ? caller : findClient?.(token);
+  };
 
   /** A verification is charged before it is done, and the charge is returned unless the token is rejected. */
   async function verify(authorization: string | undefined, token: string | undefined, address: string) {
@@ -47,7 +59,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       throw new Unauthenticated(verified, development);
     }
     rates.forgiveFailure(address);
-    remembered.add(token, verified);
+    remembered.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
     return verified.caller;
   }
 
@@ -55,8 +67,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     isReady: () => findClient !== undefined || jwt?.keys.generation !== undefined,
     authenticate(authorization, address) {
       const token = tokenOf(authorization);
-      const known = token && (remembered.find(token, jwt?.keys.generation) ?? findClient?.(token));
-      return known || verify(authorization, token, address);
+      return (token && find(token)) || verify(authorization, token, address);
     },
   };
 }
@@ -90,32 +101,6 @@ function tokenOf(authorization = ''): string | undefined {
 function isCanonical(token: string): boolean {
   const parts = token.split('.');
   return parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
-}
-
-const MAX_TOKENS_PER_CALLER = 4;
-const MAX_REMEMBERED_MS = 300_000;
-
-/**
- * Verified tokens. Verifying a signature costs about as much as a small request, so a token is remembered until it expires or
- * the keys change, at most five minutes (docs/decisions/0012-remember-verified-tokens.md).
- */
-class VerifiedTokens {
-  readonly #tokens = new LRUCache<string, Verified>({ max: 10_000 });
-  /** The tokens of each caller, so that one caller cannot evict those of others. */
-  readonly #ofCaller = new LRUCache<string, LRUCache<string, true>>({ max: 10_000 });
-
-  find(token: string, generation: unknown): Caller | undefined {
-    const known = this.#tokens.get(token);
-    return known && known.expiresAt > Date.now() && known.generation === generation ? known.caller : undefined;
-  }
-
-  add(token: string, verified: Verified): void {
-    const { key } = verified.caller;
-    const forget = (_: true, oldest: string) => this.#tokens.delete(oldest);
-    const tokens = this.#ofCaller.get(key) ?? new LRUCache({ max: MAX_TOKENS_PER_CALLER, dispose: forget });
-    this.#ofCaller.set(key, tokens.set(token, true));
-    this.#tokens.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
-  }
 }
 
 /** One error for every reason, so that an attacker does not learn why a token failed. The log says it. */

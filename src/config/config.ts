@@ -6,7 +6,7 @@ import { DEVELOPMENT_KEYS, type Values } from './variables.ts';
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
 /** The configuration of one gateway. */
-export type Config = Readonly<ReturnType<typeof group>>;
+export type Config = Readonly<ReturnType<typeof derive>>;
 
 /**
  * Reads every setting of the gateway. In production, unsafe or missing settings are errors. Throws one ConfigError that
@@ -16,16 +16,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
   problems.push(...problemsOf(values, given));
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(group(values));
+  return Object.freeze(derive(values));
 }
 
-/** The values of the variables, grouped by the part of the gateway that uses them. */
-function group(env: Values) {
+/** The values of the variables by their names, and what follows from several of them. */
+function derive(env: Values) {
   return {
+    ...env,
     production: env.NODE_ENV === 'production',
-    host: env.HOST,
-    port: env.PORT,
-    management: { host: env.MANAGEMENT_HOST, port: env.MANAGEMENT_PORT },
+    auth: authOf(env),
     rest: {
       baseUrl: env.REST_BASE_URL,
       apiKey: env.REST_API_KEY,
@@ -33,31 +32,6 @@ function group(env: Values) {
       serviceIdField: env.REST_SERVICE_ID_FIELD,
       timeoutMs: Math.min(env.REST_TIMEOUT_MS, env.OPERATION_TIMEOUT_MS),
       connections: env.REST_CONNECTIONS,
-    },
-    operationTimeoutMs: env.OPERATION_TIMEOUT_MS,
-    auth: authOf(env),
-    federation: env.FEDERATION,
-    corsOrigins: env.CORS_ORIGINS,
-    trustProxy: env.TRUST_PROXY,
-    redisUrl: env.REDIS_URL,
-    logLevel: env.LOG_LEVEL,
-    slowOperationMs: env.SLOW_OPERATION_MS,
-    shutdownDelayMs: env.SHUTDOWN_DELAY_MS,
-    shutdownGraceMs: env.SHUTDOWN_GRACE_MS,
-    persistedOperations: {
-      mode: env.PERSISTED_OPERATIONS,
-      files: env.PERSISTED_OPERATIONS_FILE,
-      exemptScope: env.PERSISTED_OPERATIONS_EXEMPT_SCOPE,
-    },
-    tracing: { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT },
-    keepAliveTimeoutMs: env.KEEP_ALIVE_TIMEOUT_MS,
-    maxConcurrentOperations: env.MAX_CONCURRENT_OPERATIONS,
-    limits: {
-      bodyBytes: env.MAX_BODY_BYTES,
-      tokens: env.MAX_TOKENS,
-      depth: env.MAX_DEPTH,
-      complexity: env.MAX_COMPLEXITY,
-      upstreamCalls: env.MAX_UPSTREAM_CALLS,
     },
     rates: {
       operations: rate(env.MAX_OPERATIONS_PER_SECOND, env.MAX_OPERATIONS_BURST),

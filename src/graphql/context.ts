@@ -2,20 +2,22 @@ import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { RestClient } from '../rest/client.ts';
 import type { Wanted } from '../rest/decode/properties.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
-import { CallBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
-import { ReferralLoader } from './loaders/referral.ts';
-import { OperationWrites } from './loaders/writes.ts';
+import { createBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
+import { createReferralLoader } from './loaders/referral.ts';
+import { createWrites } from './loaders/writes.ts';
 import type { KnownOperation } from './operations.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
-  /** The operation, once server.ts has measured, charged and checked it; undefined before, and for one that is refused. */
-  checked: Checked | undefined;
+  /**
+   * The operation and its coerced variables, once server.ts has measured, charged and checked it; undefined before, and for one
+   * that is refused.
+   */
+  checked: { known: KnownOperation; variables: Readonly<Record<string, unknown>> } | undefined;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /**
@@ -32,53 +34,26 @@ export interface Context {
   extensions: Record<string, unknown>;
 }
 
-/** What `didResolveOperation` finds out about an operation that may be executed. */
-interface Checked {
-  known: KnownOperation;
-  /** Coerced. */
-  variables: Readonly<Record<string, unknown>>;
-}
+type Loaders = ReturnType<typeof createLoaders>;
 
-/**
- * The loaders and writes of one operation, never shared with another operation. A class, because V8 keeps what the getters of
- * an object literal refer to until the next full collection: that doubled the CPU time of collections.
- */
-export class Loaders {
-  readonly players: ReturnType<typeof createPlayerLoader>;
-  readonly coupons: ReturnType<typeof createCouponLoader>;
-  readonly #dependencies: LoaderDependencies;
-  #referrals: ReferralLoader | undefined;
-  #writes: OperationWrites | undefined;
-
-  constructor(dependencies: LoaderDependencies) {
-    this.#dependencies = dependencies;
-    this.players = createPlayerLoader(dependencies);
-    this.coupons = createCouponLoader(dependencies);
-  }
-
-  get referrals(): ReferralLoader {
-    this.#referrals ??= new ReferralLoader(this.#dependencies);
-    return this.#referrals;
-  }
-
-  get writes(): OperationWrites {
-    this.#writes ??= new OperationWrites(this.#dependencies, () => {
-      for (const loader of [this.players, this.coupons, this.#referrals]) loader?.clearAll();
-    });
-    return this.#writes;
-  }
+/** The loaders and writes of one operation, never shared with another operation. */
+function createLoaders(dependencies: LoaderDependencies) {
+  const players = createPlayerLoader(dependencies);
+  const coupons = createCouponLoader(dependencies);
+  const referrals = createReferralLoader(dependencies);
+  const writes = createWrites(dependencies, () => {
+    for (const loader of [players, coupons, referrals]) loader.clearAll();
+  });
+  return { players, coupons, referrals, writes };
 }
 
 /** The part of the context that all operations of a gateway share. */
-export interface ContextOptions {
-  rest: RestClient;
+export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'onBatch'> {
   rules: AccessRules;
   rates: Pick<RateLimits, 'consume'>;
   idempotency: Idempotency;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
-  /** Called with the number of keys that a loader put into one batch. */
-  onBatch: (loader: string, keys: number) => void;
 }
 
 /** What is known of an operation when its execution begins. */
@@ -86,16 +61,16 @@ type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' 
 
 export function createContext(options: ContextOptions, { requestId, caller, record, cancellation }: Begun): Context {
   const { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch } = options;
-  const budget = new CallBudget(maxUpstreamCalls);
+  const takeCalls = createBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
     cancellation,
     traceHeaders: record.trace.headers,
-    takeCall: () => budget.take(1),
+    takeCall: () => takeCalls(1),
     onCall: (ended) => record.calls.push(ended),
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
-  const loaders = new Loaders({ rest, call, budget, onBatch, consumeCouponReads });
+  const loaders = createLoaders({ rest, call, takeCalls, onBatch, consumeCouponReads });
   const extensions = { requestId };
   return { caller, checked: undefined, call, loaders, idempotency, rules, record, extensions };
 }

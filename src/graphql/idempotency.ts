@@ -25,27 +25,21 @@ const STORE_WITHIN_MS = 100;
 /** The longest time that a client is told to wait, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
-export class Idempotency {
-  readonly #store: KeyStore;
-  readonly #rates: Pick<RateLimits, 'consume' | 'giveBack'>;
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
-  constructor(store: KeyStore, rates: Pick<RateLimits, 'consume' | 'giveBack'>) {
-    this.#store = store;
-    this.#rates = rates;
-  }
-
-  /**
-   * Sends events unless they were sent under this key before. Resolves when they are done, by this operation or an earlier one:
-   * with the same input both have the same response, so no response is kept. The calls of `send` are cancelled at the deadline
-   * alone, not when the client disconnects.
-   *
-   * Throws what `send` throws. Without sending anything it throws:
-   * - InputRefused: the key had other events;
-   * - UPSTREAM_TIMEOUT with outcome UNKNOWN: the earlier operation is under way (retryable), or its outcome is unknown;
-   * - RATE_LIMITED: the caller has too many new keys;
-   * - OVERLOADED: the store does not answer.
-   */
-  async once(keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> {
+/**
+ * Returns the function that sends events unless they were sent under this key before. It resolves when they are done, by this
+ * operation or an earlier one: with the same input both have the same response, so no response is kept. The calls of `send`
+ * are cancelled at the deadline alone, not when the client disconnects.
+ *
+ * Throws what `send` throws. Without sending anything it throws:
+ * - InputRefused: the key had other events;
+ * - UPSTREAM_TIMEOUT with outcome UNKNOWN: the earlier operation is under way (retryable), or its outcome is unknown;
+ * - RATE_LIMITED: the caller has too many new keys;
+ * - OVERLOADED: the store does not answer.
+ */
+export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'consume' | 'giveBack'>) {
+  return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.call.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
@@ -53,32 +47,32 @@ export class Idempotency {
     const input = inputOf(keyed);
     const endsAt = Date.now() + Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${endsAt} ${randomUUID()}`;
-    const release = () => this.#store.release(key, claim).catch(() => undefined);
-    const found = await this.#store.claim(key, claim).catch((error: unknown) => {
+    const release = () => store.release(key, claim).catch(() => undefined);
+    const found = await store.claim(key, claim).catch((error: unknown) => {
       // It may have stored the claim.
       void release();
       throw storeUnavailable(error);
     });
     if (found !== undefined) return assertDone(found, input);
-    await this.#rates.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
+    await rates.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
       await release();
       throw error;
     });
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
-    const keep = (outcome: string) => this.#store.replace(key, `${input} ${outcome}`).catch(() => undefined);
+    const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`).catch(() => undefined);
     const cancellation = new Cancellation(deadline);
     try {
       await send(cancellation);
       await keep('DONE');
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([release(), this.#rates.giveBack('idempotencyKeys', caller)]);
+        await Promise.all([release(), rates.giveBack('idempotencyKeys', caller)]);
       } else await keep('UNKNOWN');
       throw error;
     } finally {
       cancellation.end();
     }
-  }
+  };
 }
 
 /** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | when the claim ends, in epoch milliseconds>`. */

@@ -22,7 +22,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type * as GraphQLJit from 'graphql-jit';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '../access/caller.ts';
 import { SCOPE_ALONE } from '../access/enforce.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
@@ -38,26 +38,16 @@ export type Execute = (
   variables: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Undefined for an operation that graphql-jit may not or cannot compile. */
-export type Compile = (document: DocumentNode, operation: OperationDefinitionNode) => Execute | undefined;
-
-let jit: typeof GraphQLJit | undefined;
-
-/** Loads graphql-jit: late, because loading is a large part of the start time. */
-export async function loadCompiler(): Promise<void> {
-  jit ??= await import('graphql-jit');
-}
-
-/** Compiles nothing before the compiler is loaded. */
-export function createCompile(schema: GraphQLSchema): Compile {
+/** Returns a function that returns undefined for an operation that graphql-jit may not or cannot compile. */
+export function createCompile(schema: GraphQLSchema) {
   const plain = forJit(schema);
-  return (document, operation) => {
-    if (!jit || reasonNotToCompile(schema, document, operation) !== undefined) return undefined;
-    const compiled = jit.compileQuery(plain, document, operation.name?.value ?? '', {
+  return (document: DocumentNode, operation: OperationDefinitionNode): Execute | undefined => {
+    if (reasonNotToCompile(schema, document, operation) !== undefined) return undefined;
+    const compiled = compileQuery(plain, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       disableLeafSerialization: true,
     });
-    if (!jit.isCompiledQuery(compiled)) return undefined;
+    if (!isCompiledQuery(compiled)) return undefined;
     const { query } = compiled;
     const needed = scopesIn(schema, document);
     return (root, context, variables) =>

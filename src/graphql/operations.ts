@@ -3,8 +3,8 @@
  * the same few texts repeatedly. A document that is not here is new: its caller has a limit for it, and it is measured before
  * it is validated. An invalid document is never stored, so each repetition consumes a point again.
  *
- * Operations that were requested `compileAfter` times, or that the manifest lists, are compiled, which takes milliseconds: one operation
- * at a time, between requests. graphql-js executes all others.
+ * Operations that were requested `compileAfter` times are compiled, which takes milliseconds: one operation at a time, between
+ * requests. graphql-js executes all others.
  */
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -23,7 +23,7 @@ import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import type { Wanted } from '../rest/decode/properties.ts';
-import { createCompile, type Execute, loadCompiler } from './jit.ts';
+import { createCompile, type Execute } from './jit.ts';
 import { countFields } from './jit-safety.ts';
 
 /** One operation of a valid document. */
@@ -42,7 +42,6 @@ export interface KnownOperation {
 
 interface KnownDocument {
   readonly document: DocumentNode;
-  readonly characters: number;
   /** By name. */
   readonly operations: ReadonlyMap<string | undefined, KnownOperation>;
 }
@@ -60,19 +59,11 @@ const MAX_DOCUMENTS = 1_000;
 const MAX_CHARACTERS = 1_000_000;
 /** Longer texts are parsed each time. The operations of applications are shorter. */
 const MAX_TEXT_LENGTH = 16_384;
-/** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. The manifest has as many. */
-const MAX_COMPILED = 100;
-const MAX_COMPILED_FIELDS = 10_000;
+/** How many compiled operations are kept, and their fields: a compiled field takes about 1 KB. */
+const MAX_COMPILED = 200;
+const MAX_COMPILED_FIELDS = 20_000;
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
-type Compiled = ReturnType<typeof createCompiled>;
-
-const createCompiled = () =>
-  new LRUCache<string, { execute: Execute; fields: number }>({
-    max: MAX_COMPILED,
-    maxSize: MAX_COMPILED_FIELDS,
-    sizeCalculation: ({ fields }) => fields,
-  });
 
 export class Operations {
   readonly #options: OperationsOptions;
@@ -82,11 +73,8 @@ export class Operations {
     max: MAX_DOCUMENTS,
     maxSize: MAX_CHARACTERS,
     maxEntrySize: MAX_TEXT_LENGTH,
-    sizeCalculation: ({ characters }) => characters + 1,
   });
-  readonly #compiled = createCompiled();
-  /** What the manifest lists. Other operations evict none of it. */
-  readonly #listed = createCompiled();
+  readonly #compiled = new LRUCache<string, Execute>({ max: MAX_COMPILED, maxSize: MAX_COMPILED_FIELDS });
   #compiling = Promise.resolve();
 
   constructor(options: OperationsOptions) {
@@ -134,27 +122,13 @@ export class Operations {
     if (!known) throw new Error('A document without this operation has the same hash.');
     known.requests += 1;
     // Again and again, because what was compiled can be evicted.
-    if (known.requests % this.#options.compileAfter === 0) void this.#schedule(known, this.#compiled);
+    if (known.requests % this.#options.compileAfter === 0) this.#schedule(known);
     return known;
   }
 
   /** Executes a compiled operation; undefined while graphql-js executes it. */
   executorOf({ key }: Pick<KnownOperation, 'key'>): Execute | undefined {
-    return (this.#compiled.get(key) ?? this.#listed.get(key))?.execute;
-  }
-
-  /** Compiles the operations of the manifest, which has validated them. Not those over a limit: requests get the error. */
-  async compileListed(texts: Iterable<string>): Promise<void> {
-    for (const text of texts) {
-      await nextTurn();
-      try {
-        this.check(text);
-        const { operations } = this.#store(hash('sha256', text), text, parse(text, this.#options.parseOptions));
-        for (const known of operations.values()) await this.#schedule(known, this.#listed);
-      } catch {
-        // Over a limit: requests get the error.
-      }
-    }
+    return this.#compiled.get(key);
   }
 
   #store(textHash: string, text: string, document: DocumentNode): KnownDocument {
@@ -164,25 +138,23 @@ export class Operations {
       const key = `${textHash} ${name}`;
       return [name, { document, operation, hash: textHash, wanted, key, requests: 0 }] as const;
     });
-    const known = { document, characters: text.length, operations: new Map(operations) };
-    this.#documents.set(textHash, known);
+    const known = { document, operations: new Map(operations) };
+    this.#documents.set(textHash, known, { size: text.length + 1 });
     return known;
   }
 
-  #schedule({ document, operation, key }: KnownOperation, compiled: Compiled): Promise<void> {
+  #schedule({ document, operation, key }: KnownOperation): void {
     const compile = () => {
-      if (this.executorOf({ key })) return;
+      if (this.#compiled.has(key)) return;
       const execute = this.#compile(document, operation);
-      if (execute) compiled.set(key, { execute, fields: countFields(document, operation.selectionSet) });
+      if (execute) this.#compiled.set(key, execute, { size: countFields(document, operation.selectionSet) });
     };
-    // After a failure graphql-js continues to execute it. serve.ts logs it when graphql-jit cannot be loaded.
+    // After a failure graphql-js continues to execute it.
     const ignore = () => undefined;
     this.#compiling = this.#compiling
       .then(() => nextTurn())
-      .then(loadCompiler)
       .then(compile)
       .catch(ignore);
-    return this.#compiling;
   }
 }
 

@@ -71,12 +71,6 @@ function replaceId(http: HTTPGraphQLRequest, query: string): void {
   http.search = `?${parameters}`;
 }
 
-/** The query string of a URL with its question mark; empty without one. */
-export function searchOf(url: string): string {
-  const start = url.indexOf('?');
-  return start < 0 ? '' : url.slice(start);
-}
-
 /** The longest list anywhere in a request. */
 const MAX_LIST_LENGTH = 500;
 /** The most properties of a JSON text: 20,000 took 18 ms to parse. */

@@ -3,7 +3,6 @@ import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { IResolvers } from '@graphql-tools/utils';
 import { GraphQLSchema, isSpecifiedDirective, printSchema } from 'graphql';
 import { enforceAccess } from '../access/enforce.ts';
-import type { AccessRules } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
 import { couponFields, couponId } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
@@ -24,18 +23,13 @@ const resolvers: Resolvers = {
   ReferredFriendEdge: friendEdge,
 };
 
-export interface ExecutableSchema {
-  schema: GraphQLSchema;
-  rules: AccessRules;
-}
-
 /** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
-export function createSchema(directory: URL): ExecutableSchema {
+export function createSchema(directory: URL) {
   return build(readTypeDefs(directory), [resolvers]);
 }
 
 /** The same as a subgraph of federation 2, with `_entities` and `_service`. */
-export function createSubgraph(directory: URL): ExecutableSchema {
+export function createSubgraph(directory: URL) {
   const sdl = subgraphSdl(createSchema(directory).schema);
   const typeDefs = [...readTypeDefs(directory), ...readTypeDefs(new URL('federation/', directory))];
   const ofFederation = {
@@ -45,10 +39,9 @@ export function createSubgraph(directory: URL): ExecutableSchema {
   return build(typeDefs, [resolvers, ofFederation]);
 }
 
-function build(typeDefs: string[], implementation: IResolvers[]): ExecutableSchema {
+function build(typeDefs: string[], implementation: IResolvers[]) {
   const schema = makeExecutableSchema({ typeDefs, resolvers: [...implementation, scalars] });
-  const rules = enforceAccess(schema);
-  return { schema, rules };
+  return { schema, rules: enforceAccess(schema) };
 }
 
 function readTypeDefs(directory: URL): string[] {

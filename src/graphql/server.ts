@@ -25,9 +25,6 @@ import { completeResponse, formatResult } from './response.ts';
 /** How many errors of a document are reported; then validation stops. */
 const MAX_VALIDATION_ERRORS = 5;
 
-/** How the line begins that Apollo Server logs for an unexpected error. */
-const UNEXPECTED = 'Unexpected error processing request';
-
 export interface ApolloOptions {
   /** Outside production, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
   production: boolean;
@@ -58,13 +55,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     // A request with an authorization header needs a preflight, and there are no cookies. So it cannot be forged.
     csrfPrevention: { requestHeaders: ['x-apollo-operation-name', 'apollo-require-preflight', 'authorization'] },
     stopOnTerminationSignals: false,
-    logger: {
-      debug: (message) => log.debug(message),
-      info: (message) => log.info(message),
-      warn: (message) => log.warn(message),
-      // The plugin below logs these errors with their cause.
-      error: (message) => String(message).startsWith(UNEXPECTED) || log.error(message),
-    },
+    logger: log,
     plugins: [
       // By default this plugin wraps every resolver: the workload W2 of docs/benchmarks.md took 882 instead of 540 µs.
       ApolloServerPluginCacheControlDisabled(),
@@ -134,7 +125,7 @@ async function chargeAndCheck(
  * errors of this response, so `formatResult` does both.
  */
 async function respond(
-  { schema, operations, production, report }: ApolloOptions,
+  { schema, operations, production: hideSuggestions, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<GraphQLResponse | null> {
   // Without an operation, Apollo Server returns the error: the name is not in the document.
@@ -145,14 +136,7 @@ async function respond(
     const { document, operation } = known;
     // graphql-js coerces the variables itself.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
-    result = await execute({
-      schema,
-      document,
-      operationName,
-      variableValues,
-      contextValue,
-      hideSuggestions: production,
-    });
+    result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
   const singleResult = formatResult(result, contextValue, report);
   return { http: { headers: new HeaderMap() }, body: { kind: 'single', singleResult } };

@@ -40,13 +40,13 @@ export async function createApp(config: Config, observation: Observation, option
     // A logger for each request costs more than the one line that it writes. The lines contain the request id.
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
-    trustProxy: config.trustProxy,
+    trustProxy: config.TRUST_PROXY,
     genReqId: requestIdOf,
     frameworkErrors: answerError,
     requestTimeout: REQUEST_MS,
-    keepAliveTimeout: config.keepAliveTimeoutMs,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
-    connectionTimeout: config.operationTimeoutMs + REQUEST_MS,
+    connectionTimeout: config.OPERATION_TIMEOUT_MS + REQUEST_MS,
     // While the gateway drains, it still answers requests that arrive on open connections.
     return503OnClosing: false,
     http: {
@@ -65,9 +65,9 @@ export async function createApp(config: Config, observation: Observation, option
   addHooks(app, config.auth.kind === 'open', observation, options.draining);
   // In development also Apollo's hosted Sandbox and every website on this machine.
   const others = ['https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];
-  const origins = [...config.corsOrigins, ...(config.production ? [] : others)];
+  const origins = [...config.CORS_ORIGINS, ...(config.production ? [] : others)];
   if (origins.length > 0) {
-    const origin = config.corsOrigins.includes('*') || origins;
+    const origin = config.CORS_ORIGINS.includes('*') || origins;
     // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
     const cors = { credentials: false, maxAge: 600, strictPreflight: false };
     await app.register(fastifyCors, { ...cors, origin, exposedHeaders: ['x-request-id', 'retry-after'] });

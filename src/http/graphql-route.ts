@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { type PrepareOptions, prepare, searchOf } from '../graphql/request.ts';
+import { type PrepareOptions, prepare } from '../graphql/request.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE } from './errors.ts';
@@ -39,7 +39,7 @@ declare module 'fastify' {
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
   app.decorateRequest('admitted', null);
   app.register(async (scope) => {
-    parseBodies(scope, route.config.limits.bodyBytes);
+    parseBodies(scope, route.config.MAX_BODY_BYTES);
     scope.route({
       method: ['GET', 'POST'],
       url: GRAPHQL_PATH,
@@ -87,11 +87,11 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
-  const httpGraphQLRequest = { method, headers, search: searchOf(url), body };
+  const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
   await prepare(route, httpGraphQLRequest, caller);
-  const cancellation = new Cancellation(performance.now() + route.config.operationTimeoutMs);
+  const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
   const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });

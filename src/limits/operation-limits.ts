@@ -27,7 +27,6 @@ export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type',
 
 /** The size of an operation, or of a part of it. */
 interface Size {
-  rootFields: number;
   /** Not counted below introspection: the standard query is 15 levels deep, and graphql-js has a limit of its own. */
   depth: number;
   aliases: number;
@@ -39,7 +38,7 @@ interface Size {
   introspects: boolean;
 }
 
-type Limited = Exclude<keyof Size, 'introspects'> | 'aliasLength' | 'repetitions';
+type Limited = Exclude<keyof Size, 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
@@ -50,7 +49,7 @@ export class OperationLimiter {
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
-  constructor(schema: GraphQLSchema, limits: Pick<Config['limits'], 'depth' | 'complexity' | 'upstreamCalls'>) {
+  constructor(schema: GraphQLSchema, config: Config) {
     this.#schema = schema;
     const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
     const fields = types.flatMap((type) => Object.values(type.getFields()));
@@ -58,23 +57,21 @@ export class OperationLimiter {
     // In the order of the checks. Tokens and complexity do not bound the fixed ones: an alias is in the response once for each
     // item of a list, and validation compares all fields of one name with each other (10,000 repetitions take about 20 ms).
     this.#limits = [
-      ['aliasLength', 128, 'characters in one alias'],
       ['repetitions', 10_000, 'pairs of fields with the same name'],
-      ['depth', limits.depth, 'levels of fields'],
+      ['depth', config.MAX_DEPTH, 'levels of fields'],
       ['aliases', 30, 'aliases'],
-      ['rootFields', 20, 'root fields'],
-      ['complexity', limits.complexity, 'fields, those of lists counted for each item'],
-      ['upstreamCalls', limits.upstreamCalls, 'calls to the referral and rewards service'],
+      ['complexity', config.MAX_COMPLEXITY, 'fields, those of lists counted for each item'],
+      ['upstreamCalls', config.MAX_UPSTREAM_CALLS, 'calls to the referral and rewards service'],
     ];
   }
 
   /** Throws OPERATION_TOO_COMPLEX for a document over a limit that does not depend on variables, before it is validated. */
   checkDocument(document: DocumentNode): void {
-    this.check(sizesOf(document));
+    this.check({ repetitions: repetitionsIn(document) });
     for (const part of document.definitions) {
       if (part.kind !== Kind.OPERATION_DEFINITION) continue;
-      const { depth, aliases, rootFields } = this.measure(document, part);
-      this.check({ depth, aliases, rootFields });
+      const { depth, aliases } = this.measure(document, part);
+      this.check({ depth, aliases });
     }
   }
 
@@ -105,7 +102,6 @@ export class OperationLimiter {
       const introspects = INTROSPECTION.has(name);
       varies ||= value?.kind === Kind.VARIABLE;
       return {
-        rootFields: 1,
         depth: introspects ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
         complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
@@ -123,11 +119,10 @@ export class OperationLimiter {
     const sizeOf = (selections: readonly SelectionNode[] = [], type: unknown): Size => {
       const earlier = sizes.get(selections);
       if (earlier) return earlier;
-      const total = { rootFields: 0, depth: 0, aliases: 0, complexity: 0, upstreamCalls: 0, introspects: false };
+      const total = { depth: 0, aliases: 0, complexity: 0, upstreamCalls: 0, introspects: false };
       // Stored before it is known, so that a fragment that spreads itself ends here. Validation refuses it later.
       sizes.set(selections, total);
       for (const size of selections.map((node) => sizeOfNode(node, type))) {
-        total.rootFields += size.rootFields;
         total.depth = Math.max(total.depth, size.depth);
         total.aliases += size.aliases;
         total.complexity += size.complexity;
@@ -209,18 +204,16 @@ function lengthOf(argument: unknown, assumed?: number): number {
 }
 
 /**
- * Its longest alias, and the sum of the squares of how often each response name has selections. That is at least the number
- * of pairs of fields that validation compares, because it compares each pair at most once.
+ * The sum of the squares of how often each response name has selections. That is at least the number of pairs of fields that
+ * validation compares, because it compares each pair at most once.
  */
-function sizesOf(document: DocumentNode): Sizes {
+function repetitionsIn(document: DocumentNode): number {
   const counts = new Map<string, number>();
-  let aliasLength = 0;
   visit(document, {
     [Kind.FIELD]({ alias, name, selectionSet }) {
       const { value } = alias ?? name;
-      if (alias) aliasLength = Math.max(aliasLength, value.length);
       if (selectionSet) counts.set(value, (counts.get(value) ?? 0) + 1);
     },
   });
-  return { aliasLength, repetitions: [...counts.values()].reduce((sum, count) => sum + count ** 2, 0) };
+  return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
 }

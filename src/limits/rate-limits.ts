@@ -21,10 +21,7 @@ type CallerKind = Exclude<Kind, 'failures'>;
 type Rate = Config['rates']['operations'];
 
 /** A caller with the scope `any-player` is a server with many users, any other is one user. */
-interface Consumer {
-  key: string;
-  scopes: ReadonlySet<string>;
-}
+type Consumer = { key: string; scopes: ReadonlySet<string> };
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 

@@ -23,13 +23,14 @@ export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
  * All other checks also apply to listed operations. Throws a ConfigError for a manifest that cannot be used.
  */
 export function createPersistedOperations(
-  { mode, files, exemptScope, production }: Config['persistedOperations'] & Pick<Config, 'production'>,
+  config: Config,
   check: ManifestCheck,
   registered: PersistedQueryStore,
   log: FastifyBaseLogger,
   metrics: Pick<Metrics, 'list' | 'persistedQuery'>,
 ) {
-  const { byId, names } = readManifest(files, check);
+  const { production, PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_EXEMPT_SCOPE: exemptScope } = config;
+  const { byId, names } = readManifest(config.PERSISTED_OPERATIONS_FILE, check);
   const texts: ReadonlySet<string> = new Set(byId.values());
   metrics.list(names);
 
@@ -46,9 +47,6 @@ export function createPersistedOperations(
   }
 
   return {
-    /** The texts of all listed operations. */
-    listed: (): Iterable<string> => texts,
-
     /**
      * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `trusted` if the
      * manifest lists it; `textOfId` is what Apollo Server gets in place of an id.

@@ -18,8 +18,8 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   let lifecycle: Lifecycle | undefined;
   try {
     const config = loadConfig();
-    log = createLog(config.logLevel, openStdout());
-    lifecycle = createLifecycle(config.shutdownDelayMs, config.shutdownGraceMs, log);
+    log = createLog(config.LOG_LEVEL, openStdout());
+    lifecycle = createLifecycle(config.SHUTDOWN_DELAY_MS, config.SHUTDOWN_GRACE_MS, log);
     setSignalHandler(lifecycle.onSignal);
     await start(config, lifecycle, log);
   } catch (error) {
@@ -34,10 +34,12 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
 async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
-  const management = lifecycle.stopAtEnd(await startManagement(config.management, lifecycle, log));
+  const management = lifecycle.stopAtEnd(
+    await startManagement({ host: config.MANAGEMENT_HOST, port: config.MANAGEMENT_PORT }, lifecycle, log),
+  );
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, account, log);
-  const shared = config.redisUrl && lifecycle.stopAtEnd(await connect(config.redisUrl));
+  const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining, shared }));
   management.setSource(serving);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';

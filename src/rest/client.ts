@@ -56,21 +56,13 @@ export function createRestClient(options: RestClientOptions) {
       const read = (lang?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
       return inLanguage(preferred, context, read);
     },
-    listCoupons: (playerUniqueId: string, context: CallContext) =>
-      call(
-        endpoints.listCoupons,
-        context,
-        { playerUniqueId },
-        (body) => body && wire.decodeCoupons(body, playerUniqueId, warn, context.wanted),
-      ),
+    listCoupons(playerUniqueId: string, context: CallContext) {
+      const decode = (body: Json | null) => body && wire.decodeCoupons(body, playerUniqueId, warn, context.wanted);
+      return call(endpoints.listCoupons, context, { playerUniqueId }, decode);
+    },
     listReferrals(playerUniqueId: string, page: number, limit: number, context: CallContext) {
-      const content = { playerUniqueId, query: `page=${page}&limit=${limit}` };
-      return call(
-        endpoints.listReferrals,
-        context,
-        content,
-        (body) => body && wire.decodeReferrals(body, playerUniqueId, warn, context.wanted),
-      );
+      const decode = (body: Json | null) => body && wire.decodeReferrals(body, playerUniqueId, warn, context.wanted);
+      return call(endpoints.listReferrals, context, { playerUniqueId, query: `page=${page}&limit=${limit}` }, decode);
     },
     upsertPlayer: (body: wire.PlayerUpsertRequest, context: CallContext) =>
       call(endpoints.upsertPlayer, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>

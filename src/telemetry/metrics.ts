@@ -75,11 +75,7 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   const retries = counter('rest_retries_total', 'Requests that were sent again.', 'endpoint');
   const openings = counter('rest_breaker_openings_total', 'How often the breaker opened.');
   const warnings = counter('rest_decode_warnings_total', 'Values unlike the interface.', 'kind', 'member');
-  const notFound = counter(
-    'rest_not_found_without_code_total',
-    '404 without the code of an unknown player.',
-    'endpoint',
-  );
+  const notFound = counter('rest_not_found_without_code_total', '404 without the code for it.', 'endpoint');
   return {
     call: ({ method, template, error = 'OK' }) => calls.inc({ endpoint: `${method} ${template}`, outcome: error }),
     attempt: (method, template, status, ms) =>

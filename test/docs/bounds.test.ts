@@ -15,7 +15,7 @@ const TABLES = `
 | gateway | the head of a request: its size, its headers, its time | {size maxHeaderSize}, {whole MAX_HEADERS}, {seconds src/http:headersTimeout} |
 | gateway | a request; a connection without traffic | {seconds REQUEST_MS}; {seconds OPERATION_TIMEOUT_MS + REQUEST_MS} |
 | gateway | missing and invalid tokens of one address | {rate FAILED_AUTHENTICATIONS} |
-| gateway | verified tokens that are remembered, of all and of one caller | {whole src/access:max}, {whole MAX_TOKENS_PER_CALLER} |
+| gateway | verified tokens that are remembered | {whole MAX_REMEMBERED} |
 | gateway | requests in flight, of all and of one caller | {whole MAX_CONCURRENT_OPERATIONS}, {whole MAX_CONCURRENT_OPERATIONS * CALLER_SHARE} |
 | gateway | bytes of bodies, and of responses that wait to be sent, of all and of one caller | {size src/http:MAX_BYTES}, {size MAX_BYTES_OF_CALLER} |
 | gateway | the event loop and the heap, beyond which requests are refused | {seconds src/http:MAX_EVENT_LOOP_DELAY_MS}, {whole MAX_HEAP_SHARE * 100} % |
@@ -28,8 +28,7 @@ const TABLES = `
 | gateway | new idempotency keys of one caller in 24 hours, and with \`any-player\` | {whole keys}, {whole serverKeys} |
 | gateway | idempotency keys in memory, without Redis | {whole src/graphql:MAX_KEYS} |
 | gateway | a body; its lists; its properties | {size MAX_BODY_BYTES}; {whole MAX_LIST_LENGTH}; {whole MAX_PROPERTIES} |
-| gateway | a document: tokens, levels, root fields | {whole MAX_TOKENS}, {whole MAX_DEPTH}, {whole src/limits:'rootFields} |
-| gateway | its aliases, and the characters of one | {whole src/limits:aliases}, {whole src/limits:aliasLength} |
+| gateway | a document: tokens, levels, aliases | {whole MAX_TOKENS}, {whole MAX_DEPTH}, {whole src/limits:aliases} |
 | gateway | fields with the same name that validation compares | {whole src/limits:repetitions} |
 | gateway | an operation: complexity, REST calls, time | {whole MAX_COMPLEXITY}, {whole MAX_UPSTREAM_CALLS}, {seconds OPERATION_TIMEOUT_MS} |
 | gateway | complexity for one unit | {whole COMPLEXITY_PER_COST} |
@@ -38,7 +37,7 @@ const TABLES = `
 | gateway | a text of a player; its \`custom\` | {whole src/graphql/input:MAX_TEXT_LENGTH} characters; {size src/graphql/input:MAX_CUSTOM_BYTES} |
 | gateway | a response | {size MAX_RESPONSE} |
 | gateway | documents that are kept, and their characters | {whole MAX_DOCUMENTS}, {whole MAX_CHARACTERS} |
-| gateway | compiled operations, and their fields: of the manifest, and as many of others | {whole MAX_COMPILED}, {whole MAX_COMPILED_FIELDS} |
+| gateway | compiled operations, and their fields | {whole MAX_COMPILED}, {whole MAX_COMPILED_FIELDS} |
 | gateway | persisted queries of clients; one of them | {whole MAX_TEXTS}; {size MAX_TEXT_BYTES} |
 | gateway | a REST call with its retries; connections to one endpoint | {seconds REST_TIMEOUT_MS}; {whole REST_CONNECTIONS} |
 | gateway | a response of the REST service; the items of a list in it | {size MAX_RESPONSE_BYTES}; {whole src/rest/decode:MAX_ITEMS} |

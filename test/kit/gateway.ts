@@ -1,5 +1,4 @@
 import { loadConfig } from '../../src/config/config.ts';
-import { loadCompiler } from '../../src/graphql/jit.ts';
 import { createLog } from '../../src/process/log.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
@@ -27,9 +26,8 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const config = loadConfig({ ...required, ...env });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  await loadCompiler();
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
-  const shared = config.redisUrl && (await connectRedis(config.redisUrl, account, log));
+  const shared = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log));
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });

@@ -19,14 +19,11 @@ const couponsOf = (types: number) =>
 const wide = (ids: number) =>
   `{ me { referredFriends(limit: 200) { nodes { player { ${repeat(92, () => 'id')} } } } coupons { code } ${repeat(ids, () => 'id')} } }`;
 const some = (count: number, make: (index: number) => string) => `{ me { ${repeat(count, make)} } }`;
-const roots = (count: number) => `{ ${repeat(count, (n) => `a${n}: me { id }`)} }`;
 
 const LIMITS: [limit: string, max: number, at: string, over: string][] = [
   ['tokens', 1_000, couponsOf(981), couponsOf(982)],
   ['depth', 10, some(1, () => friends(2, FRIEND)), some(1, () => friends(3, 'id'))],
   ['aliases', 30, some(30, (n) => `a${n}: id`), some(31, (n) => `a${n}: id`)],
-  ['aliasLength', 128, `{ ${'a'.repeat(128)}: me { id } }`, `{ ${'a'.repeat(129)}: me { id } }`],
-  ['rootFields', 20, roots(20), roots(21)],
   ['complexity', 25_000, wide(89), wide(90)],
   // The sum of the squares: 99² + 1, 100² + 1.
   ['repetitions', 10_000, some(99, () => 'attributes { city }'), some(100, () => 'attributes { city }')],

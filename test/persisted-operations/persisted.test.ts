@@ -11,7 +11,7 @@ const digest = (algorithm: string, text: string) => createHash(algorithm).update
 const sha256 = (text: string) => digest('sha256', text);
 const READ = 'query Read($id: ID!) { player(playerUniqueId: $id) { id } }';
 const COUPONS = 'query Coupons { player(playerUniqueId: "p1") { id coupons { code } } }';
-const MANY = `query Many { ${Array.from({ length: 21 }, (_, i) => `a${i}: me { id }`).join(' ')} }`;
+const MANY = `query Many { ${Array.from({ length: 31 }, (_, i) => `a${i}: me { id }`).join(' ')} }`;
 const REMOVE = 'mutation Remove { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }';
 const UNLISTED = '{ me { id } }';
 const MINE = 'query Mine { me { id } }';

@@ -91,7 +91,7 @@ test.each<[string, Answer, warned: boolean]>([
   ['200 with code 101', { json: { code: 101 } }, false],
 ])('%s says that the player is unknown', async (_case, answer, warned) => {
   const { results, seen } = await answerAll([...READS, 'DELETE /player'], answer);
-  expect(results).toEqual({ ...same(READS, null), 'DELETE /player': 'unknown' });
+  expect(results).toEqual({ ...same(READS, null), 'DELETE /player': 'not-found' });
   expect(seen.withoutCode).toHaveLength(warned ? 4 : 0);
 });
 

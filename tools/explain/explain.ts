@@ -1,6 +1,6 @@
 import { type GraphQLSchema, NoDeprecatedCustomRule, print, validate } from 'graphql';
 import * as z from 'zod';
-import { type Config, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { reasonNotToCompile } from '../../src/graphql/jit-safety.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { createLog } from '../../src/process/log.ts';
@@ -56,7 +56,7 @@ export async function startExplaining(directory: URL) {
   const gateway = await serve(config, service.url, log, { maxEventLoopDelayMs: 0 });
   return {
     schema,
-    limits: config.limits satisfies Config['limits'],
+    limits: { complexity: config.MAX_COMPLEXITY, upstreamCalls: config.MAX_UPSTREAM_CALLS },
     async explain(of: FileOperation): Promise<Explanation> {
       const runs: Awaited<ReturnType<typeof run>>[] = [];
       for (const sample of RUNS) runs.push(await run(of, sample, schema, service, gateway.url));

@@ -29,41 +29,15 @@ type Result = ReferralPage | null | Error;
 /** How many rows may be fetched for each needed row. */
 const OVERFETCH = 2;
 
+export type ReferralLoader = ReturnType<typeof createReferralLoader>;
+
 /** Players' lists of referred friends, each page read once per operation. Null for a player that does not exist. */
-export class ReferralLoader {
-  readonly #dependencies: LoaderDependencies;
-  readonly #pages: DataLoader<Key, ReferralPage | null, string>;
-
-  constructor(dependencies: LoaderDependencies) {
-    this.#dependencies = dependencies;
-    this.#pages = new DataLoader((keys) => this.#readAll(keys), {
-      cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
-    });
-  }
-
-  /** Reads a range of a player's list; without rows, only the totals. */
-  async load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
-    const pages = pagesFor({ from, to });
-    const read = await Promise.all(pages.map((page) => this.#pages.load([playerUniqueId, page])));
-    const [first] = read;
-    if (!first || read.includes(null)) return null;
-    const { total, totalPending, totalActive } = first;
-    const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
-    const all = read.length > 1 ? read.flatMap((page) => page?.referredFriends ?? []) : first.referredFriends;
-    const rows = to > from ? all.slice(from - start, to - start) : [];
-    return { rows, total, totalPending, totalActive };
-  }
-
-  clearAll(): void {
-    this.#pages.clearAll();
-  }
-
+export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderDependencies) {
   /** Each page has the totals, so totals come with a page of the same player that is read anyway. */
-  async #readAll(keys: readonly Key[]): Promise<Result[]> {
-    const { rest, call, budget, onBatch } = this.#dependencies;
+  async function readAll(keys: readonly Key[]): Promise<Result[]> {
     onBatch('referrals', keys.length);
     const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
-    budget.take(keys.filter(([id, page]) => page || !paged.has(id)).length);
+    takeCalls(keys.filter(([id, page]) => page || !paged.has(id)).length);
     const pages = new Map<string, Promise<Result>>();
     const read = (id: string, { page, limit } = TOTALS) => {
       const result: Promise<Result> = rest.listReferrals(id, page, limit, call).catch(asError);
@@ -73,6 +47,25 @@ export class ReferralLoader {
     const reads = keys.map(([id, page]) => (page ? read(id, page) : undefined));
     return await Promise.all(keys.map(([id], index) => reads[index] ?? pages.get(id) ?? read(id)));
   }
+
+  const loader = new DataLoader<Key, ReferralPage | null, string>(readAll, {
+    cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
+  });
+  return {
+    /** Reads a range of a player's list; without rows, only the totals. */
+    async load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
+      const pages = pagesFor({ from, to });
+      const read = await Promise.all(pages.map((page) => loader.load([playerUniqueId, page])));
+      const [first] = read;
+      if (!first || read.includes(null)) return null;
+      const { total, totalPending, totalActive } = first;
+      const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
+      const all = read.length > 1 ? read.flatMap((page) => page?.referredFriends ?? []) : first.referredFriends;
+      const rows = to > from ? all.slice(from - start, to - start) : [];
+      return { rows, total, totalPending, totalActive };
+    },
+    clearAll: () => void loader.clearAll(),
+  };
 }
 
 /**

@@ -40,72 +40,67 @@ export class InputRefused extends Error {
   }
 }
 
-/** The writes of one operation, and their outcomes. */
-export class OperationWrites {
-  readonly #dependencies: LoaderDependencies;
-  readonly #clearCaches: () => void;
+export type OperationWrites = ReturnType<typeof createWrites>;
+
+/**
+ * The writes of one operation, and their outcomes.
+ * @param clearCaches Clears the caches of the operation's loaders: a write to one player can change others (a friend's order makes
+ * a referral active).
+ */
+export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clearCaches: () => void) {
   /** By the response key of the mutation field. */
-  readonly #outcomes = new Map<string | number, WriteOutcome>();
+  const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
-  #repeatable = true;
+  let repeatable = true;
+  return {
+    /**
+     * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
+     * problems are returned. If the service refuses the input, a user error is returned. Any other failure is thrown.
+     * @param field The response key of the mutation field.
+     * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
+     */
+    async perform<Result>(
+      field: string | number,
+      problems: UserError[],
+      send: Send<Result>,
+      isKeyed = false,
+    ): Promise<{ result?: Result; userErrors: UserError[] }> {
+      if (problems.length > 0) return { userErrors: problems };
+      try {
+        takeCalls(1);
+        const result = await send(rest, call).finally(clearCaches);
+        outcomes.set(field, 'DONE');
+        repeatable &&= isKeyed;
+        return { result, userErrors: [] };
+      } catch (error) {
+        if (error instanceof InputRefused) return { userErrors: error.userErrors };
+        const outcome = outcomeOf(error);
+        outcomes.set(field, outcome);
+        // The earlier operation with this idempotency key is under way: unknown yet, and safe to repeat.
+        const isUnderWay = error instanceof ClientError && error.extensions['retryable'] === true;
+        repeatable &&= isUnderWay || outcome === 'NOT_DONE';
+        const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
+        if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
+        const message = 'The referral and rewards service refused this input.';
+        return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
+      }
+    },
 
-  constructor(dependencies: LoaderDependencies, clearCaches: () => void) {
-    this.#dependencies = dependencies;
-    this.#clearCaches = clearCaches;
-  }
-
-  /**
-   * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
-   * problems are returned. If the service refuses the input, a user error is returned. Any other failure is thrown.
-   *
-   * The caches of the operation's loaders are cleared, also after a failure: a write to one player can change others (a
-   * friend's order makes a referral active).
-   *
-   * @param field The response key of the mutation field.
-   * @param isKeyed Whether the write has an idempotency key, so that it cannot be done twice.
-   */
-  async perform<Result>(
-    field: string | number,
-    problems: UserError[],
-    send: Send<Result>,
-    isKeyed = false,
-  ): Promise<{ result?: Result; userErrors: UserError[] }> {
-    if (problems.length > 0) return { userErrors: problems };
-    const { rest, call, budget } = this.#dependencies;
-    try {
-      budget.take(1);
-      const result = await send(rest, call).finally(this.#clearCaches);
-      this.#outcomes.set(field, 'DONE');
-      this.#repeatable &&= isKeyed;
-      return { result, userErrors: [] };
-    } catch (error) {
-      if (error instanceof InputRefused) return { userErrors: error.userErrors };
-      const outcome = outcomeOf(error);
-      this.#outcomes.set(field, outcome);
-      // The earlier operation with this idempotency key is under way: unknown yet, and safe to repeat.
-      const isUnderWay = error instanceof ClientError && error.extensions['retryable'] === true;
-      this.#repeatable &&= isUnderWay || outcome === 'NOT_DONE';
-      const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
-      if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
-      const message = 'The referral and rewards service refused this input.';
-      return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
-    }
-  }
-
-  /**
-   * An error of a mutation with the `outcome` of its field: `NOT_DONE` where nothing was begun, `DONE` for errors below a write
-   * that was acknowledged. It stays `retryable` only where sending the whole operation again is safe: no write of it was done,
-   * except events with an idempotency key, and none has an unknown outcome.
-   */
-  addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
-    const field = error.path?.[0];
-    if (field === undefined) return error;
-    const outcome = this.#outcomes.get(field) ?? 'NOT_DONE';
-    const { retryable, ...extensions } = error.extensions ?? {};
-    const mayRepeat = retryable === true && outcome !== 'DONE' && this.#repeatable;
-    const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
-    return { ...error, extensions: { ...extensions, ...known } };
-  }
+    /**
+     * An error of a mutation with the `outcome` of its field: `NOT_DONE` where nothing was begun, `DONE` for errors below a
+     * write that was acknowledged. It stays `retryable` only where sending the whole operation again is safe: no write of it was
+     * done, except events with an idempotency key, and none has an unknown outcome.
+     */
+    addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
+      const field = error.path?.[0];
+      if (field === undefined) return error;
+      const outcome = outcomes.get(field) ?? 'NOT_DONE';
+      const { retryable, ...extensions } = error.extensions ?? {};
+      const mayRepeat = retryable === true && outcome !== 'DONE' && repeatable;
+      const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
+      return { ...error, extensions: { ...extensions, ...known } };
+    },
+  };
 }
 
 /**

@@ -20,9 +20,7 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
     const send: Send<void> = async (rest, call) => {
       if (key == null) return await rest.trackEvents(eventBody(input), call);
       const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
-      return await idempotency.once(keyed, (cancellation) =>
-        rest.trackEvents(eventBody(input), { ...call, cancellation }),
-      );
+      return await idempotency(keyed, (cancellation) => rest.trackEvents(eventBody(input), { ...call, cancellation }));
     };
     const { userErrors } = await loaders.writes.perform(info.path.key, eventProblems(input), send, key != null);
     return { playerUniqueId, eventNames: userErrors.length > 0 ? [] : events.map(({ name }) => name), userErrors };
