@@ -6,7 +6,7 @@ export type BreakerState = 'closed' | 'half-open' | 'open';
 const WINDOW_MS = 10_000;
 /** The breaker opens when this many players had failures, and these are more than the successes in the window. */
 const MIN_FAILURES = 10;
-/** It also opens when this many players had failures without a success between them. */
+/** It also opens when this many players had failures without a success between them, however long it takes. */
 const MAX_CONSECUTIVE = 20;
 /** The back-off before the first trial, in milliseconds; doubled after each failed one, up to the longest. */
 const FIRST_MS = 1_000;
@@ -29,7 +29,7 @@ export class Breaker {
   #windowEnd = 0;
   #failing = new Set<string>();
   #successes = 0;
-  #consecutive = 0;
+  #consecutive = new Set<string>();
 
   constructor(now: () => number, onChange: (state: BreakerState) => void) {
     this.#now = now;
@@ -74,19 +74,19 @@ export class Breaker {
     }
     if (result === 'success') {
       this.#successes += 1;
-      this.#consecutive = 0;
-    } else if (!this.#failing.has(player)) {
+      this.#consecutive.clear();
+    } else {
       this.#failing.add(player);
-      this.#consecutive += 1;
+      this.#consecutive.add(player);
     }
     const isMajority = this.#failing.size >= MIN_FAILURES && this.#failing.size > this.#successes;
-    if (isMajority || this.#consecutive >= MAX_CONSECUTIVE) this.#open(FIRST_MS);
+    if (isMajority || this.#consecutive.size >= MAX_CONSECUTIVE) this.#open(FIRST_MS);
   }
 
   #open(backOffMs: number): void {
     this.#backOffMs = Math.min(backOffMs, LONGEST_MS);
     this.#trialAt = this.#now() + this.#backOffMs;
-    this.#consecutive = 0;
+    this.#consecutive.clear();
     this.#windowEnd = 0;
     this.#become('open');
   }
