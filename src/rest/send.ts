@@ -98,7 +98,10 @@ export class Call<Result> {
     let startedAt: number | undefined;
     const exchange = transport.send(endpoint, request, () => {
       permit.check();
-      startedAt = performance.now();
+      const now = performance.now();
+      // It has waited longer than it has left: under overload its response would come too late, like those of all behind it.
+      if (now - queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
+      startedAt = now;
       this.#expiresAt = Math.min(this.#expiresAt, startedAt + timeoutMs);
       this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
@@ -112,7 +115,8 @@ export class Call<Result> {
     record.queueMs += (startedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
-    if (!(response instanceof Error && response.withheld)) {
+    // A connection that was refused is an attempt; the end of a call that waits is none.
+    if (exchange.sent || !(exchange.aborted || (response instanceof Error && response.withheld))) {
       record.attempts += 1;
       observer.attempt?.(endpoint.method, endpoint.template, record.status, inFlightMs);
     }
@@ -131,7 +135,8 @@ export class Call<Result> {
   #ended(): UpstreamError {
     const { endpoint, context } = this.#options;
     const { reason } = context.cancellation;
-    if (reason === 'the client disconnected') return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
+    if (reason && reason !== 'the deadline passed')
+      return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     return this.#exchange?.sent === false && this.#shared.transport.isBusy(endpoint)
       ? noConnection(endpoint)
       : timedOut(endpoint);

@@ -33,7 +33,7 @@ export function createTransport(origin: string, connections: number, connectTime
   const sum = (name: 'running' | 'queued') => [...pools.values()].reduce((total, { stats }) => total + stats[name], 0);
 
   function poolOf(endpoint: Endpoint): Pool {
-    const pool = pools.get(endpoint) ?? new Pool(origin, options);
+    const pool = pools.get(endpoint) ?? keepingClients(new Pool(origin, options));
     if (closed) void pool.destroy();
     pools.set(endpoint, pool);
     return pool;
@@ -50,8 +50,8 @@ export function createTransport(origin: string, connections: number, connectTime
       });
       return exchange;
     },
-    /** Whether all connections of an endpoint are in use. */
-    isBusy: (endpoint: Endpoint) => poolOf(endpoint).stats.running >= connections,
+    /** Whether requests of an endpoint wait for a connection. */
+    isBusy: (endpoint: Endpoint) => poolOf(endpoint).stats.queued > 0,
     /** How many requests are in flight, and how many wait for a connection. */
     load: () => ({ active: sum('running'), queued: sum('queued') }),
     /** Closes every connection; requests in flight fail. */
@@ -60,6 +60,19 @@ export function createTransport(origin: string, connections: number, connectTime
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
+}
+
+/**
+ * Keeps a client that cannot connect in the Pool. undici takes it out, but lets it go on with the Pool's queue: with the one that
+ * replaces it, there are more connections than allowed, which nobody counts or closes. Only after a certificate of another
+ * host is a client of no use.
+ */
+function keepingClients(pool: Pool): Pool {
+  const [takeOut] = pool.listeners('connectionError');
+  pool.removeAllListeners('connectionError');
+  return pool.on('connectionError', (origin, clients, error) => {
+    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') takeOut?.(origin, clients, error);
+  });
 }
 
 /** A request that waits or is in flight. Unlike undici's `request`, it needs no stream and knows when writing begins. */
@@ -160,10 +173,10 @@ export function batchPerTick(schedule: (runAll: () => void) => void): (work: () 
   };
 }
 
-type Reason = 'the client disconnected' | 'the deadline passed';
+type Reason = 'the client disconnected' | 'the deadline passed' | 'the operation is over';
 
 /**
- * Ends the REST calls of one operation: its client disconnected, or its deadline passed. An AbortController with a timer does
+ * Ends the REST calls of one operation: its client disconnected, its deadline passed, or it does not need them. An AbortController with a timer does
  * the same. Creating its signal and one listener for each call took 4 % of a small request.
  */
 export class Cancellation {
@@ -192,8 +205,9 @@ export class Cancellation {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Clears the timer. Called when the operation is over. */
+  /** Called when the operation is over. Ends what was started for it and is not needed, such as the coupons of no player. */
   end(): void {
     clearTimeout(this.#timer);
+    this.cancel('the operation is over');
   }
 }

@@ -70,6 +70,15 @@ test('the player, its coupons and its friends are asked for before any of them h
   expect((await answer).errors).toEqual([]);
 });
 
+test('what is still asked for when its player is unknown ends with the operation', async () => {
+  const patient = await startBoth({ REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' });
+  patient.upstream.on('GET /player', { status: 404 });
+  patient.upstream.on('GET /coupon', { fault: 'hang' });
+  const { data } = await patient.gateway.query('{ player(playerUniqueId: "p1") { referralLink coupons { code } } }');
+  expect(data).toEqual({ player: null });
+  await patient.upstream.requests.find(({ endpoint }) => endpoint === 'GET /coupon')?.gone;
+});
+
 describe('a player of which only coupons or friends are selected', () => {
   // Not sent again, so that no retry comes in a later test.
   const DOWN = { status: 400 };

