@@ -169,6 +169,13 @@ describe('input of mutations', () => {
     expect(await write(upsert({}))).toEqual([{ code: 'REJECTED', field: ['input'], message }]);
   });
 
+  test('a delete that is refused after an attempt that may have been done is UNKNOWN, and no user error', async () => {
+    upstream.on('DELETE /player', { status: 502 }, { status: 422, json: { code: 7 } }, 'usual');
+    const remove = 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }';
+    const extensions = { code: 'UPSTREAM_REJECTED', outcome: 'UNKNOWN', retryable: false };
+    expect((await gateway.query(remove)).errors).toMatchObject([{ extensions }]);
+  });
+
   test('deleting a player that does not exist is NOT_FOUND', async () => {
     const found = await write(['deletePlayer', { playerUniqueId: 'nobody' }]);
     expect(found).toMatchObject([{ code: 'NOT_FOUND', field: ['input', 'playerUniqueId'] }]);

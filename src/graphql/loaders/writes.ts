@@ -80,7 +80,8 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
         const isUnderWay = error instanceof ClientError && error.extensions['retryable'] === true;
         repeatable &&= isUnderWay || outcome === 'NOT_DONE';
         const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
-        if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
+        // After an attempt that may have been done, the refusal of a later one says nothing.
+        if (!isRefused || outcome !== 'NOT_DONE' || (error.status !== 400 && error.status !== 422)) throw error;
         const message = 'The referral and rewards service refused this input.';
         return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
       }
