@@ -1,12 +1,16 @@
 import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 
 /** Keeps records of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
 export interface KeyStore {
-  /** Stores the record of a new key and returns undefined, or returns what is stored. Rejects when the store does not answer. */
+  /**
+   * Stores the record of a new key and returns undefined, or returns what is stored. Rejects when the store does not answer; then
+   * it releases the key, which may have been stored.
+   */
   claim(key: string, record: string): Promise<string | undefined>;
   /** Replaces the record of a key that the caller has claimed. */
   replace(key: string, record: string): Promise<unknown>;
-  /** Deletes a key if it has this record: after a claim with which nothing was done, or that got no answer. */
+  /** Deletes a key if it has this record: after a claim with which nothing was done. Never rejects. */
   release(key: string, record: string): Promise<unknown>;
 }
 
@@ -43,17 +47,34 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
 /** One call to Redis, because a Redis that does not answer may still do it later. */
 const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
 
+/** How many releases wait for Redis to be connected again. */
+const MAX_LATE = 10_000;
+
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
+  const late = new LRUCache<string, string>({ max: MAX_LATE, ttl: KEPT_MS });
+  const release = (key: string, record: string): Promise<unknown> =>
+    redis.eval(RELEASE, 1, `key:${key}`, record).catch(() => late.set(key, record));
+  redis.on('ready', () => {
+    const waiting = [...late];
+    late.clear();
+    for (const [key, record] of waiting) void release(key, record);
+  });
   return {
     async claim(key, record) {
-      if (await redis.set(`key:${key}`, record, 'PX', KEPT_MS, 'NX')) return undefined;
-      const found = await redis.get(`key:${key}`);
-      if (found === null) throw new Error('The key was released in the meantime.');
-      // After a reconnection, ioredis sends a claim again that may have been stored.
-      return found === record ? undefined : found;
+      const mayArrive = redis.status === 'ready';
+      try {
+        if (await redis.set(`key:${key}`, record, 'PX', KEPT_MS, 'NX')) return undefined;
+        const found = await redis.get(`key:${key}`);
+        if (found === null) throw new Error('The key was released in the meantime.');
+        // After a reconnection, ioredis sends a claim again that may have been stored.
+        return found === record ? undefined : found;
+      } catch (error) {
+        if (mayArrive) void release(key, record);
+        throw error;
+      }
     },
     replace: (key, record) => redis.set(`key:${key}`, record, 'PX', KEPT_MS),
-    release: (key, record) => redis.eval(RELEASE, 1, `key:${key}`, record),
+    release,
   };
 }

@@ -47,10 +47,8 @@ export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'cons
     const input = inputOf(keyed);
     const endsAt = Date.now() + Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${endsAt} ${randomUUID()}`;
-    const release = () => store.release(key, claim).catch(() => undefined);
+    const release = () => store.release(key, claim);
     const found = await store.claim(key, claim).catch((error: unknown) => {
-      // It may have stored the claim.
-      void release();
       throw storeUnavailable(error);
     });
     if (found !== undefined) return assertDone(found, input);

@@ -229,6 +229,17 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
     expect(sent()).toBe(1);
   });
 
+  test('an event whose claim got no answer before the connection closed is sent when it is repeated', async () => {
+    const proxy = await startProxy(redis.port);
+    const gateway = await start(env(proxy.host));
+    await send(gateway, { idempotencyKey: 'first' });
+    upstream.forget();
+    proxy.cutReplyTo('NX');
+    expect((await track(gateway, {})).errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
+    expect((await send(gateway)).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
+
   test.each(['cut', 'hang'] as const)(
     'without Redis (%s) events with a key are refused, others sent',
     async (fault) => {

@@ -6,6 +6,7 @@ import { atEnd } from './at-end.ts';
 export async function startProxy(port: number, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   let isHanging = false;
+  let last: string | undefined;
   const keep = (socket: Socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
   };
@@ -16,6 +17,11 @@ export async function startProxy(port: number, host = '127.0.0.1') {
     if (isHanging) return void client.resume();
     const target = connect(port, host);
     keep(target);
+    client.on('data', (chunk) => {
+      if (last === undefined || !chunk.includes(last)) return;
+      last = undefined;
+      target.removeAllListeners('data').once('data', () => client.destroy());
+    });
     pipe(client, target);
     pipe(target, client);
   });
@@ -35,6 +41,10 @@ export async function startProxy(port: number, host = '127.0.0.1') {
     /** From now on nothing is forwarded; connections stay open. */
     hang() {
       isHanging = true;
+    },
+    /** The connection that next sends this text is closed in place of the reply to it. */
+    cutReplyTo(text: string) {
+      last = text;
     },
     /** Closes all connections. New ones are accepted and, while it hangs, get nothing. */
     cut,
