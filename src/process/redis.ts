@@ -9,6 +9,8 @@ import { reveal, type Secret } from '../config/secret.ts';
 const ANSWER_WITHIN_MS = 40;
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
+/** Errors with which Redis refuses every write: its memory or disk is full, or another one is the primary now. */
+const REFUSES_WRITES = /^(?:OOM|MISCONF|READONLY|NOREPLICAS|LOADING)\b/;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
 
@@ -26,6 +28,7 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   });
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
@@ -73,12 +76,13 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
     const silence = new Error('Redis did not answer in time.');
     // When the event loop is late, the answer may have arrived: it is read before the immediate.
     const timer = setTimeout(() => setImmediate(() => command.reject(silence)), ANSWER_WITHIN_MS);
-    const failed = (error: unknown) => {
-      if (error !== silence) return;
-      pausedUntil = performance.now() + PAUSE_MS;
-      note(silence.message);
+    const failed = (error: Error) => {
+      if (error === silence) pausedUntil = performance.now() + PAUSE_MS;
+      if (error === silence || REFUSES_WRITES.test(error.message)) note(error.message);
     };
-    command.promise.then(() => note(), failed).finally(() => clearTimeout(timer));
+    // A Redis that is full still answers reads.
+    const succeeded = () => command.name !== 'get' && note();
+    command.promise.then(succeeded, failed).finally(() => clearTimeout(timer));
     return send(command, stream);
   };
 }

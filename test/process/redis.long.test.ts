@@ -32,6 +32,19 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 1]);
   });
 
+  test('a Redis whose memory is full counts as lost until it takes writes again', async () => {
+    const { redis, gateway } = await startBoth();
+    const client = new Redis(redis.port);
+    atEnd(() => client.disconnect());
+    await client.config('SET', 'maxmemory', '1');
+    expect((await ask(gateway)).status).toBe(200);
+    await gateway.logged(isLost);
+    await metricIs(gateway, 0);
+    await client.config('SET', 'maxmemory', '0');
+    await ask(gateway);
+    await gateway.logged(isBack);
+  });
+
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {
     const rate = { MAX_SERVER_OPERATIONS_PER_SECOND: '1000', MAX_SERVER_OPERATIONS_BURST: '10000' };
     const { redis, gateway } = await startBoth({ ...rate, MAX_CONCURRENT_OPERATIONS: '2000' });
