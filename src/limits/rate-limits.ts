@@ -57,8 +57,10 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | unde
   const points = Math.floor(rate.burst);
   const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
   const memory = new RateLimiterMemory(options);
-  // A caller over its limit costs no call to Redis until its window ends.
-  const shared = { rejectIfRedisNotReady: true, insuranceLimiter: memory, inMemoryBlockOnConsumed: points + 1 };
+  // A caller over its limit costs no call to Redis until its window ends, unless its points may be given back.
+  const isGivenBack = kind === 'failures' || kind === 'idempotencyKeys';
+  const inMemoryBlockOnConsumed = isGivenBack ? 0 : points + 1;
+  const shared = { rejectIfRedisNotReady: true, insuranceLimiter: memory, inMemoryBlockOnConsumed };
   const limiter = redis ? new RateLimiterRedis({ ...options, ...shared, storeClient: redis }) : memory;
   // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
   const keyOf = (key: string) => (redis ? hash('sha256', key, 'base64url').slice(0, 22) : key);

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { loadConfig } from '../../src/config/config.ts';
+import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
@@ -63,6 +65,16 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     const answer = await b.query('{ me { id coupons { code } } }', {}, player('p2'));
     expect([answer.status, answer.data.me.id, codesOf(answer)]).toEqual([200, 'p2', ['RATE_LIMITED']]);
     expect((await redis.keys('*')).filter((key) => /limited|player:/.test(key))).toEqual([]);
+  });
+
+  test('failed authentications that were forgiven refuse nobody', async () => {
+    const { redis } = await startBoth();
+    const failedAuthentications = { perSecond: 1, burst: 10 };
+    const rates = createRateLimits({ ...loadConfig({}).rates, failedAuthentications }, redis);
+    const counted = await Promise.allSettled(Array.from({ length: 11 }, () => rates.countFailure('192.0.2.1')));
+    expect(counted.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    for (let forgiven = 0; forgiven < 10; forgiven += 1) rates.forgiveFailure('192.0.2.1');
+    await rates.countFailure('192.0.2.1');
   });
 
   test('the coupons of 50 players consume their limit by one command', async () => {
