@@ -108,7 +108,9 @@ function unavailable(retryAt: number): ClientError {
 /** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. */
 function readKeySet(text: string): CompactVerifyGetKey {
   const set = JSON.parse(text);
-  if (!set?.keys) throw new Error('this is no JSON Web Key Set; if it is a discovery document, use its jwks_uri');
+  if (!Array.isArray(set?.keys) || set.keys.length === 0) {
+    throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
+  }
   return createLocalJWKSet(set);
 }
 
