@@ -31,10 +31,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
 }
 
-/** Replaces each `NAME_FILE` by the text of its file, without white space at its end. Returns what is wrong. */
+/** Replaces each `NAME_FILE` by the text of its file. Removes white space at the end of secrets. Returns what is wrong. */
 function readFiles(given: NodeJS.ProcessEnv): string[] {
   return ALSO_IN_FILES.flatMap((name) => {
     const path = given[`${name}_FILE`];
+    given[name] = given[name]?.trimEnd() || undefined;
     if (!path) return [];
     if (given[name]) return `${name}, ${name}_FILE: set one of them, not both`;
     try {

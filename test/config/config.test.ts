@@ -195,9 +195,12 @@ test('a REST call takes at most as long as its operation', () => {
   expect(loadConfig({ OPERATION_TIMEOUT_MS: '2000' }).rest.timeoutMs).toBe(2_000);
 });
 
-test('secrets cannot be printed with the configuration; those in files lose their line break alone', () => {
+test('secrets cannot be printed with the configuration, and lose white space at their end', () => {
   const config = loadConfig({ ...production, REST_API_KEY: '', REST_API_KEY_FILE: file('key', 'the-api-key\r\n') });
   for (const secret of SECRETS) expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain(secret);
   expect(reveal(config.rest.apiKey)).toBe('the-api-key');
+  expect(reveal(loadConfig({ ...production, REST_API_KEY: 'the-api-key\n' }).rest.apiKey)).toBe('the-api-key');
+  const withBreak = { ...production, REST_SECRET_KEY: 'development-secret-key\n' };
+  expect(() => loadConfig(withBreak)).toThrow('not the development key');
   expect(Object.isFrozen(config)).toBe(true);
 });
