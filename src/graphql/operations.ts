@@ -106,8 +106,11 @@ export class Operations {
     } catch {
       return;
     }
-    limiter.checkDocument(document);
-    for (const { operation } of operationsIn(document)) {
+    limiter.check({ repetitions: repetitionsIn(document) });
+    for (const part of operationsIn(document)) {
+      const { depth, aliases } = limiter.measure(document, part);
+      limiter.check({ depth, aliases });
+      const { operation } = part;
       if (!schema.getRootType(operation)) throw requestError('BAD_REQUEST', 400, `The schema has no ${operation}.`);
     }
   }
@@ -160,6 +163,21 @@ export class Operations {
 
 function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] {
   return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
+}
+
+/**
+ * The sum of the squares of how often each response name has selections. That is at least the number of pairs of fields that
+ * validation compares, because it compares each pair at most once.
+ */
+function repetitionsIn(document: DocumentNode): number {
+  const counts = new Map<string, number>();
+  visit(document, {
+    [Kind.FIELD]({ alias, name, selectionSet }) {
+      const { value } = alias ?? name;
+      if (selectionSet) counts.set(value, (counts.get(value) ?? 0) + 1);
+    },
+  });
+  return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
 }
 
 /** The names of all fields that a document selects; undefined, which is all, if it has a filter: that can read any field. */

@@ -13,7 +13,6 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   valueFromASTUntyped,
-  visit,
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
@@ -63,16 +62,6 @@ export class OperationLimiter {
       ['complexity', config.MAX_COMPLEXITY, 'fields, those of lists counted for each item'],
       ['upstreamCalls', config.MAX_UPSTREAM_CALLS, 'calls to the referral and rewards service'],
     ];
-  }
-
-  /** Throws OPERATION_TOO_COMPLEX for a document over a limit that does not depend on variables, before it is validated. */
-  checkDocument(document: DocumentNode): void {
-    this.check({ repetitions: repetitionsIn(document) });
-    for (const part of document.definitions) {
-      if (part.kind !== Kind.OPERATION_DEFINITION) continue;
-      const { depth, aliases } = this.measure(document, part);
-      this.check({ depth, aliases });
-    }
   }
 
   /**
@@ -201,19 +190,4 @@ export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: De
 function lengthOf(argument: unknown, assumed?: number): number {
   const length = assumed === undefined ? [argument].flat().length : typeof argument === 'number' ? argument : assumed;
   return Math.min(Math.max(length, 1), MAX_LIST_SIZE);
-}
-
-/**
- * The sum of the squares of how often each response name has selections. That is at least the number of pairs of fields that
- * validation compares, because it compares each pair at most once.
- */
-function repetitionsIn(document: DocumentNode): number {
-  const counts = new Map<string, number>();
-  visit(document, {
-    [Kind.FIELD]({ alias, name, selectionSet }) {
-      const { value } = alias ?? name;
-      if (selectionSet) counts.set(value, (counts.get(value) ?? 0) + 1);
-    },
-  });
-  return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
 }
