@@ -9,8 +9,7 @@ import { LOOPBACK } from '../config/forms.ts';
 import { requestError } from '../errors.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
-import { answerError, answerErrors } from './errors.ts';
-import { GRAPHQL_PATH } from './graphql-route.ts';
+import { answerError, answerErrors, GRAPHQL_PATH } from './errors.ts';
 import { watchPressure } from './overload.ts';
 
 /** How long a request may take to arrive, in milliseconds. */

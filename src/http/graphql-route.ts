@@ -8,13 +8,11 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import { type PrepareOptions, prepare } from '../graphql/request.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
-import { CLIENT_GONE } from './errors.ts';
+import { CLIENT_GONE, GRAPHQL_PATH } from './errors.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
-/** Where operations are sent. */
-export const GRAPHQL_PATH = '/graphql';
 /** What Apollo Server reads: for the content type of the response, and to prevent forged requests. */
 const READ = ['accept', 'content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
