@@ -91,7 +91,8 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   await prepare(route, httpGraphQLRequest, caller);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
-  if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
+  // The response of a pipelined request has no socket yet, so it is not destroyed with it.
+  if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
   const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);
