@@ -32,7 +32,7 @@ export interface ServeOptions extends AppOptions {
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
-  const { production, HOST: host, PORT: port, SLOW_OPERATION_MS: slowOperationMs } = config;
+  const { production, PORT: port, SLOW_OPERATION_MS: slowOperationMs } = config;
   const redis = options.shared?.redis;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
@@ -61,6 +61,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
   const engine = { apollo, persisted, operations, rates };
   routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
+  // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
+  const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
 
   return {

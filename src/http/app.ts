@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
@@ -9,8 +9,7 @@ import { LOOPBACK } from '../config/forms.ts';
 import { requestError } from '../errors.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
-import { answerError, answerErrors } from './errors.ts';
-import { GRAPHQL_PATH } from './graphql-route.ts';
+import { answerError, answerErrors, GRAPHQL_PATH } from './errors.ts';
 import { watchPressure } from './overload.ts';
 
 /** How long a request may take to arrive, in milliseconds. */
@@ -79,10 +78,14 @@ export async function createApp(config: Config, observation: Observation, option
 }
 
 function addHooks(app: FastifyInstance, open: boolean, observation: Observation, draining?: AbortSignal): void {
+  const sockets = new Set<Socket>();
+  /** The response to the last request of a connection, which is sent after the earlier ones. */
+  const last = new WeakMap<Socket, ServerResponse>();
   app.decorateRequest('record', null);
   app.addHook('onRequest', (request, reply, done) => {
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
     if (isOperation) request.record = createOperationRecord(request.headers, observation.tracing?.begin);
+    last.set(request.raw.socket, reply.raw);
     void reply.headers(ALWAYS).header('x-request-id', request.id);
     checkHead(request.raw, open);
     done();
@@ -99,7 +102,6 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   app.server.prependListener('clientError', (_error, socket) => {
     if (socket instanceof Socket && socket.bytesWritten > 0) socket.end();
   });
-  const sockets = new Set<Socket>();
   app.server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -111,6 +113,18 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     });
     done();
   });
+  // When it closes, Node destroys each connection whose response is ended, though a slow client may have read only a part.
+  app.server.closeIdleConnections = () => {
+    const busy = [...sockets].filter((socket) => last.get(socket)?.writableFinished === false);
+    for (const socket of busy) socket.destroy = () => socket;
+    Server.prototype.closeIdleConnections.call(app.server);
+    for (const socket of busy) {
+      Reflect.deleteProperty(socket, 'destroy');
+      // Its head did not announce the end of the connection; that of a later response does.
+      const response = last.get(socket);
+      response?.once('close', () => last.get(socket) === response && socket.destroySoon());
+    }
+  };
 }
 
 /**

@@ -5,6 +5,8 @@ import { Unauthenticated } from '../access/authenticate.ts';
 import { ClientError, requestError, statusOf } from '../errors.ts';
 import { formatError } from '../graphql/errors.ts';
 
+/** Where operations are sent. */
+export const GRAPHQL_PATH = '/graphql';
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
 /** Not sent to anyone; log and metrics count the request under this code. */
@@ -14,7 +16,7 @@ export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnect
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
-    const known = app.hasRoute({ url: request.url.split('?', 1)[0] ?? '', method: 'POST' });
+    const known = request.url.split('?', 1)[0] === GRAPHQL_PATH;
     if (known) void reply.header('allow', 'GET, POST');
     const message = known ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
     answerError(requestError('BAD_REQUEST', known ? 405 : 404, message), request, reply);

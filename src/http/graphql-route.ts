@@ -8,13 +8,11 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import { type PrepareOptions, prepare } from '../graphql/request.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
-import { CLIENT_GONE } from './errors.ts';
+import { CLIENT_GONE, GRAPHQL_PATH } from './errors.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
-/** Where operations are sent. */
-export const GRAPHQL_PATH = '/graphql';
 /** What Apollo Server reads: for the content type of the response, and to prevent forged requests. */
 const READ = ['accept', 'content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
@@ -69,10 +67,10 @@ type Admitted = NonNullable<FastifyRequest['admitted']>;
 
 /** Releases the slot when the response is sent or the client disconnects, which also cancels the REST calls. */
 function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too.
+  // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too. For
+  // that response both come, one while the listeners of the other are called.
   const end = () => {
     socket.off('close', end);
-    response.off('close', end);
     admitted.slot.release();
     if (!response.writableFinished) admitted.cancellation?.cancel('the client disconnected');
   };
@@ -93,7 +91,8 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   await prepare(route, httpGraphQLRequest, caller);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
-  if (reply.raw.destroyed) cancellation.cancel('the client disconnected');
+  // The response of a pipelined request has no socket yet, so it is not destroyed with it.
+  if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
   const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);

@@ -61,8 +61,9 @@ export function createSlots(max: number) {
           if (fits) count(0, bytes);
           return fits;
         },
-        /** Gives the slot back. Called once. */
+        /** Gives the slot back, once. */
         release(): void {
+          if (released) return;
           released = true;
           count(-1, -held);
           if (own.requests === 0) byCaller.delete(key);

@@ -151,7 +151,8 @@ export class OperationLimiter {
         return this.#rules.get(fields[node.name.value])?.operation ?? (node.selectionSet ? own : []);
       });
     const operations = new Set(operationsOf(selectionSet?.selections));
-    return operations.size * new Set(ids.map((id) => JSON.stringify(id))).size;
+    // Not JSON: an identifier may still be any value, nested too deeply for the stack.
+    return operations.size * new Set(ids.map((id) => (typeof id === 'object' ? id : String(id)))).size;
   }
 
   #exceeded(sizes: Sizes) {

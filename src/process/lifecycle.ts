@@ -11,8 +11,8 @@ export interface Stoppable {
 /** A process from its start to its end. */
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
-/** How long to wait for `stop` after `forced` aborted, in milliseconds. */
-const STOP_WITHIN_MS = 1_000;
+/** How long `stop` may take after `forced` aborted, and the last lines of the log (see `flushed`), in milliseconds. */
+const STOP_WITHIN_MS = 3_500;
 /** Signals closer together than this count as one: a terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 100;
 /** `onSignal` handles SIGTERM and SIGINT. After a fault such as SIGSEGV, the process must not go on. */

@@ -1,6 +1,7 @@
 /* Imported only when a collector is named. The SDK itself reads the standard `OTEL_*` variables. */
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import * as otel from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -12,6 +13,8 @@ import type { Trace } from './observe.ts';
 
 /** `service.name`, unless the environment has another one. */
 const SERVICE_NAME = 'referral-gateway';
+/** How long the remaining spans may take at the end, in milliseconds. */
+const SEND_WITHIN_MS = 1_000;
 const propagator = new W3CTraceContextPropagator();
 
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
@@ -40,10 +43,11 @@ export function startTracing() {
         },
       };
     },
-    /** Sends the remaining spans; gives up when `forced` aborts. */
+    /** Sends the remaining spans; gives up after a second, and when `forced` aborts. A collector may be away: no error. */
     async stop(forced: AbortSignal): Promise<void> {
       restCalls.disable();
-      if (!forced.aborted) await Promise.race([provider.shutdown(), once(forced, 'abort')]);
+      const sent = provider.shutdown().catch(() => undefined);
+      if (!forced.aborted) await Promise.race([sent, once(forced, 'abort'), setTimeout(SEND_WITHIN_MS)]);
     },
   };
 }

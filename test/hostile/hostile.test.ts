@@ -63,7 +63,8 @@ describe.each([
   });
 });
 
-test('after all of these a usual request returns data, and no prototype has changed', async () => {
+test('after all of these a usual request returns data, no prototype has changed, and no error was logged', async () => {
   expect(await all.as(phone, GOOD)).toMatchObject({ status: 200, data: good.data });
   expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  expect(all.gateway.logged()).not.toContain('"level":50');
 });

@@ -37,6 +37,7 @@ export const heads: Row[] = [
   ...rows(
     { status: 404, code: 'BAD_REQUEST' },
     ['a target that steps up', target('/graphql/%2e%2e/metrics')],
+    ...['/:a(', '/:a([', '/graphql:x('].map((path): [string, RawRequest] => [`the target ${path}`, target(path)]),
     // One request never gets two responses: the second would be taken for that of the next request.
     ['an unknown path, and a body that is no HTTP', broken('/nothing', AUTHORIZED)],
   ),

@@ -13,6 +13,7 @@ async function start(env: Record<string, string>) {
   return both;
 }
 
+const patient = { REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
 const player = (id: string) => `{player(playerUniqueId:"${id}"){id}}`;
 
 function open(): Socket {
@@ -58,7 +59,6 @@ test('a caller with an eighth of MAX_CONCURRENT_OPERATIONS in flight gets 503, u
 });
 
 test('a client with several requests on one connection that disconnects cancels all of them', async () => {
-  const patient = { REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
   const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '24', ...patient });
   upstream.on('GET /player', { fault: 'hang' }, { fault: 'hang' }, { fault: 'hang' }, 'usual');
   const client = open();
@@ -66,8 +66,29 @@ test('a client with several requests on one connection that disconnects cancels 
   await upstream.received(3);
   await reset([client]);
   await Promise.all(upstream.requests.map(({ gone }) => gone));
+  expect(await gateway.metrics()).toContain('gateway_operations_active 0\n');
   const again = await Promise.all(['q1', 'q2', 'q3'].map((id) => gateway.query(player(id))));
   expect(again.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('clients that disconnect beside one that stays give back one slot each', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '16', ...patient });
+  upstream.on('GET /player', { fault: 'hang' });
+  const stay = [open(), open()];
+  stay[0]?.write(get(player('p1')));
+  for (let sent = 2; sent <= 21; sent += 1) {
+    const client = open();
+    client.write(get(player(`p${sent}`)));
+    await upstream.received(sent);
+    await reset([client]);
+    await upstream.requests[sent - 1]?.gone;
+    expect(await gateway.metrics()).toContain('gateway_operations_active 1\n');
+  }
+  // The caller may have two in flight.
+  stay[1]?.write(get(player('p22')));
+  await upstream.received(22);
+  expect((await gateway.query(player('p23'))).status).toBe(503);
+  await reset(stay);
 });
 
 test('responses to clients that have disconnected take no bytes from others', async () => {

@@ -44,6 +44,14 @@ test('the management port is on loopback unless MANAGEMENT_HOST says otherwise, 
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404]);
 });
 
+test('HOST=localhost listens at 127.0.0.1 alone, also where the name has two addresses', async () => {
+  const twoAddresses = `import dns from 'node:dns'; const { lookup } = dns; dns.lookup = (name, ...rest) =>
+    name === 'localhost' && rest.length === 2 ? rest[1](null, [{ address: '::1' }, { address: '127.0.0.1' }]) : lookup(name, ...rest);`;
+  const env = { REST_BASE_URL: open.upstream.url, HOST: 'localhost' };
+  const { url } = await startProcess(env, ['--import', `data:text/javascript,${encodeURIComponent(twoAddresses)}`]);
+  await expect(fetch(url.replace('127.0.0.1', '[::1]'))).rejects.toThrow('fetch failed');
+});
+
 test('an open gateway on a public address refuses to start', async () => {
   const { ended, output } = spawnProcess({ REST_BASE_URL: open.upstream.url, HOST: '0.0.0.0' });
   expect((await ended).code).toBe(1);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { newFolder } from '../kit/at-end.ts';
 import { spawnProcess } from '../kit/process.ts';
@@ -104,6 +105,24 @@ test('connections nobody uses do not hold the process up', async () => {
   expect(await gateway.ended).toEqual(ENDED);
   await closed;
   agent.destroy();
+});
+
+test('a client that is still reading its responses gets all of them, and then the end of the connection', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000', KEEP_ALIVE_TIMEOUT_MS: '600000' });
+  const code = 'x'.repeat(1_900_000);
+  upstream.on('GET /coupon', { json: { coupons: [{ code }] } });
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect(Number(port), hostname);
+  const query = '{player(playerUniqueId:"p1"){coupons{code}}}';
+  client.write(
+    `GET /graphql?query=${query} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`.repeat(4),
+  );
+  await gateway.logged(() => gateway.log().filter(({ msg }) => msg === 'operation').length === 4);
+  gateway.child.kill('SIGTERM');
+  await gateway.pageWhen('/readyz', isDraining);
+  await expect(ask(gateway)).rejects.toThrow('fetch failed');
+  expect((await text(client)).split(code).length).toBe(5);
+  expect(await gateway.ended).toEqual(ENDED);
 });
 
 test('an uncaught error is told, what is in flight is finished, and the process ends with 1', async () => {

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
+import { JSON_TYPE } from '../hostile/row.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway } from '../kit/gateway.ts';
+import { requestBytes } from '../kit/raw.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 import { start, upstream } from './setup.ts';
 
 const signer = secretSigner();
@@ -51,6 +55,28 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     await redis.set(registered.replace(/[0-9a-f]{64}$/, changed.persistedQuery.sha256Hash), '{ me { referralLink } }');
     const answer = await post(a.url, { extensions: changed }, player('p1'));
     expect(codesOf(answer)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+  });
+
+  test('writes on one connection whose client leaves while Redis is asked for their text are not sent', async () => {
+    const { a, b, server } = await startBoth();
+    const query = 'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "e" }] }) { eventNames } }';
+    const body = { extensions: hashed(query) };
+    const writer = player('p1', 'events:write');
+    await post(a.url, { query, ...body }, writer);
+    // Redis is not asked for a token that is known; the gateway waits for it as long as this test needs.
+    await post(b.url, { query: '{ __typename }' }, writer);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    atEnd(() => jest.useRealTimers());
+    server.hang();
+    const client = connect(Number(new URL(b.url).port), '127.0.0.1');
+    const headers = ['Connection: keep-alive', JSON_TYPE, `Authorization: ${writer.authorization}`];
+    for (const _ of 'abc') client.write(requestBytes({ headers, body: JSON.stringify(body) }));
+    await until(async () => (await b.metrics()).includes('gateway_operations_active 3\n'));
+    client.resetAndDestroy();
+    await until(async () => (await b.metrics()).includes('gateway_operations_active 0\n'));
+    server.resume();
+    await until(() => b.logged().split('"msg":"operation"').length === 5);
+    expect(upstream.calls()).toEqual(['POST /integrations/event']);
   });
 
   test('limits of operations and of coupons are common, and Redis does not see the caller', async () => {

@@ -194,9 +194,12 @@ test('without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded but
   expect(collector.bodies).toEqual([]);
 });
 
-test('a collector that is not there delays neither responses nor the end', async () => {
+test('a collector that is not there, or answers 404, delays neither responses nor the end', async () => {
   collector.close();
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SHUTDOWN_GRACE_MS: '500' };
-  const output = await run(env, async (url) => expect((await post(url, SCREEN)).status).toBe(200));
-  expect(output).toContain('"msg":"stopped"');
+  for (const endpoint of [collector.url, upstream.url]) {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, SHUTDOWN_GRACE_MS: '5000' };
+    const output = await run(env, async (url) => expect((await post(url, SCREEN)).status).toBe(200));
+    expect(output).toMatch(/"cut":false,.*"msg":"stopped"/);
+    expect(output).not.toContain('"level":50');
+  }
 });
