@@ -1,4 +1,5 @@
 /* The composition of one gateway: every part is created here and nowhere else. */
+import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
@@ -60,7 +61,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
   const engine = { apollo, persisted, operations, rates };
-  routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
+  const route = routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
@@ -82,6 +83,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) closeNow();
       await app.close();
+      await Promise.race([route.settled(), forced.aborted || once(forced, 'abort')]);
       await rest.close();
       await tracing?.stop(forced);
     },

@@ -34,7 +34,8 @@ declare module 'fastify' {
 }
 
 /** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
-export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
+export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
+  const operations = new Set<Promise<string>>();
   app.decorateRequest('admitted', null);
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
@@ -53,9 +54,16 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute): void {
         request.admitted = { caller, slot };
         releaseAtEnd(request.admitted, request, reply);
       },
-      handler: ({ admitted }, reply) => (admitted ? answerOperation(route, admitted, reply) : route.sendPage?.(reply)),
+      handler: async ({ admitted }, reply) => {
+        if (!admitted) return route.sendPage?.(reply);
+        const operation = answerOperation(route, admitted, reply);
+        operations.add(operation);
+        return await operation.finally(() => operations.delete(operation));
+      },
     });
   });
+  /** Resolves when all operations are over, those without a client too: events with an idempotency key go on. */
+  return { settled: () => Promise.allSettled(operations) };
 }
 
 /** Whether a browser opened the address. */

@@ -34,6 +34,26 @@ test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
   expect(gateway.log()).toContainEqual(expect.objectContaining({ msg: 'stopped', cut: false, exitCode: 0 }));
 });
 
+test('SIGTERM: an event with a key whose client has left is sent, and its outcome is recorded', async () => {
+  const gateway = await start({});
+  const held = upstream.hold('POST /event');
+  const client = new AbortController();
+  const event = { playerUniqueId: 'p1', idempotencyKey: 'k', events: [{ name: 'buy' }] };
+  const query = 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }';
+  const body = JSON.stringify({ query, variables: { input: event } });
+  const headers = { 'content-type': 'application/json' };
+  const left = fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body, signal: client.signal });
+  const request = await held.arrived;
+  client.abort();
+  await expect(left).rejects.toThrow('aborted');
+  gateway.child.kill('SIGTERM');
+  await gateway.pageWhen('/readyz', isDraining);
+  await expect(ask(gateway, 'late')).rejects.toThrow('fetch failed');
+  held.release();
+  expect(await Promise.race([gateway.ended, request.gone])).toEqual(ENDED);
+  expect(gateway.log()).toContainEqual(expect.objectContaining({ type: 'mutation', outcome: 'OK' }));
+});
+
 test.each([
   ['after SHUTDOWN_GRACE_MS', '100', 0],
   ['by a second signal at once', '600000', 1],
