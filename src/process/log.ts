@@ -31,8 +31,7 @@ export function openStdout(): DestinationStream {
   const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024 };
   const destination = pino.destination({ dest: 1, sync, retryEAGAIN: () => !sync, ...buffer });
   // Not SonicBoom's periodic flush: it also begins writes when there is no line, and during one `flushSync` writes nothing.
-  const hasLines = () => Reflect.get(destination, '_len') > 0;
-  setInterval(() => hasLines() && destination.flush(), FLUSH_EVERY_MS).unref();
+  setInterval(() => Reflect.get(destination, '_len') > 0 && destination.flush(), FLUSH_EVERY_MS).unref();
   destination.on('error', () => undefined);
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
