@@ -131,12 +131,9 @@ test('a client that is still reading its responses gets all of them, and then th
   const gateway = await start({ SHUTDOWN_GRACE_MS: '600000', KEEP_ALIVE_TIMEOUT_MS: '600000' });
   const code = 'x'.repeat(1_900_000);
   upstream.on('GET /coupon', { json: { coupons: [{ code }] } });
-  const { hostname, port } = new URL(gateway.url);
-  const client = connect(Number(port), hostname);
-  const query = '{player(playerUniqueId:"p1"){coupons{code}}}';
-  client.write(
-    `GET /graphql?query=${query} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`.repeat(4),
-  );
+  const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  const request = `GET /graphql?query={player(playerUniqueId:"p1"){coupons{code}}} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`;
+  client.write(request.repeat(4));
   await gateway.logged(() => gateway.log().filter(({ msg }) => msg === 'operation').length === 4);
   gateway.child.kill('SIGTERM');
   await gateway.pageWhen('/readyz', isDraining);
