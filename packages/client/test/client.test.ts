@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
+import { improve } from '../src/healing.ts';
 import {
   type ClientOptions,
   createClient,
@@ -134,6 +135,26 @@ describe('watch', () => {
     abort.abort();
     await done;
     expect(shown).toEqual(['p1']);
+  });
+
+  const of = (data: Record<string, unknown>, ...paths: string[]) => {
+    const at = (path: string) => path.split('.').map((name) => (name === '1' ? 1 : name));
+    return { data, errors: paths.map((path) => ({ message: '', path: at(path), extensions: { retryable: true } })) };
+  };
+  const [A, B, LIST] = [{ id: 'a' }, { id: 'b', link: null, coupons: null }, { l: [1, null] }];
+  test.each([
+    ['loses a part', of({ a: B, c: null }, 'a.link', 'c'), of({ a: null, c: A }, 'a'), of({ a: B, c: A }, 'a.link')],
+    ['brings a part with gaps', of({ a: null }, 'a'), of({ a: B }, 'a.link', 'a.coupons'), 'next'],
+    [
+      'brings an error that lasts',
+      of({ a: null }, 'a'),
+      { data: { a: null, b: A }, errors: [{ message: '', path: ['a'] }] },
+      'next',
+    ],
+    ['loses an item', of({ l: [A, B] }, 'l.1.link', 'l.1.coupons'), of({ l: [A, null] }, 'l.1'), undefined],
+    ['brings nothing and loses what is around', of({ a: LIST }, 'a.l.1'), of({ a: null }, 'a'), undefined],
+  ])('adds to the last response one that %s', async (_, last, next, better) => {
+    expect(await improve(last, async () => next)).toEqual(better === 'next' ? next : better);
   });
 
   test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
