@@ -60,17 +60,18 @@ export function wait(
   signal?: AbortSignal | null,
   keep: (timer: Timer) => Timer = (timer) => timer,
 ): Promise<void> {
+  let timer: Timer | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = keep(setTimeout(resolve, milliseconds));
+  });
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+}
+
+/** Settles as a promise does; rejects with the signal's reason when that comes first. */
+export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = keep(
-      setTimeout(() => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      }, milliseconds),
-    );
+    const abort = () => reject(signal?.reason);
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import { improve } from '../src/healing.ts';
@@ -88,6 +88,12 @@ describe('retries', () => {
     await upstream.received(1);
     abort.abort(new Error('left the screen'));
     await expect(request).rejects.toThrow('left the screen');
+    // Also before the token is fetched, and while it is.
+    const token = jest.fn(() => new Promise<string>(() => undefined));
+    const ask = (signal: AbortSignal) => connect({ token }).request(MobileScreenDocument, ME, { signal });
+    await expect(ask(abort.signal)).rejects.toThrow('left the screen');
+    expect(token).not.toHaveBeenCalled();
+    await expect(ask(AbortSignal.timeout(20))).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
 
