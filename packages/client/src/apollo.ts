@@ -3,7 +3,7 @@ import { print } from 'graphql';
 import { Observable } from 'rxjs';
 import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { heal } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { isPartial } from './retry.ts';
 import { post, send } from './send.ts';
@@ -39,7 +39,7 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const id = documentId(persisted, operation.query, operation.operationName);
       const names = { id, query: text, operationName: operation.operationName };
       const request = post(names, variables, persistedQueryOf(operation));
-      return (await send(authorized, url, { ...request, signal }, isQuery || isKeyed(variables, text))).response;
+      return (await send(authorized, url, { ...request, signal }, kindOf(isQuery, variables, text))).response;
     };
     const key = JSON.stringify([operation.operationName, variables]);
     const show = (response: GatewayResponse, tookMs: number) => {

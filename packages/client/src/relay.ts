@@ -1,7 +1,7 @@
 import { type FetchFunction, type GraphQLResponse, Observable, type RequestParameters } from 'relay-runtime';
 import type { GatewayResponse } from './errors.ts';
 import { heal } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
@@ -24,9 +24,9 @@ export function createGatewayFetch({ url, token, fetch }: GatewayFetchOptions): 
   return (request, given) => {
     const variables = withKeys(given);
     const isQuery = request.operationKind === 'query';
-    const isSafe = isQuery || isKeyed(variables, request.text ?? '');
+    const kind = kindOf(isQuery, variables, request.text ?? '');
     const read = async (signal: AbortSignal) =>
-      (await send(authorized, url, { ...requestOf(request, variables), signal }, isSafe)).response;
+      (await send(authorized, url, { ...requestOf(request, variables), signal }, kind)).response;
     return Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
       const { signal } = abort;

@@ -4,6 +4,8 @@ import { type Extended, isRetryable, retryAfterMs } from './errors.ts';
 
 /** Attempts of an operation that has nothing to show, the first one included. */
 export const ATTEMPTS = 5;
+/** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
+export const TOO_LONG_MS = 60_000;
 const FIRST_PAUSE_MS = 300;
 const FIRST_HEALING_PAUSE_MS = 1_000;
 const LONGEST_HEALING_PAUSE_MS = 60_000;

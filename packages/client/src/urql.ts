@@ -3,7 +3,7 @@ import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import type { GatewayResponse } from './errors.ts';
 import { improve } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
 import { post, type Received, send } from './send.ts';
@@ -97,11 +97,11 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
       onOperation(operation) {
         const { kind, query } = operation;
         const variables = withKeys(operation.variables ?? {});
-        const isSafe = kind === 'query' || isKeyed(variables, query.loc?.source.body);
+        const sent = kindOf(kind === 'query', variables, query.loc?.source.body);
         const id = documentId(persisted, query, nameOf(operation));
         const read: Read = (url, options = {}) => {
           const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-          return send(authorized, String(url), request, isSafe);
+          return send(authorized, String(url), request, sent);
         };
         const fetch: Fetch =
           kind === 'query' ? fetchQuery(operation, read) : async (...request) => responseOf(await read(...request));

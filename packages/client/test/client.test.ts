@@ -60,7 +60,7 @@ describe('retries', () => {
     expect(sent).toHaveLength(6);
   }, 60_000);
 
-  test('the pause is as long as the gateway asks', async () => {
+  test('the pause is as long as the gateway asks; one of a day is left to the application', async () => {
     const sent: number[] = [];
     const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: 1_500 };
     const fetch = async () => {
@@ -70,10 +70,13 @@ describe('retries', () => {
     expect((await connect({ fetch }).request('{ me { id } }')).data).toEqual({ me: null });
     const [first = 0, second = 0] = sent;
     expect(second - first).toBeGreaterThanOrEqual(1_499);
+    const later = { ...extensions, retryAfterMs: 86_400_000 };
+    const busy = connect({ fetch: async () => Response.json({ errors: [{ message: 'Busy', extensions: later }] }) });
+    expect(await rejection(busy.request('{ me { id } }'))).toMatchObject(later);
   });
 
-  test('a lost response of a query is asked for again; HTML of a proxy counts as lost', async () => {
-    const pages = [new Response('<h1>502</h1>', { status: 502 })];
+  test('a lost response of a query is asked for again; what is not of the gateway counts as lost', async () => {
+    const pages = [new Response('<h1>502</h1>'), Response.json({ errors: [null] }), Response.json({ data: null })];
     const proxied = connect({ fetch: async (url, init) => pages.shift() ?? fetch(url, init) });
     lose(2);
     for (const client of [connect(), proxied]) {
@@ -218,6 +221,17 @@ describe('events', () => {
     expect([data, errors]).toMatchObject([{ upsertPlayer: { userErrors: [] }, trackEvents: null }, [known]]);
   });
 
+  test.each([200, 401])('that are lost, then refused with the status %d, are unknown', async (status) => {
+    lose(1);
+    const code = status === 401 ? 'NO_TOKEN' : 'FORBIDDEN';
+    const tokens = [tokenOf(), ''];
+    const refused = { errors: [{ message: '', extensions: { code, outcome: 'NOT_DONE' } }] };
+    const fetches: (typeof fetch)[] = [globalThis.fetch, async () => Response.json(refused, { status })];
+    const send: typeof fetch = (...request) => (fetches.shift() ?? fetch)(...request);
+    const request = connect({ token: () => tokens.shift(), fetch: send }).request(TrackEventsDocument, OPEN_APP);
+    expect([await rejection(request), sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN' }, 1]);
+  });
+
   test('that were counted, but the player could not be read after it, are data with the outcome DONE', async () => {
     upstream.on('GET /player', { status: 500 });
     const text = `mutation Track($input: TrackEventsInput!) {
@@ -229,7 +243,7 @@ describe('events', () => {
   });
 
   test.each([
-    ['an upsert', String(UpsertPlayerDocument), { input: ME }],
+    ['an upsert', `fragment F on Query { node(id: "#") { id } } ${UpsertPlayerDocument}`, { input: ME }],
     [
       'an event',
       'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } }',
