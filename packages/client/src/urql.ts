@@ -95,19 +95,22 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
 
     return mapExchange({
       onOperation(operation) {
-        const { kind, query } = operation;
+        const { query } = operation;
         const variables = withKeys(operation.variables ?? {});
-        const sent = kindOf(kind === 'query', variables, query.loc?.source.body);
-        const id = documentId(persisted, query, nameOf(operation));
-        const read: Read = (url, options = {}) => {
-          const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-          return send(authorized, String(url), request, sent);
+        const isQuery = operation.kind === 'query';
+        const kind = kindOf(isQuery, variables, query.loc?.source.body);
+        // What it throws is the network error of this request.
+        const read: Read = async (url, options = {}) => {
+          const id = documentId(persisted, query, nameOf(operation));
+          const request = id === undefined ? options : { ...options, body: post({ id }, variables).body ?? null };
+          return await send(authorized, String(url), request, kind);
         };
-        const fetch: Fetch =
-          kind === 'query' ? fetchQuery(operation, read) : async (...request) => responseOf(await read(...request));
+        const fetch: Fetch = isQuery
+          ? fetchQuery(operation, read)
+          : async (...request) => responseOf(await read(...request));
         // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
         const context = { ...operation.context, fetch, preferGetMethod: false };
-        return makeOperation(kind, { ...operation, variables }, context);
+        return makeOperation(operation.kind, { ...operation, variables }, context);
       },
     })(input);
   };
