@@ -8,7 +8,7 @@ export interface Partial {
   /** How long the request took, in milliseconds. */
   readonly tookMs: number;
   /** Sends the query again. */
-  readonly again: () => Promise<GatewayResponse>;
+  readonly again: (signal: AbortSignal) => Promise<GatewayResponse>;
   /** Whether a screen still shows it, and lacks what the last response lacks. Asked before each request. */
   readonly isShown: (last: GatewayResponse) => boolean;
   /** Called with each response that has a part which was missing, and all parts of the response before it. */
@@ -30,13 +30,27 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
     await wait(pause, signal, inBackground).catch(() => undefined);
     if (signal.aborted || !isShown(last)) return;
     const started = Date.now();
-    const better = await improve(last, again);
+    const better = await improve(last, () => again(signal));
     took = Date.now() - started;
     if (signal.aborted) return;
     if (!better) continue;
     improved(better);
     last = better;
   }
+}
+
+/** Heals what screens show: the last response of each key. A newer one ends what an older one began. */
+export function createHealer(): (key: string, query: Omit<Partial, 'signal'>) => void {
+  const running = new Map<string, AbortController>();
+  return (key, query) => {
+    const abort = new AbortController();
+    running.get(key)?.abort();
+    running.set(key, abort);
+    // An error that ends this does not change what the screen shows.
+    heal({ ...query, signal: abort.signal })
+      .catch(() => undefined)
+      .finally(() => running.get(key) === abort && running.delete(key));
+  };
 }
 
 /**
