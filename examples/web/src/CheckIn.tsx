@@ -27,8 +27,8 @@ export function CheckIn({ playerUniqueId, done }: Props) {
     localStorage.setItem(pending, idempotencyKey);
     const input = { playerUniqueId, idempotencyKey, events: [{ name: 'daily_check_in' }] };
     const { data, error } = await report({ variables: { input } });
-    // Every response is final for this key, but for those that say that nothing was sent.
-    if (!error || (CombinedGraphQLErrors.is(error) && !isUnsent(error))) localStorage.removeItem(pending);
+    // Every response is final for this key, but for those that allow another attempt with it.
+    if (!error || (CombinedGraphQLErrors.is(error) && !mayRepeat(error))) localStorage.removeItem(pending);
     const { eventNames = [], userErrors = [] } = data?.trackEvents ?? {};
     if (eventNames.length > 0) {
       localStorage.setItem(counted, today());
@@ -52,8 +52,8 @@ export function CheckIn({ playerUniqueId, done }: Props) {
   );
 }
 
-const isUnsent = ({ errors }: CombinedGraphQLErrors) =>
-  errors.some(({ extensions }) => extensions?.['outcome'] !== 'UNKNOWN' && extensions?.['retryable'] === true);
+const mayRepeat = ({ errors }: CombinedGraphQLErrors) =>
+  errors.some(({ extensions }) => extensions?.['retryable'] === true);
 
 /** What the gateway found in the input. Another attempt would get the same; the message is for developers. */
 function refusal({ code, message }: { code: string; message: string }): string {
@@ -65,11 +65,8 @@ function refusal({ code, message }: { code: string; message: string }): string {
 
 function failure(error: unknown): string {
   if (!CombinedGraphQLErrors.is(error)) return 'No connection. Try again: it counts once.';
-  const [first] = error.errors;
-  if (first?.extensions?.['outcome'] === 'UNKNOWN') {
-    return 'We do not know whether this was counted. Look at your coupons later.';
-  }
-  return first?.extensions?.['retryable'] === true
-    ? 'Not possible now. Try again later.'
+  if (mayRepeat(error)) return 'Not possible now. Try again later.';
+  return error.errors[0]?.extensions?.['outcome'] === 'UNKNOWN'
+    ? 'We do not know whether this was counted. Look at your coupons later.'
     : 'This cannot be done with this account.';
 }

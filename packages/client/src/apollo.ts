@@ -2,10 +2,9 @@ import { ApolloLink, type FieldPolicy, type InMemoryCacheConfig, type Reference 
 import { print } from 'graphql';
 import { Observable } from 'rxjs';
 import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
-import { heal } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { createHealer } from './healing.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
-import { isPartial } from './retry.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
@@ -29,7 +28,7 @@ export interface GatewayLinkOptions {
  */
 export function createGatewayLink({ url, token, fetch, persisted = false }: GatewayLinkOptions): ApolloLink {
   const authorized = authorizedFetch(token, fetch);
-  const healing = new Map<string, AbortController>();
+  const healQuery = createHealer();
   const improvements = new Map<string, GatewayResponse>();
   return new ApolloLink((operation) => {
     const isQuery = operation.operationType === 'query';
@@ -39,34 +38,25 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const id = documentId(persisted, operation.query, operation.operationName);
       const names = { id, query: text, operationName: operation.operationName };
       const request = post(names, variables, persistedQueryOf(operation));
-      return (await send(authorized, url, { ...request, signal }, isQuery || isKeyed(variables, text))).response;
+      return (await send(authorized, url, { ...request, signal }, kindOf(isQuery, variables, text))).response;
     };
-    const key = JSON.stringify([operation.operationName, variables]);
-    const show = (response: GatewayResponse, tookMs: number) => {
-      healing.get(key)?.abort();
-      healing.delete(key);
-      if (!isPartial(response)) return;
-      const abort = new AbortController();
-      const { signal } = abort;
-      healing.set(key, abort);
-      const isShown = (last: GatewayResponse) => watching(operation).length > 0 && isMissing(operation, last);
-      const improved = (next: GatewayResponse) => {
-        const { query, client } = operation;
-        if (!next.errors?.length) {
-          client.writeQuery({ query, variables: operation.variables, data: next.data ?? null });
-          return;
-        }
-        // The cache would lose the errors that are left: the screens read this response in the place of another request.
-        improvements.set(key, next);
-        for (const screen of watching(operation)) screen.refetch().catch(() => undefined);
-      };
-      // An error that ends this does not change what the screen shows.
-      heal({ response, tookMs, again: () => again(signal), isShown, improved, signal }).catch(() => undefined);
+    const key = JSON.stringify([text, variables]);
+    const isShown = (last: GatewayResponse) => watching(operation).length > 0 && isMissing(operation, last);
+    const improved = (next: GatewayResponse) => {
+      const { query, client } = operation;
+      if (!next.errors?.length) {
+        client.writeQuery({ query, variables: operation.variables, data: next.data ?? null });
+        return;
+      }
+      // The cache would lose the errors that are left: the screens read this response in the place of another request.
+      improvements.set(key, next);
+      const reads = watching(operation).map((screen) => screen.refetch().catch(() => undefined));
+      // A read that joined another request has not taken it.
+      Promise.all(reads).then(() => improvements.get(key) === next && improvements.delete(key));
     };
     return new Observable((observer) => {
       const improvement = improvements.get(key);
       if (isQuery && improvement) {
-        improvements.delete(key);
         observer.next(improvement);
         observer.complete();
         return undefined;
@@ -77,7 +67,9 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
         (response) => {
           observer.next(response);
           observer.complete();
-          if (isQuery) show(response, Date.now() - started);
+          if (!isQuery) return;
+          improvements.delete(key);
+          healQuery(key, { response, tookMs: Date.now() - started, again, isShown, improved });
         },
         (error: unknown) => observer.error(error),
       );
@@ -87,10 +79,10 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
 }
 
 /** What shows the operation: a query that is read once, and a page of `fetchMore`, are not asked for again. */
-function watching({ client, operationName, variables }: ApolloLink.Operation) {
-  const wanted = JSON.stringify(variables);
+function watching({ client, query, operationName, variables }: ApolloLink.Operation) {
+  const wanted = JSON.stringify([operationName ?? print(query), variables]);
   return [...client.getObservableQueries('active')].filter(
-    (query) => query.queryName === operationName && query.hasObservers() && JSON.stringify(query.variables) === wanted,
+    (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === wanted,
   );
 }
 

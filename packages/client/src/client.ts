@@ -1,6 +1,6 @@
 import { errorsOf, type GatewayError, type GatewayResponse } from './errors.ts';
 import { heal } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { documentId } from './persisted.ts';
 import { hasData } from './retry.ts';
 import { post, send } from './send.ts';
@@ -52,11 +52,12 @@ type Arguments<Variables> =
 export interface Client {
   /**
    * Sends an operation. Resolves as soon as there is data, also when a part of it is missing. Without data it is sent up to
-   * four times more, where that is safe, at the pauses that the gateway asks for. Events get an idempotency key if they
-   * have none, and keep it.
+   * four times more, where that is safe, at the pauses that the gateway asks for, if they are at most 60 s. Events get an
+   * idempotency key if they have none, and keep it.
    *
    * Rejects with a `GatewayError` when there is no data: there are errors and `data` is null or has null fields alone, or
-   * there was no response. So a mutation of one field rejects when it failed; `outcome` says what became of the write.
+   * there was no response. So a mutation of one field rejects when it failed; `outcome` says what became of the write in
+   * all attempts.
    * Rejects with the signal's reason when that ends it.
    */
   request<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
@@ -85,13 +86,15 @@ export function createClient({ url, token, fetch, persisted = false }: ClientOpt
     document: Document<Data, Variables>,
     given: Variables | undefined,
     signal?: AbortSignal,
+    // A hash without a text can be that of a mutation.
+    isQuery = document.length > 0 && !hasMutation(String(document)),
   ) => {
     const text = String(document);
     const variables = withKeys(given ?? {});
-    const isSafe = !isMutation(text) || isKeyed(variables, text);
     const id = typeof document === 'string' ? undefined : documentId(persisted, document);
     const request = post({ query: text, id }, variables);
-    return (await send(authorized, url, signal ? { ...request, signal } : request, isSafe)).response;
+    const kind = kindOf(isQuery, variables, text);
+    return (await send(authorized, url, signal ? { ...request, signal } : request, kind)).response;
   };
   return {
     async request<Data, Variables>(
@@ -107,8 +110,8 @@ export function createClient({ url, token, fetch, persisted = false }: ClientOpt
       onResult: (result: Result<Data>) => void,
       { signal = new AbortController().signal }: RequestOptions = {},
     ): Promise<void> {
-      if (isMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
-      const again = () => read(document, variables, signal);
+      if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
+      const again = () => read(document, variables, signal, true);
       const improved = (next: GatewayResponse) => onResult(resultOf(next));
       const started = Date.now();
       const response = await again();
@@ -125,5 +128,8 @@ function resultOf<Data>(response: GatewayResponse): Result<Data> {
   return { data: response.data as Data, errors };
 }
 
-/** Whether a document has a mutation. Wrong guesses are on the safe side: a mutation is repeated less often than a query. */
-const isMutation = (text: string) => /(?:^|[\s},])mutation\b/.test(text.replace(/#.*/g, ''));
+/**
+ * Whether a text can have a mutation: it has this word, be it in a string or a comment. Wrong guesses are on the safe side: a
+ * mutation is repeated less often than a query.
+ */
+const hasMutation = (text: string) => /\bmutation\b/.test(text);

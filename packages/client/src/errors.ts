@@ -26,10 +26,13 @@ export type GatewayErrorCode =
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
 export type Outcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
+/** Names of fields, and indexes in lists. */
+export type Path = readonly (string | number)[];
+
 /** An error as it is in a response. Every client library has objects of this shape. */
 export interface ResponseError {
   readonly message: string;
-  readonly path?: readonly (string | number)[];
+  readonly path?: Path;
   readonly extensions?: { [name: string]: unknown };
 }
 
@@ -60,7 +63,7 @@ export class GatewayError extends Error {
    */
   readonly outcome: Outcome | undefined;
   /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */
-  readonly path: readonly (string | number)[] | undefined;
+  readonly path: Path | undefined;
   /** Names the request in the gateway's log. With `createClient` alone: other libraries keep it beside their errors. */
   readonly requestId: string | undefined;
   /** All errors of the response that this is the first of. */
@@ -111,7 +114,7 @@ export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayE
 }
 
 /** The value at a path of data; undefined where the path leads nowhere. */
-export function valueAt(data: unknown, path: readonly (string | number)[]): unknown {
+export function valueAt(data: unknown, path: Path): unknown {
   return path.reduce(
     (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
     data,
@@ -135,7 +138,7 @@ export function retryAfterMs({ extensions }: Extended): number | undefined {
  * @param errors `gatewayErrors(error)` of any library, or `errors` of a result of `createClient`.
  * @param path Names and indexes with dots between them, for example `player.coupons` or `players.0.coupons`.
  */
-export function errorAt<E extends { readonly path?: readonly (string | number)[] | undefined }>(
+export function errorAt<E extends { readonly path?: Path | undefined }>(
   errors: readonly E[] | undefined,
   path: string,
 ): E | undefined {

@@ -28,15 +28,19 @@ export function withKeys<V extends object>(variables: V): V {
   return keyed;
 }
 
+/** What is sent: without a response, a query and events with a key may be sent again. Nobody knows what became of a write. */
+export type Kind = 'query' | 'keyed' | 'write';
+
 /**
- * Whether a mutation without a response may be sent again: each of its inputs reports events, with a key. An upsert or a
- * deletion is left to the application, which knows what else writes the player.
+ * The kind of an operation. Each input of a `keyed` mutation reports events, with a key. An upsert or a deletion is left to the
+ * application, which knows what else writes the player.
  */
-export function isKeyed(variables: object, text = ''): boolean {
+export function kindOf(isQuery: boolean, variables: object, text = ''): Kind {
+  if (isQuery) return 'query';
   const inputs = Object.values(variables).filter((value) => typeof value === 'object' && value !== null);
+  const isKeyed = inputs.length > 0 && inputs.every((value) => isEventsInput(value) && value.idempotencyKey != null);
   // An input that is written into the document can have no key of ours.
-  if (/\binput\s*:\s*\{/.test(text)) return false;
-  return inputs.length > 0 && inputs.every((value) => isEventsInput(value) && value.idempotencyKey != null);
+  return isKeyed && !/\binput\s*:\s*\{/.test(text) ? 'keyed' : 'write';
 }
 
 /** A `TrackEventsInput`: no other input of the schema has `events`. */

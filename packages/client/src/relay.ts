@@ -1,7 +1,8 @@
-import { type FetchFunction, type GraphQLResponse, Observable, type RequestParameters } from 'relay-runtime';
+import type { Environment, FetchFunction, GraphQLResponse, RequestParameters } from 'relay-runtime';
+import { getRequestIdentifier, Observable } from 'relay-runtime';
 import type { GatewayResponse } from './errors.ts';
-import { heal } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { createHealer } from './healing.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
@@ -12,48 +13,74 @@ export interface GatewayFetchOptions {
   readonly token?: Token;
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
+  /** The environment that has this network: `() => environment`. Without it, missing parts are not asked for again. */
+  readonly environment?: () => Environment;
 }
 
 /**
  * The function of `Network.create`: sends operations with the token, by the id of a persisted document where the compiler
- * wrote one, and again where that is safe. Data with errors is delivered at once; while the query is retained, its missing
- * parts are then asked for again.
+ * wrote one, and again where that is safe. Data with errors is delivered at once, and completes the request. While the query
+ * is retained, its missing parts are then asked for again, and written into the store.
  */
-export function createGatewayFetch({ url, token, fetch }: GatewayFetchOptions): FetchFunction {
+export function createGatewayFetch({ url, token, fetch, environment }: GatewayFetchOptions): FetchFunction {
   const authorized = authorizedFetch(token, fetch);
+  const healQuery = createHealer();
+  let retained: Set<Operation> | undefined;
   return (request, given) => {
+    const own = environment?.();
+    if (own) retained ??= retainedOf(own);
     const variables = withKeys(given);
     const isQuery = request.operationKind === 'query';
-    const isSafe = isQuery || isKeyed(variables, request.text ?? '');
-    const read = async (signal: AbortSignal) =>
-      (await send(authorized, url, { ...requestOf(request, variables), signal }, isSafe)).response;
+    const kind = kindOf(isQuery, variables, request.text ?? '');
+    const again = async (signal: AbortSignal) =>
+      (await send(authorized, url, { ...requestOf(request, variables), signal }, kind)).response;
+    const show = (response: GatewayResponse, tookMs: number) => {
+      const key = getRequestIdentifier(request, given);
+      const shown = () => [...(retained ?? [])].find((operation) => operation.request.identifier === key);
+      const improved = (next: GatewayResponse) => {
+        const operation = shown();
+        const source = Observable.from(forRelay(next));
+        if (operation) own?.executeWithSource({ operation, source }).subscribe({ error: () => undefined });
+      };
+      healQuery(key, { response, tookMs, again, isShown: () => shown() !== undefined, improved });
+    };
     return Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
-      const { signal } = abort;
-      const show = (response: GatewayResponse) => sink.next(forRelay(response));
-      const run = async () => {
-        const started = Date.now();
-        const response = await read(signal);
-        show(response);
-        const tookMs = Date.now() - started;
-        const shown = {
-          response,
-          tookMs,
-          again: () => read(signal),
-          isShown: () => !sink.closed,
-          improved: show,
-          signal,
-        };
-        // An error that ends this does not change what the screen shows.
-        if (isQuery) await heal(shown).catch(() => undefined);
-        sink.complete();
-      };
-      run().catch((error: unknown) => {
-        if (!signal.aborted) sink.error(error instanceof Error ? error : new Error(String(error)));
-      });
+      const started = Date.now();
+      again(abort.signal).then(
+        (response) => {
+          sink.next(forRelay(response));
+          // While this is open, Relay gives its result to others that read the query.
+          sink.complete();
+          if (isQuery) show(response, Date.now() - started);
+        },
+        (error: unknown) => {
+          if (!abort.signal.aborted) sink.error(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
       return () => abort.abort();
     });
   };
+}
+
+type Operation = Parameters<Environment['retain']>[0];
+
+/** What the environment retains from now on: each operation that a screen shows. */
+function retainedOf(environment: Environment): Set<Operation> {
+  const operations = new Set<Operation>();
+  const retain = environment.retain.bind(environment);
+  environment.retain = (operation) => {
+    // A copy: two screens can retain the same one.
+    const own = { ...operation };
+    operations.add(own);
+    const held = retain(operation);
+    const dispose = () => {
+      operations.delete(own);
+      held.dispose();
+    };
+    return { dispose };
+  };
+  return operations;
 }
 
 function requestOf({ id, text, name }: RequestParameters, variables: object): RequestInit {

@@ -4,6 +4,8 @@ import { type Extended, isRetryable, retryAfterMs } from './errors.ts';
 
 /** Attempts of an operation that has nothing to show, the first one included. */
 export const ATTEMPTS = 5;
+/** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
+export const TOO_LONG_MS = 60_000;
 const FIRST_PAUSE_MS = 300;
 const FIRST_HEALING_PAUSE_MS = 1_000;
 const LONGEST_HEALING_PAUSE_MS = 60_000;
@@ -60,17 +62,18 @@ export function wait(
   signal?: AbortSignal | null,
   keep: (timer: Timer) => Timer = (timer) => timer,
 ): Promise<void> {
+  let timer: Timer | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = keep(setTimeout(resolve, milliseconds));
+  });
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+}
+
+/** Settles as a promise does; rejects with the signal's reason when that comes first. */
+export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = keep(
-      setTimeout(() => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      }, milliseconds),
-    );
+    const abort = () => reject(signal?.reason);
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });

@@ -1,5 +1,6 @@
-import { GatewayError, type GatewayResponse } from './errors.ts';
-import { ATTEMPTS, isWorthless, pauseAfter, wait } from './retry.ts';
+import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
+import type { Kind } from './idempotency.ts';
+import { ATTEMPTS, hasData, isWorthless, pauseAfter, TOO_LONG_MS, wait } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its text and what that says. */
@@ -10,41 +11,47 @@ export interface Received {
 }
 
 /**
- * Sends a request until the response has data, or says that another attempt is of no use; at most five times. Without a
- * response it sends again only what `isSafe` to repeat. Resolves to the last response. Rejects with the signal's reason,
- * or with a `GatewayError` of the code `NO_RESPONSE`.
+ * Sends a request until the response has data, or says that another attempt is of no use; at most five times, and while the
+ * pauses are at most 60 s. Resolves to the last response. Rejects with the signal's reason, or with a `GatewayError` of the
+ * code `NO_RESPONSE` or `NO_TOKEN`. When nobody knows what became of a mutation in an earlier attempt, errors without data have
+ * the outcome `UNKNOWN`, whatever the last attempt says.
  *
  * @param fetch Sends the token; see `authorizedFetch`.
  */
-export async function send(fetch: Fetch, url: string, options: RequestInit, isSafe: boolean): Promise<Received> {
+export async function send(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received> {
   const { signal } = options;
+  let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const received = await sendOnce(fetch, url, options, isSafe).catch((cause: unknown) => {
+    const received = await sendOnce(fetch, url, options, kind).catch((cause: unknown) => {
       if (signal?.aborted) throw signal.reason;
-      if (cause instanceof GatewayError) throw cause;
-      return noResponse(`There was no response of ${url}.`, isSafe, isSafe, cause);
+      return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, true, cause);
     });
     const isError = received instanceof GatewayError;
-    if (attempt === ATTEMPTS || (isError ? !received.retryable : !isWorthless(received.response))) {
-      if (isError) throw received;
-      return received;
+    const { errors: found = [] } = isError ? received : received.response;
+    const pause = pauseAfter(attempt, found);
+    const isFinal = isError ? !received.retryable : !isWorthless(received.response);
+    if (isFinal || attempt === ATTEMPTS || pause > TOO_LONG_MS) {
+      const errors = isUnknown ? found.map(withUnknown) : found;
+      if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
+      if (!isUnknown || hasData(received.response)) return received;
+      const response = { ...received.response, errors };
+      return { ...received, response, text: JSON.stringify(response) };
     }
-    await wait(pauseAfter(attempt, isError ? [] : received.response.errors), signal);
+    isUnknown ||= found.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
+    await wait(pause, signal);
   }
 }
 
-async function sendOnce(fetch: Fetch, url: string, options: RequestInit, isSafe: boolean) {
+const withUnknown = (error: ResponseError) => ({ ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN' } });
+
+async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {
   const received = await fetch(url, options);
   const { status } = received;
   const text = await received.text();
   const response = parsed(text);
   if (isGatewayResponse(response)) return { status, text, response };
   // A 404 is a wrong URL, which stays wrong. Others, such as the 502 of a proxy, pass.
-  return noResponse(
-    `${url} responded with the status ${status}, but not as a gateway.`,
-    isSafe && status !== 404,
-    isSafe,
-  );
+  return noResponse(`${url} responded with the status ${status}, but not as a gateway.`, kind, status !== 404);
 }
 
 function parsed(text: string): unknown {
@@ -57,13 +64,17 @@ function parsed(text: string): unknown {
 
 /** Something in between can respond in the place of the gateway, with HTML or with JSON of its own. */
 function isGatewayResponse(value: unknown): value is GatewayResponse {
-  if (typeof value !== 'object' || value === null) return false;
-  return ('errors' in value && Array.isArray(value.errors)) || ('data' in value && typeof value.data === 'object');
+  if (!isObject(value)) return false;
+  const { data, errors }: { data?: unknown; errors?: unknown } = value;
+  if (!Array.isArray(errors)) return isObject(data) && errors == null;
+  return errors.every(isObject) && (isObject(data) || (data == null && errors.length > 0));
 }
 
-/** Nobody knows whether a request without a response was carried out. */
-function noResponse(message: string, retryable: boolean, isSafe: boolean, cause?: unknown): GatewayError {
-  const extensions = { code: 'NO_RESPONSE', retryable, ...(isSafe ? {} : { outcome: 'UNKNOWN' }) };
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function noResponse(message: string, kind: Kind, canPass: boolean, cause?: unknown): GatewayError {
+  const retryable = canPass && kind !== 'write';
+  const extensions = { code: 'NO_RESPONSE', retryable, ...(kind !== 'query' && { outcome: 'UNKNOWN' }) };
   return new GatewayError({ message, extensions }, { cause });
 }
 

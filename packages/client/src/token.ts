@@ -1,4 +1,5 @@
 import { GatewayError } from './errors.ts';
+import { unlessAborted } from './retry.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
@@ -14,7 +15,8 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
 
 /**
  * A `fetch` that sends the token. A request that is rejected with 401 is sent once more with a new token, which is fetched
- * once for all requests that are under way. Nothing was done for a request with status 401.
+ * once for all requests that are under way. Nothing was done for a request with status 401. A signal that aborts ends the
+ * request, also while it waits for the token: it rejects with the signal's reason.
  */
 export function authorizedFetch(token: Token, fetch: Fetch = (...request) => globalThis.fetch(...request)): Fetch {
   const fetchToken = async () => (typeof token === 'function' ? await token() : token);
@@ -23,12 +25,15 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     url,
     options,
   ) => {
+    // Not `throwIfAborted`: React Native has none.
+    const signal = options?.signal;
+    if (signal?.aborted) throw signal.reason;
     current ??= fetchToken().catch((cause: unknown) => {
       current = undefined;
       throw noToken(cause);
     });
     const used = current;
-    const value = (await used)?.trim();
+    const value = (await unlessAborted(used, signal))?.trim();
     const headers = new Headers(options?.headers);
     if (value !== undefined) {
       // A login page, for example.

@@ -3,7 +3,7 @@ import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import type { GatewayResponse } from './errors.ts';
 import { improve } from './healing.ts';
-import { isKeyed, withKeys } from './idempotency.ts';
+import { kindOf, withKeys } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
 import { post, type Received, send } from './send.ts';
@@ -95,19 +95,22 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
 
     return mapExchange({
       onOperation(operation) {
-        const { kind, query } = operation;
+        const { query } = operation;
         const variables = withKeys(operation.variables ?? {});
-        const isSafe = kind === 'query' || isKeyed(variables, query.loc?.source.body);
-        const id = documentId(persisted, query, nameOf(operation));
-        const read: Read = (url, options = {}) => {
-          const request = id === undefined ? options : { ...options, ...post({ id }, variables) };
-          return send(authorized, String(url), request, isSafe);
+        const isQuery = operation.kind === 'query';
+        const kind = kindOf(isQuery, variables, query.loc?.source.body);
+        // What it throws is the network error of this request.
+        const read: Read = async (url, options = {}) => {
+          const id = documentId(persisted, query, nameOf(operation));
+          const request = id === undefined ? options : { ...options, body: post({ id }, variables).body ?? null };
+          return await send(authorized, String(url), request, kind);
         };
-        const fetch: Fetch =
-          kind === 'query' ? fetchQuery(operation, read) : async (...request) => responseOf(await read(...request));
+        const fetch: Fetch = isQuery
+          ? fetchQuery(operation, read)
+          : async (...request) => responseOf(await read(...request));
         // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
         const context = { ...operation.context, fetch, preferGetMethod: false };
-        return makeOperation(kind, { ...operation, variables }, context);
+        return makeOperation(operation.kind, { ...operation, variables }, context);
       },
     })(input);
   };

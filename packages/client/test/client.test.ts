@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
+import { improve } from '../src/healing.ts';
 import {
   type ClientOptions,
   createClient,
@@ -59,7 +60,7 @@ describe('retries', () => {
     expect(sent).toHaveLength(6);
   }, 60_000);
 
-  test('the pause is as long as the gateway asks', async () => {
+  test('the pause is as long as the gateway asks; one of a day is left to the application', async () => {
     const sent: number[] = [];
     const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: 1_500 };
     const fetch = async () => {
@@ -69,10 +70,13 @@ describe('retries', () => {
     expect((await connect({ fetch }).request('{ me { id } }')).data).toEqual({ me: null });
     const [first = 0, second = 0] = sent;
     expect(second - first).toBeGreaterThanOrEqual(1_499);
+    const later = { ...extensions, retryAfterMs: 86_400_000 };
+    const busy = connect({ fetch: async () => Response.json({ errors: [{ message: 'Busy', extensions: later }] }) });
+    expect(await rejection(busy.request('{ me { id } }'))).toMatchObject(later);
   });
 
-  test('a lost response of a query is asked for again; HTML of a proxy counts as lost', async () => {
-    const pages = [new Response('<h1>502</h1>', { status: 502 })];
+  test('a lost response of a query is asked for again; what is not of the gateway counts as lost', async () => {
+    const pages = [new Response('<h1>502</h1>'), Response.json({ errors: [null] }), Response.json({ data: null })];
     const proxied = connect({ fetch: async (url, init) => pages.shift() ?? fetch(url, init) });
     lose(2);
     for (const client of [connect(), proxied]) {
@@ -87,6 +91,12 @@ describe('retries', () => {
     await upstream.received(1);
     abort.abort(new Error('left the screen'));
     await expect(request).rejects.toThrow('left the screen');
+    // Also before the token is fetched, and while it is.
+    const token = jest.fn(() => new Promise<string>(() => undefined));
+    const ask = (signal: AbortSignal) => connect({ token }).request(MobileScreenDocument, ME, { signal });
+    await expect(ask(abort.signal)).rejects.toThrow('left the screen');
+    expect(token).not.toHaveBeenCalled();
+    await expect(ask(AbortSignal.timeout(20))).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
 
@@ -134,6 +144,26 @@ describe('watch', () => {
     abort.abort();
     await done;
     expect(shown).toEqual(['p1']);
+  });
+
+  const of = (data: Record<string, unknown>, ...paths: string[]) => {
+    const at = (path: string) => path.split('.').map((name) => (name === '1' ? 1 : name));
+    return { data, errors: paths.map((path) => ({ message: '', path: at(path), extensions: { retryable: true } })) };
+  };
+  const [A, B, LIST] = [{ id: 'a' }, { id: 'b', link: null, coupons: null }, { l: [1, null] }];
+  test.each([
+    ['loses a part', of({ a: B, c: null }, 'a.link', 'c'), of({ a: null, c: A }, 'a'), of({ a: B, c: A }, 'a.link')],
+    ['brings a part with gaps', of({ a: null }, 'a'), of({ a: B }, 'a.link', 'a.coupons'), 'next'],
+    [
+      'brings an error that lasts',
+      of({ a: null }, 'a'),
+      { data: { a: null, b: A }, errors: [{ message: '', path: ['a'] }] },
+      'next',
+    ],
+    ['loses an item', of({ l: [A, B] }, 'l.1.link', 'l.1.coupons'), of({ l: [A, null] }, 'l.1'), undefined],
+    ['brings nothing and loses what is around', of({ a: LIST }, 'a.l.1'), of({ a: null }, 'a'), undefined],
+  ])('adds to the last response one that %s', async (_, last, next, better) => {
+    expect(await improve(last, async () => next)).toEqual(better === 'next' ? next : better);
   });
 
   test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
@@ -191,6 +221,17 @@ describe('events', () => {
     expect([data, errors]).toMatchObject([{ upsertPlayer: { userErrors: [] }, trackEvents: null }, [known]]);
   });
 
+  test.each([200, 401])('that are lost, then refused with the status %d, are unknown', async (status) => {
+    lose(1);
+    const code = status === 401 ? 'NO_TOKEN' : 'FORBIDDEN';
+    const tokens = [tokenOf(), ''];
+    const refused = { errors: [{ message: '', extensions: { code, outcome: 'NOT_DONE' } }] };
+    const fetches: (typeof fetch)[] = [globalThis.fetch, async () => Response.json(refused, { status })];
+    const send: typeof fetch = (...request) => (fetches.shift() ?? fetch)(...request);
+    const request = connect({ token: () => tokens.shift(), fetch: send }).request(TrackEventsDocument, OPEN_APP);
+    expect([await rejection(request), sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN' }, 1]);
+  });
+
   test('that were counted, but the player could not be read after it, are data with the outcome DONE', async () => {
     upstream.on('GET /player', { status: 500 });
     const text = `mutation Track($input: TrackEventsInput!) {
@@ -202,7 +243,7 @@ describe('events', () => {
   });
 
   test.each([
-    ['an upsert', String(UpsertPlayerDocument), { input: ME }],
+    ['an upsert', `fragment F on Query { node(id: "#") { id } } ${UpsertPlayerDocument}`, { input: ME }],
     [
       'an event',
       'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a" }] }) { eventNames } }',

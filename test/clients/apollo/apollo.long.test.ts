@@ -166,6 +166,28 @@ test('the error of a part that is still missing stays when another one appears',
   expect(shown).toEqual([[false], [false, 'me.coupons', 'me.referralLink'], [false, 'me.coupons'], [true]]);
 });
 
+test('a response for screens that did not take it is not given to a later read', async () => {
+  const pending: ((response: Response) => void)[] = [];
+  const fetch = () => new Promise<Response>((resolve) => pending.push(resolve));
+  const answer = (referralLink: string | null, ...missing: string[]) => {
+    const errors = missing.map((name) => ({ message: '', path: ['me', name], extensions: { retryable: true } }));
+    const me = { __typename: 'Player', id: 'p1', coupons: null, referralLink };
+    pending.shift()?.(Response.json({ data: { me }, errors }));
+  };
+  const screen = connect({ fetch }).watchQuery({ query: gql`{ me { id coupons { code } referralLink } }` });
+  open.add(screen.subscribe({}));
+  answer(null, 'coupons', 'referralLink');
+  await until(() => pending.length === 1);
+  // It waits for this one when the other one comes.
+  const read = screen.refetch();
+  answer('first', 'coupons');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  answer('second');
+  await read;
+  screen.refetch();
+  await until(() => pending.length === 1);
+});
+
 test('a player that was deleted is gone from open screens, and one that does not exist is null without a warning', async () => {
   const warnings = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   const client = connect();

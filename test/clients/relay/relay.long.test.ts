@@ -5,7 +5,7 @@ import type { Token } from '@referral-gateway/client';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { createElement, type ReactElement, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
-import { Environment, Network, RecordSource, Store } from 'relay-runtime';
+import { Environment, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
 import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, render } from '../screen.ts';
 
@@ -21,6 +21,7 @@ await runScript('relay', 'relay');
 await runScript('relay', 'relay:build');
 const { Friends }: typeof import('./Friends.tsx') = await import(`${GENERATED}/built/Friends.js`);
 const { Screen }: typeof import('./Screen.tsx') = await import(`${GENERATED}/built/Screen.js`);
+const { default: ScreenQuery } = await import(`${GENERATED}/ScreenQuery.graphql.ts`);
 const { url, upstream, sent, lose } = await startRecorded({
   PERSISTED_OPERATIONS: 'enforce',
   PERSISTED_OPERATIONS_FILE: MANIFEST,
@@ -35,23 +36,24 @@ afterEach(() => {
   for (const text of complaints.splice(0)) expect(text).toContain('react-test-renderer is deprecated');
 });
 
-const connect = (fetchToken: Token = token) =>
-  new Environment({
-    network: Network.create(createGatewayFetch({ url, token: fetchToken })),
-    store: new Store(new RecordSource()),
-  });
+function connect(fetchToken: Token = token): Environment {
+  const network = Network.create(createGatewayFetch({ url, token: fetchToken, environment: () => environment }));
+  const environment = new Environment({ network, store: new Store(new RecordSource()) });
+  return environment;
+}
 
 /** A component for a player. */
-function elementOf(component: typeof Screen, fetchToken?: Token, playerUniqueId = 'p1'): ReactElement {
+function elementOf(component: typeof Screen, environment = connect(), playerUniqueId = 'p1'): ReactElement {
   const children = createElement(Suspense, { fallback: 'Loading' }, createElement(component, { playerUniqueId }));
-  return createElement(RelayEnvironmentProvider, { environment: connect(fetchToken), children });
+  return createElement(RelayEnvironmentProvider, { environment, children });
 }
 
 test('the snippets have correct types', () => runScript('relay', 'types'), 60_000);
 
 test('a fragment on Player is fetched again page by page, by trusted documents, with a new token', async () => {
   const tokens = [EXPIRED, token];
-  const { shows, items, press, buttons } = await render(elementOf(Friends, async () => tokens.shift()));
+  const environment = connect(async () => tokens.shift());
+  const { shows, items, press, buttons } = await render(elementOf(Friends, environment));
   for (const count of [20, 40, 60]) {
     await shows(() => items().length === count);
     expect(items()).toEqual(friends(count));
@@ -76,21 +78,24 @@ test('a query without data is sent again before anything is shown', async () => 
 
 test('while the coupons hang, the rest is shown; they are asked for again, and appear by themselves', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
-  const { see, text } = await render(elementOf(Screen));
+  const environment = connect();
+  const { see, text } = await render(elementOf(Screen, environment));
   await see('Your coupons cannot be loaded now.');
   expect(text()).toContain('Player p1');
-  expect(sent).toHaveLength(1);
+  // It can be read again meanwhile. What no screen shows is read once.
+  for (const playerUniqueId of ['p2', 'p1']) await fetchQuery(environment, ScreenQuery, { playerUniqueId }).toPromise();
+  expect(sent).toHaveLength(3);
   const held = upstream.hold('GET /coupon');
   await held.arrived;
   upstream.on('GET /coupon', 'usual');
   held.release();
   await see('P1-1');
   expect(text()).not.toContain('cannot be loaded');
-  expect(sent).toHaveLength(2);
+  expect(sent).toHaveLength(4);
 });
 
 test('a player that cannot be read has a button to try again; one that does not exist says so', () =>
-  expectNoPlayer(upstream, (playerUniqueId, token) => elementOf(Screen, token, playerUniqueId)));
+  expectNoPlayer(upstream, (playerUniqueId, token) => elementOf(Screen, connect(token), playerUniqueId)));
 
 test('an operation that is not in the manifest is refused', async () => {
   const request = {

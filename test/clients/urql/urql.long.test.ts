@@ -120,6 +120,18 @@ test.each([404, 413, 502])(
   },
 );
 
+test('what the manifest does not list is the network error of each request; what it lists keeps its headers', async () => {
+  const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));
+  const exchanges = gatewayExchanges({ fetch, persisted: { operations: [{ id: 'x', name: 'Screen' }] } });
+  const client = new Client({ url, exchanges, fetchOptions: { headers: { 'x-app': '7' } } });
+  const message = expect.stringContaining('does not list the operation "Friends"');
+  for (const query of [Friends, Friends, Coupons]) {
+    const { error } = await client.query(query, ME).toPromise();
+    expect(error?.networkError).toEqual(query === Friends ? expect.objectContaining({ message }) : undefined);
+  }
+  expect(fetch.mock.calls.map(([, init]) => new Headers(init?.headers).get('x-app'))).toEqual(['7']);
+});
+
 test('while the coupons hang and then nothing can be read, the rest stays; the coupons are asked for again, and appear', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
   const shown: OperationResult<ResultOf<typeof Coupons>>[] = [];
