@@ -61,7 +61,15 @@ const LIMITED = programmeWith({
 
 onEachStore(
   'the limits of coupons',
-  (client) => {
+  (client, service) => {
+    test('a coupon that ends after the last time a date can hold is shown without an end', async () => {
+      await client.upsert('late');
+      await client.give('late', 'week');
+      const end_at = 999_999_999 * 24 * 60 * 60 * 1000;
+      await service().store.write((queries) => queries.updateTable('coupons').set({ end_at }).execute());
+      expect(await couponsOf(client, 'late')).toMatchObject([{ startAt: START, isExpired: false }]);
+    });
+
     const atOnce = async (count: number, ask: () => Promise<Reply>) => {
       const replies = await Promise.all(Array.from({ length: count }, ask));
       const done = replies.filter(({ status }) => status === 200).map(({ body }) => body);
