@@ -57,6 +57,16 @@ onEachStore('referrals', (client, service) => {
     },
   );
 
+  test.each([
+    ['eva@xn--bcher-kva.example', 'Eva@BÜCHER.example', PENDING],
+    ['ida@ü/x.example', 'ida@ü', NONE],
+    ['udo@ü：80', 'udo@ö：80', NONE],
+  ])('left as %s, of a friend with the e-mail %s', async (left, email, expected) => {
+    await invite(client, `host of ${left}`, left);
+    await client.upsert(`friend ${left}`, { email });
+    expect(await totals(client, `host of ${left}`)).toEqual(expected);
+  });
+
   test('after a deletion, nothing in the store contains the contact; only its keyed hash is left', async () => {
     const email = 'forget.me@example.com';
     const content = async () => JSON.stringify(await contentOf(service()));
