@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { seedDemo } from '../src/demo/seed.ts';
 import { troubleDemoPlayers } from '../src/demo/states.ts';
-import { contentOf, programmeWith, startReference } from './kit.ts';
+import { contentOf, programmeWith, STORES, startReference } from './kit.ts';
 
 const reference = await startReference({ trouble: troubleDemoPlayers });
 await seedDemo(reference.service);
@@ -24,6 +24,12 @@ test('demo-player has attributes and coupons of every group; demo-empty has noth
   expect(coupons.filter(({ isExpired }) => isExpired)).toHaveLength(2);
   const empty = [(await client.coupons('demo-empty')).body.coupons, (await client.referrals('demo-empty')).body.total];
   expect(empty).toEqual([[], 0]);
+});
+
+test.each(STORES)('$name: processes that start at the same time seed it once', async ({ place }) => {
+  const { client, service } = await startReference({ at: await place() });
+  await Promise.all([seedDemo(service), seedDemo(service)]);
+  expect((await client.coupons('demo-player')).body.coupons).toHaveLength(service.programme.groups.length * 2);
 });
 
 test('demo-long-names has friends with long, right-to-left, emoji and blank names', async () => {
