@@ -3,7 +3,7 @@ import { until } from '../../../test/kit/until.ts';
 import { contactHash } from '../src/programme/contacts.ts';
 import { readHashKey } from '../src/store/contacts.ts';
 import type { Client } from './client.ts';
-import { contentOf, onEachStore, programmeWith } from './kit.ts';
+import { contentOf, onEachStore, programmeWith, type Reference } from './kit.ts';
 
 const NONE = { total: 0, totalPending: 0, totalActive: 0 };
 const PENDING = { total: 1, totalPending: 1, totalActive: 0 };
@@ -22,7 +22,22 @@ async function invite(client: Client, referrer: string, contact: string) {
   expect((await client.leave(referrer, contact)).status).toBe(200);
 }
 
+/** A customer whose contact is left at a link after it was created, and who is deleted and created again. */
+const forgetsCustomer = (client: Client, service: () => Reference, kind: 'email' | 'mobile', contact: string) =>
+  test.each(['first', 'later'])(`a customer with its ${kind} in its %s attributes counts for nobody`, async (id) => {
+    const own = id === 'first' ? contact : contact.replace('1', '2');
+    if (id === 'later') await client.upsert(id, { city: 'Bonn' });
+    await client.upsert(id, { [kind]: own });
+    await invite(client, `host of ${id}`, own);
+    await client.remove(id);
+    expect(JSON.stringify(await contentOf(service()))).not.toContain(own);
+    await client.leave(`host of ${id}`, own);
+    await client.upsert(id, { [kind]: own });
+    expect(await totals(client, `host of ${id}`)).toEqual(NONE);
+  });
+
 onEachStore('referrals', (client, service) => {
+  forgetsCustomer(client, service, 'email', 'old1@customer.example');
   test('the whole story: link, landing page, sign-up, order, coupons for both', async () => {
     await invite(client, 'ann', ' BOB@example.com ');
     const [shown, mobileNumber] = [{ email: 'bob@example.com', displayName: 'Bob' }, '0123456'];
@@ -113,7 +128,8 @@ onEachStore('referrals', (client, service) => {
 
 onEachStore(
   'a contact of a programme by mobile',
-  (client) => {
+  (client, service) => {
+    forgetsCustomer(client, service, 'mobile', '4915112345678');
     test.each([
       ['0151 1234567', '+49 151 1234567', NONE],
       ['+49 (151) 123-451', '0049151123451', PENDING],
