@@ -1,9 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
-import { endConnections, lockRow, type Place, STORES, startReference } from './kit.ts';
+import { endConnections, found, lockRow, type Place, STORES, startReference } from './kit.ts';
 
 const insert = (queries: Queries, hash: string) =>
   queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
@@ -79,6 +79,20 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     );
     await first.close();
     await (await at.open()).close();
+  });
+
+  test('that cannot be rebuilt after a deletion says so; the next deletion does it, also one that finds nothing', async () => {
+    const { client } = await startReference({ at });
+    await client.upsert('gone', { email: 'gone@secret.example' });
+    const file = `${at.dataDir}/reference.db`;
+    await rename(file, `${file}.moved`);
+    const message = 'The database cannot be reached; it is not known whether this request was stored';
+    for (let time = 0; time < 2; time++) {
+      expect(await client.remove('gone')).toMatchObject({ status: 503, body: { message } });
+      expect(await found(at.dataDir, { email: 'gone@secret.example' })).toEqual([]);
+    }
+    await rename(`${file}.moved`, file);
+    expect((await client.remove('gone')).status).toBe(404);
   });
 
   test('is durable: a write-ahead log that is flushed with every commit', async () => {
