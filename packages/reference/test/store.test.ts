@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Socket } from 'node:net';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
@@ -67,6 +68,26 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       });
       expect(lost.length).toBeGreaterThan(0);
       expect(await store.read(hashes)).toEqual([{ hash: 'first of run 2' }, { hash: 'second of run 2' }]);
+      await store.close();
+    });
+
+    const codes = ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+    test(`does work again that fails with ${codes}; of a commit that fails it is not known`, async () => {
+      const connect = jest.spyOn(Socket.prototype, 'connect');
+      const store = await at.open();
+      const fail = (code: string) =>
+        connect.mock.contexts.map((socket) => socket.destroy(Object.assign(new Error(), { code })));
+      for (const code of codes) {
+        let runs = 0;
+        await store.write((queries) => {
+          if (runs++ === 0) fail(code);
+          return insert(queries, code);
+        });
+      }
+      for (const code of [...codes, 'ERR_OTHER']) {
+        await expect(store.write(async () => fail(code))).rejects.toMatchObject({ nothingStored: false });
+      }
+      connect.mockRestore();
       await store.close();
     });
     return;

@@ -8,11 +8,8 @@ import type { Tables } from './tables.ts';
 
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
 const CONFLICT = new Set(['40001', '40P01', '23503']);
-/** The server closes the connection or accepts none: shutdown, start, too many connections, no connection. */
-const CONNECTION_LOST = new Set([
-  ...['57P01', '57P02', '57P03', '53300', '25P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE'],
-  ...['08000', '08001', '08003', '08004', '08006'],
-]);
+/** The server closes the connection or accepts none (shutdown, start, too many connections), or the network fails. */
+const CONNECTION_LOST = /^(08\d{3}|57P0[123]|53300|25P03|EAI_AGAIN|E[A-Z]+)$/;
 const STATEMENT_TIMEOUT = '57014';
 /** Errors of `pg` and its pool that have no code: a connection that is lost, and none that is free in time. */
 const CONNECTION_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/;
@@ -70,32 +67,24 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
   return pool;
 }
 
-/** A commit that failed with its connection may be stored: only work that failed may be tried again. */
+/** A commit that failed, and not by a refusal of the server, may be stored: only work that failed may be tried again. */
 async function inTransaction<Result>(
   begin: ControlledTransactionBuilder<Tables>,
   work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
   const transaction = await begin.execute();
-  // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
-  const giveUp = () =>
-    transaction
-      .rollback()
-      .execute()
-      .catch(() => {});
-  let result: Result;
+  let isDone = false;
   try {
-    result = await work(transaction);
-  } catch (error) {
-    await giveUp();
-    throw error;
-  }
-  try {
+    const result = await work(transaction);
+    isDone = true;
     await transaction.commit().execute();
+    return result;
   } catch (error) {
-    await giveUp();
-    throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
+    // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
+    await Promise.allSettled([transaction.rollback().execute()]);
+    const isRefused = error instanceof pg.DatabaseError && !isConnectionLost(error);
+    throw isDone && !isRefused ? new StoreUnavailable(false, error) : error;
   }
-  return result;
 }
 
 async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result> {
@@ -113,7 +102,7 @@ async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result
 }
 
 function isConnectionLost(error: unknown): boolean {
-  return CONNECTION_LOST.has(codeOf(error)) || (error instanceof Error && CONNECTION_MESSAGE.test(error.message));
+  return CONNECTION_LOST.test(codeOf(error)) || (error instanceof Error && CONNECTION_MESSAGE.test(error.message));
 }
 
 function isTimeout(error: unknown): boolean {
