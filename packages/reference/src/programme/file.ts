@@ -12,8 +12,7 @@ import { dateTime } from '../wire/members.ts';
 
 const text = z.string().min(1);
 const whole = z.int().min(0);
-/** How often: as many as an `integer` of PostgreSQL holds. */
-const times = z.int().min(1).max(2_147_483_647);
+const times = z.int().min(1).max(2_147_483_647); // The largest `integer` of PostgreSQL.
 /** A date or date-time, in milliseconds since 1970. */
 const instant = dateTime.transform((iso) => Date.parse(iso));
 

@@ -3,15 +3,13 @@ import { attributesOf, findPlayerId, hasSentEvent, type PlayerAttributes, type P
 import { activateReferral, addReferral, addToTotals, lockTotals, type Referral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import { contactHash, readContact } from './contacts.ts';
-import { issueCoupon } from './coupons.ts';
+import { DAY_MS, issueCoupon } from './coupons.ts';
 import type { Programme } from './file.ts';
 
 /*
  * The referral rule. All functions run inside the transaction of the request that causes the step, with the friend's row
  * locked. The referrer's totals change in the same transaction.
  */
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Stores a contact left at the link with this code; false if there is no such link. A contact that has counted is not

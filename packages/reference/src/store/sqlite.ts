@@ -46,7 +46,8 @@ export async function openSqlite(path: string): Promise<Store> {
           return result;
         } finally {
           // Also after a deletion that finds nothing: it may repeat one whose rebuild failed.
-          if (isRebuildDue) await rebuild(connection, path).catch(notKnown);
+          if (isRebuildDue)
+            await rebuild(connection, path).catch((error) => Promise.reject(new StoreUnavailable(false, error)));
           isRebuildDue = false;
         }
       }),
@@ -54,10 +55,6 @@ export async function openSqlite(path: string): Promise<Store> {
     backup: (target) => backup(database, target),
     close: () => db.destroy(),
   };
-}
-
-function notKnown(error: unknown): never {
-  throw new StoreUnavailable(false, error);
 }
 
 /** Removes copies of rows that have moved, which are left in free space of their old pages, and what the log holds. */
