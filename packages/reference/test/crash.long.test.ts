@@ -87,7 +87,7 @@ for (const { name, place } of STORES.slice(1)) {
     for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
   });
 
-  test(`${name} does not answer: a request gets 503, and does not overwrite a later one`, async () => {
+  test(`${name} does not answer: requests get 503, and one that was given up does not overwrite a later one`, async () => {
     const at = await place();
     const proxy = await startProxyOf(at.databaseUrl ?? '');
     const { client } = await startReference({ at: placeOf(proxy.url, at.dataDir) });
@@ -97,6 +97,9 @@ for (const { name, place } of STORES.slice(1)) {
     await connected;
     proxy.resume();
     expect([(await client.upsert('one', { city: 'SECOND' })).status, (await first).status]).toEqual([200, 503]);
+    void proxy.hang();
+    expect((await client.upsert('one', { city: 'THIRD' })).status).toBe(503);
+    proxy.resume();
     expect(await client.attributes('one')).toEqual({ city: 'SECOND' });
   });
 

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ControlledTransactionBuilder, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -14,6 +15,8 @@ const LOST =
 /** A statement that takes too long, no connection that is free in time, and one that is not made in time. */
 const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/;
 
+/** A dead host is silent until TCP gives up, after minutes. A live one answers sooner: see the limits of the pool. */
+const SILENCE_MS = 15_000;
 const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
@@ -59,6 +62,10 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
+    stream: () => {
+      const socket = new Socket();
+      return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('Connection terminated: no answer in time')));
+    },
   });
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
   pool.on('error', onConnectionError);
