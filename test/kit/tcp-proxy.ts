@@ -2,6 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { atEnd } from './at-end.ts';
 
+/** A proxy in front of a server, and the server's URL by way of the proxy. */
+export async function startProxyOf(server: string) {
+  const url = new URL(server);
+  const proxy = await startProxy(Number(url.port), url.hostname);
+  url.host = proxy.host;
+  return { ...proxy, url: url.href };
+}
+
 /** Forwards TCP connections to a port, until a test makes it hang: a server that neither answers nor closes. */
 export async function startProxy(port: number, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
@@ -38,9 +46,14 @@ export async function startProxy(port: number, host = '127.0.0.1') {
   return {
     /** The address and port that it listens at. */
     host: `127.0.0.1:${address.port}`,
-    /** From now on nothing is forwarded; connections stay open. */
+    /** From now on nothing is forwarded; connections stay open. Resolves when a client connects. */
     hang() {
       isHanging = true;
+      return once(server, 'connection');
+    },
+    /** Forwards again, but nothing of connections that were made while it was hanging. */
+    resume() {
+      isHanging = false;
     },
     /** The connection that next sends this text is closed in place of the reply to it. */
     cutReplyTo(text: string) {

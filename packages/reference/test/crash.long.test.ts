@@ -1,9 +1,10 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { startProxyOf } from '../../../test/kit/tcp-proxy.ts';
 import { until } from '../../../test/kit/until.ts';
 import type { Client, Reply } from './client.ts';
-import { endConnections, lockRow, STORES, sqlitePlace, startReference } from './kit.ts';
+import { endConnections, lockRow, placeOf, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, forkReference } from './process.ts';
 
 const KILLS = 20;
@@ -84,6 +85,22 @@ for (const { name, place } of STORES.slice(1)) {
     await until(async () => (await client.player('host')).status === 503);
     await unlock();
     for (const { status } of await Promise.all([...waiting, client.player('host')])) expect(status).toBe(200);
+  });
+
+  test(`${name} does not answer: requests get 503, and one that was given up does not overwrite a later one`, async () => {
+    const at = await place();
+    const proxy = await startProxyOf(at.databaseUrl ?? '');
+    const { client } = await startReference({ at: placeOf(proxy.url, at.dataDir) });
+    proxy.cut();
+    const connected = proxy.hang();
+    const first = client.upsert('one', { city: 'FIRST' });
+    await connected;
+    proxy.resume();
+    expect([(await client.upsert('one', { city: 'SECOND' })).status, (await first).status]).toEqual([200, 503]);
+    void proxy.hang();
+    expect((await client.upsert('one', { city: 'THIRD' })).status).toBe(503);
+    proxy.resume();
+    expect(await client.attributes('one')).toEqual({ city: 'SECOND' });
   });
 
   test(`${name} ends the connections under load: requests in flight may get 503, no acknowledged write is lost`, async () => {

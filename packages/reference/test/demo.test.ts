@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { seedDemo } from '../src/demo/seed.ts';
 import { troubleDemoPlayers } from '../src/demo/states.ts';
-import { contentOf, programmeWith, startReference } from './kit.ts';
+import { contentOf, programmeWith, STORES, startReference } from './kit.ts';
 
 const reference = await startReference({ trouble: troubleDemoPlayers });
 await seedDemo(reference.service);
@@ -62,10 +62,12 @@ test('demo-lost-event: the event is stored and the connection is cut', async () 
   expect((await contentOf(reference)).events.filter(({ name }) => name === 'check_in')).toHaveLength(1);
 });
 
-test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too', async () => {
+test('demo-slow-coupons: coupons hang until the service closes; a programme by mobile is seeded too, by one of two', async () => {
   const programme = programmeWith({ contact: 'mobile', actionEvent: 'subscribe' });
-  const { client, service, close } = await startReference({ programme, trouble: troubleDemoPlayers });
-  await seedDemo(service);
+  const options = { at: await STORES.at(-1)?.place(), programme, trouble: troubleDemoPlayers };
+  const { client, service, close } = await startReference(options);
+  await Promise.all([seedDemo(service), seedDemo(service)]);
+  expect((await client.coupons('demo-player')).body.coupons).toHaveLength(2);
   expect((await client.referrals('demo-player')).body).toMatchObject({ total: 60, totalPending: 30, totalActive: 30 });
   const hanging = expect(client.coupons('demo-slow-coupons')).rejects.toThrow('fetch failed');
   expect((await client.referrals('demo-slow-coupons')).body.total).toBe(5);

@@ -48,7 +48,7 @@ export function programmeWith(parts: Partial<ProgrammeFile>): Programme {
 }
 
 /** The location of a database of its own, as in the environment of the service. */
-function placeOf(databaseUrl: string | undefined, dataDir: string) {
+export function placeOf(databaseUrl: string | undefined, dataDir: string) {
   return { databaseUrl, dataDir, open: () => openStore({ databaseUrl, dataDir }, () => {}) };
 }
 export type Place = ReturnType<typeof placeOf>;

@@ -33,6 +33,8 @@ test.each<[change: object | string, ...problems: string[]]>([
   [groups({ startDate: 'soon' }), 'groups[0].startDate: must be a date like 2025-05-01'],
   [{ groups: [GROUP, GROUP], rewards: [] }, 'groups[1].handle: is the handle of another group too'],
   [{ groups: [GROUP], rewards: [reward] }, 'rewards[0].group: is not the handle of a group'],
+  [coupon({ options: { ExpiryAfter: 36_501, UsageLimit: 2 ** 31 } }), 'ExpiryAfter: Too big', 'UsageLimit: Too big'],
+  [groups({ maxPerPlayer: 2 ** 31 }), 'groups[0].maxPerPlayer: Too big'],
   [{ contact: 'fax', ...groups({ maxPerPlayer: 0 }) }, 'contact: Invalid option', 'groups[0].maxPerPlayer: Too small'],
 ])('refuses %j, naming its place', (change, ...problems) => {
   const content = typeof change === 'string' ? change : { ...builtIn, ...change };

@@ -32,7 +32,7 @@ const compared = (email: unknown) => String(email).trim().toLowerCase();
 class Model {
   readonly players = new Map<string, Player>();
   #contacts: { referrer: Player; email: string }[] = [];
-  /** Every e-mail that has ever counted. */
+  /** Every e-mail that has ever counted or that a deleted player had. */
   readonly #counted = new Set<string>();
   /** All friends, in the order in which they were referred. */
   #friends: Player[] = [];
@@ -69,6 +69,7 @@ class Model {
   remove(id: string): void {
     const gone = this.#take(id);
     this.players.delete(id);
+    if (gone.attributes?.['email']) this.#counted.add(compared(gone.attributes['email']));
     this.#contacts = this.#contacts.filter(({ referrer }) => referrer !== gone);
     this.#friends = this.#friends.filter((friend) => friend !== gone && friend.referrer !== gone);
     for (const player of this.players.values()) if (player.referrer === gone) player.referrer = undefined;

@@ -22,7 +22,24 @@ async function invite(client: Client, referrer: string, contact: string) {
   expect((await client.leave(referrer, contact)).status).toBe(200);
 }
 
+const compares = (client: Client, kind: 'email' | 'mobile', rows: [string, string, object][]) =>
+  test.each(rows)(`left as %s, of a friend with the ${kind} %s`, async (left, own, expected) => {
+    await invite(client, `host of ${left}`, left);
+    await client.upsert(`friend ${left}`, { [kind]: own });
+    expect(await totals(client, `host of ${left}`)).toEqual(expected);
+  });
+
 onEachStore('referrals', (client, service) => {
+  test('a customer whose contact is left at a link counts for nobody, also when deleted and created again', async () => {
+    const email = 'old@customer.example';
+    for (const attributes of [{ city: 'Bonn' }, { email }]) await client.upsert('old', attributes);
+    await invite(client, 'host of old', email);
+    await client.remove('old');
+    expect(JSON.stringify(await contentOf(service()))).not.toContain(email);
+    await client.leave('host of old', email);
+    await client.upsert('old', { email });
+    expect(await totals(client, 'host of old')).toEqual(NONE);
+  });
   test('the whole story: link, landing page, sign-up, order, coupons for both', async () => {
     await invite(client, 'ann', ' BOB@example.com ');
     const [shown, mobileNumber] = [{ email: 'bob@example.com', displayName: 'Bob' }, '0123456'];
@@ -56,6 +73,12 @@ onEachStore('referrals', (client, service) => {
       expect(await totals(client, `host of ${friend}`)).toEqual(expected);
     },
   );
+
+  compares(client, 'email', [
+    ['eva@xn--bcher-kva.example', 'Eva@BÜCHER.example', PENDING],
+    ['ida@ü/x.example', 'ida@ü', NONE],
+    ['udo@ü：80', 'udo@ö：80', NONE],
+  ]);
 
   test('after a deletion, nothing in the store contains the contact; only its keyed hash is left', async () => {
     const email = 'forget.me@example.com';
@@ -104,14 +127,10 @@ onEachStore('referrals', (client, service) => {
 onEachStore(
   'a contact of a programme by mobile',
   (client) => {
-    test.each([
+    compares(client, 'mobile', [
       ['0151 1234567', '+49 151 1234567', NONE],
       ['+49 (151) 123-451', '0049151123451', PENDING],
-    ])('left as %s, of a friend with %s', async (left, mobile, expected) => {
-      await invite(client, `referrer ${left}`, left);
-      await client.upsert(`friend ${left}`, { mobile });
-      expect(await totals(client, `referrer ${left}`)).toEqual(expected);
-    });
+    ]);
   },
   { programme: programmeWith({ contact: 'mobile' }) },
 );

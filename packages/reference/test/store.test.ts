@@ -1,9 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { openStore } from '../src/store/open.ts';
 import type { Queries } from '../src/store/store.ts';
-import { endConnections, lockRow, type Place, STORES, startReference } from './kit.ts';
+import { endConnections, found, lockRow, type Place, STORES, startReference } from './kit.ts';
 
 const insert = (queries: Queries, hash: string) =>
   queries.insertInto('counted_contacts').values({ hash, counted_at: 1 }).execute();
@@ -69,6 +70,24 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
       expect(await store.read(hashes)).toEqual([{ hash: 'first of run 2' }, { hash: 'second of run 2' }]);
       await store.close();
     });
+
+    const codes = ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
+    test(`does work again that fails with ${codes}; not if it began 2 s ago, nor a commit`, async () => {
+      const connect = jest.spyOn(Socket.prototype, 'connect');
+      const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+      const store = await at.open();
+      const fail = (code = '') =>
+        code && connect.mock.contexts.map((socket) => socket.destroy(Object.assign(new Error(), { code })));
+      for (const code of [...codes, 'ERR_OTHER']) {
+        await expect(store.write(async () => fail(code))).rejects.toMatchObject({ nothingStored: false });
+      }
+      clock.mockReturnValueOnce(-2_001);
+      const late = store.write((queries) => insert(queries, `${fail(codes.pop())}`));
+      await expect(late).rejects.toMatchObject({ nothingStored: true });
+      await store.write((queries) => insert(queries, `${fail(codes.pop())}`));
+      clock.mockRestore();
+      await store.close();
+    });
     return;
   }
 
@@ -79,6 +98,19 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
     );
     await first.close();
     await (await at.open()).close();
+  });
+
+  test('that cannot be rebuilt after a deletion says so; the next deletion does it, also one that finds nothing', async () => {
+    const { client } = await startReference({ at });
+    await client.upsert('gone', { email: 'gone@secret.example' });
+    const unknown = { status: 503, body: { message: expect.stringContaining('it is not known') } };
+    await rename(at.dataDir, `${at.dataDir}.moved`);
+    for (let time = 0; time < 2; time++) {
+      expect(await client.remove('gone')).toMatchObject(unknown);
+      expect(await found(`${at.dataDir}.moved`, { email: 'gone@secret.example' })).toEqual([]);
+    }
+    await rename(`${at.dataDir}.moved`, at.dataDir);
+    expect((await client.remove('gone')).status).toBe(404);
   });
 
   test('is durable: a write-ahead log that is flushed with every commit', async () => {

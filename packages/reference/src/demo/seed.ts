@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import data from '../../demo.json' with { type: 'json' };
 import { readContact } from '../programme/contacts.ts';
 import { issueCoupon } from '../programme/coupons.ts';
@@ -21,6 +22,8 @@ const COUPONS_OF_EACH_GROUP = 2;
  */
 export async function seedDemo(service: Service): Promise<void> {
   await service.store.write(async (queries) => {
+    // A lock: a process that seeds at the same time waits here, and then finds the players of this one.
+    await queries.updateTable('service_state').set('value', sql`value`).execute();
     if (await queries.selectFrom('players').select('id').limit(1).executeTakeFirst()) return;
     const names = Array.from({ length: MANY_FRIENDS }, (_, index) => {
       const name = data.friends[(index + 1) % data.friends.length] ?? 'Friend';

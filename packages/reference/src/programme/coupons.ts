@@ -3,7 +3,7 @@ import { addCoupon, countCoupons } from '../store/coupons.ts';
 import type { Queries } from '../store/store.ts';
 import type { CouponGroup } from './file.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Letters and digits that are not easily confused. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';

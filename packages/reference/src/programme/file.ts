@@ -12,6 +12,7 @@ import { dateTime } from '../wire/members.ts';
 
 const text = z.string().min(1);
 const whole = z.int().min(0);
+const times = z.int().min(1).max(2_147_483_647); // The largest `integer` of PostgreSQL.
 /** A date or date-time, in milliseconds since 1970. */
 const instant = dateTime.transform((iso) => Date.parse(iso));
 
@@ -26,8 +27,8 @@ const product = z.strictObject({
 /** Member names as in the interface: the object is sent unchanged. */
 const options = z
   .strictObject({
-    ExpiryAfter: z.int().min(1),
-    UsageLimit: z.int().min(1),
+    ExpiryAfter: z.int().min(1).max(36_500),
+    UsageLimit: times,
     Capping: z.number().min(0),
     MinOrderValue: z.number().min(0),
     CombinesWith: z
@@ -78,7 +79,7 @@ const group = z.strictObject({
   iconPath: text.optional(),
   description: text.optional(),
   /** How many coupons of this group one player can obtain. Default: any number. */
-  maxPerPlayer: z.int().min(1).optional(),
+  maxPerPlayer: times.optional(),
   startDate: instant.optional(),
   expiryDate: instant.optional(),
   /** Whether the operator offers the group at all. */

@@ -1,17 +1,15 @@
 import * as contacts from '../store/contacts.ts';
-import { findPlayerId, hasSentEvent, type PlayerAttributes } from '../store/players.ts';
+import { attributesOf, findPlayerId, hasSentEvent, type PlayerAttributes, type PlayerRow } from '../store/players.ts';
 import { activateReferral, addReferral, addToTotals, lockTotals, type Referral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
 import { contactHash, readContact } from './contacts.ts';
-import { issueCoupon } from './coupons.ts';
+import { DAY_MS, issueCoupon } from './coupons.ts';
 import type { Programme } from './file.ts';
 
 /*
  * The referral rule. All functions run inside the transaction of the request that causes the step, with the friend's row
  * locked. The referrer's totals change in the same transaction.
  */
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Stores a contact left at the link with this code; false if there is no such link. A contact that has counted is not
@@ -33,20 +31,31 @@ export async function leaveContact(
   return true;
 }
 
+/** Has the contacts of a player deleted with it, which the caller does. Their hashes stay: they do not count again. */
+export async function forgetContacts(queries: Queries, player: PlayerRow, now: number): Promise<void> {
+  const key = await contacts.readHashKey(queries);
+  for (const contact of contactsOf(attributesOf(player) ?? {})) {
+    await contacts.addCounted(queries, contactHash(key, contact), now);
+    await contacts.markContact(queries, contact, player.id);
+  }
+}
+
+const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>
+  [readContact('email', email), readContact('mobile', mobile)].filter((contact) => contact !== undefined);
+
 /**
  * Decides the referral of a friend whose first attributes have just arrived. The first link where the friend's e-mail or
- * mobile was left wins. A contact counts once, also after the friend was deleted. Activity of the friend before this
- * moment counts now.
+ * mobile was left wins. A contact counts once, and not after a player that had it was deleted. Activity of the friend
+ * before this moment counts now.
  */
 export async function decideReferral(
   queries: Queries,
   programme: Programme,
   friend: number,
-  { email = '', mobile = '' }: PlayerAttributes,
+  attributes: PlayerAttributes,
   now: number,
 ): Promise<void> {
-  const given = [readContact('email', email), readContact('mobile', mobile)].filter((contact) => contact !== undefined);
-  const isCounted = await countReferral(queries, programme, friend, given, now);
+  const isCounted = await countReferral(queries, programme, friend, contactsOf(attributes), now);
   if (isCounted && (await hasSentEvent(queries, friend, programme.actionEvent))) {
     await activate(queries, programme, friend, now);
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { invalid, unknownPlayer } from '../errors.ts';
 import type { Programme } from '../programme/file.ts';
-import { decideReferral } from '../programme/referral.ts';
+import { decideReferral, forgetContacts } from '../programme/referral.ts';
 import * as players from '../store/players.ts';
 import { removeReferral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
@@ -54,7 +54,7 @@ const playerUpsert = z
 type PlayerUpsert = z.output<typeof playerUpsert>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
-  const { store, programme } = service;
+  const { store, programme, now } = service;
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
     const body = decode(playerUpsert, request.body, 'The body');
@@ -85,6 +85,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
       const player = await players.lockPlayer(queries, id);
       if (!player) throw unknownPlayer();
       await removeReferral(queries, player.id);
+      await forgetContacts(queries, player, now());
       await players.deletePlayer(queries, player.id);
     });
     return reply.send();

@@ -23,11 +23,11 @@ export function findContacts(queries: Queries, contacts: readonly Contact[], exp
     .execute();
 }
 
-/** Notes at every link which friend this contact has counted for, so that all are deleted with the friend. */
-export async function markContact(queries: Queries, { kind, value }: Contact, friendId: number): Promise<void> {
+/** Notes at every link which player this contact belongs to, so that all are deleted with the player. */
+export async function markContact(queries: Queries, { kind, value }: Contact, playerId: number): Promise<void> {
   await queries
     .updateTable('contacts')
-    .set({ counted_for: friendId })
+    .set({ counted_for: playerId })
     .where((where) => where.and({ kind, value }))
     .execute();
 }
@@ -37,13 +37,13 @@ export async function deleteExpiredContacts(queries: Queries, before: number): P
   await queries.deleteFrom('contacts').where('counted_for', 'is', null).where('given_at', '<', before).execute();
 }
 
-/** Which of these hashes belong to contacts that have counted. */
+/** Which of these hashes belong to contacts that have counted or that a deleted player had. */
 export async function findCounted(queries: Queries, hashes: readonly string[]): Promise<Set<string>> {
   const rows = await queries.selectFrom('counted_contacts').select('hash').where('hash', 'in', hashes).execute();
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Stores a hash permanently; false if it has counted before, perhaps in a transaction at the same time. */
+/** Stores a hash permanently; false if it was stored before, perhaps in a transaction at the same time. */
 export async function addCounted(queries: Queries, hash: string, now: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await queries
     .insertInto('counted_contacts')

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ControlledTransactionBuilder, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -8,19 +9,19 @@ import type { Tables } from './tables.ts';
 
 /** Transactions in conflict: serialization failure, deadlock, a referenced row that was deleted. Nothing is stored. */
 const CONFLICT = new Set(['40001', '40P01', '23503']);
-/** The server closes the connection or accepts none: shutdown, start, too many connections, no connection. */
-const CONNECTION_LOST = new Set([
-  ...['57P01', '57P02', '57P03', '53300', '25P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE'],
-  ...['08000', '08001', '08003', '08004', '08006'],
-]);
-const STATEMENT_TIMEOUT = '57014';
-/** Errors of `pg` and its pool that have no code: a connection that is lost, and none that is free in time. */
-const CONNECTION_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/;
-const POOL_TIMEOUT = 'timeout exceeded when trying to connect';
+/** The server closes the connection or accepts none (shutdown, start, too many connections), or the network fails. */
+const LOST =
+  /^(08\d{3}|57P0[123]|53300|25P03|EAI_AGAIN|E[A-Z]+)$|^Connection terminated|^Client has encountered a connection error/;
+/** A statement that takes too long, no connection that is free in time, and one that is not made in time. */
+const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/;
 
+/** A dead host is silent until TCP gives up, after minutes. A live one answers sooner: see the limits of the pool. */
+const SILENCE_MS = 15_000;
 const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
+/** A lost connection is not replaced after this time: the caller gives up, and a late attempt would undo a newer write. */
+const RETRY_MS = 2_000;
 
 /**
  * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
@@ -52,6 +53,7 @@ export async function openPostgres(url: string, onConnectionError: (error: Error
 }
 
 function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool({
     connectionString,
     application_name: 'reference-service',
@@ -60,8 +62,9 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    types: {
-      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    stream: () => {
+      const socket = new Socket();
+      return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('Connection terminated: no answer in time')));
     },
   });
   // Without these listeners a lost connection ends the process: the pool reports idle ones, the client the one in use.
@@ -70,56 +73,43 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
   return pool;
 }
 
-/** A commit that failed with its connection may be stored: only work that failed may be tried again. */
+/** A commit that failed, and not by a refusal of the server, may be stored: only work that failed may be tried again. */
 async function inTransaction<Result>(
   begin: ControlledTransactionBuilder<Tables>,
   work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
   const transaction = await begin.execute();
-  // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
-  const giveUp = () =>
-    transaction
-      .rollback()
-      .execute()
-      .catch(() => {});
-  let result: Result;
+  let isDone = false;
   try {
-    result = await work(transaction);
-  } catch (error) {
-    await giveUp();
-    throw error;
-  }
-  try {
+    const result = await work(transaction);
+    isDone = true;
     await transaction.commit().execute();
+    return result;
   } catch (error) {
-    await giveUp();
-    throw isConnectionLost(error) ? new StoreUnavailable(false, error) : error;
+    // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
+    await Promise.allSettled([transaction.rollback().execute()]);
+    const isRefused = error instanceof pg.DatabaseError && !LOST.test(codeOf(error));
+    throw isDone && !isRefused ? new StoreUnavailable(false, error) : error;
   }
-  return result;
 }
 
 async function withRetry<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  const end = performance.now() + RETRY_MS;
   for (let number = 1; ; number++) {
     try {
       return await attempt();
     } catch (error) {
-      const isLost = isConnectionLost(error);
-      if (isTimeout(error)) throw new StoreUnavailable(true, error);
-      if (!isLost && !CONFLICT.has(codeOf(error))) throw error;
-      if (number === ATTEMPTS) throw isLost ? new StoreUnavailable(true, error) : error;
+      const code = codeOf(error);
+      const isLost = LOST.test(code);
+      const isOver = number === ATTEMPTS || (isLost && performance.now() > end);
+      if (TIMEOUT.test(code) || (isLost && isOver)) throw new StoreUnavailable(true, error);
+      if (isOver || !(isLost || CONFLICT.has(code))) throw error;
       if (isLost) await delay(RETRY_PAUSE_MS * number);
     }
   }
 }
 
-function isConnectionLost(error: unknown): boolean {
-  return CONNECTION_LOST.has(codeOf(error)) || (error instanceof Error && CONNECTION_MESSAGE.test(error.message));
-}
-
-function isTimeout(error: unknown): boolean {
-  return codeOf(error) === STATEMENT_TIMEOUT || (error instanceof Error && error.message === POOL_TIMEOUT);
-}
-
+/** The code of an error; the message of one that has none, as errors of `pg` and its pool. */
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return error instanceof Error ? String(('code' in error && error.code) || error.message) : '';
 }

@@ -5,7 +5,7 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
 import { OperatorError } from '../errors.ts';
 import { migrate } from './migrate.ts';
-import { reasonOf, type Store } from './store.ts';
+import { reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** The largest file that is rebuilt after each deletion: about 6 ms for each MB. A larger one is left as it is. */
@@ -34,20 +34,36 @@ export async function openSqlite(path: string): Promise<Store> {
     await db.destroy();
     throw error;
   }
+  let isRebuildDue = false;
   return {
     read: (work) => db.connection().execute(work),
     write: (work) => db.transaction().execute(work),
-    async erase(work) {
-      const result = await db.transaction().execute(work);
-      // Rows that have moved leave copies in free space of their old pages, which only a rebuild removes.
-      if (statSync(path).size <= MAX_REBUILD_BYTES) await sql`vacuum`.execute(db);
-      await checkpoint(db);
-      return result;
-    },
+    erase: (work) =>
+      db.connection().execute(async (connection) => {
+        try {
+          const result = await connection.transaction().execute(work);
+          isRebuildDue = true;
+          return result;
+        } finally {
+          // Also after a deletion that finds nothing: it may repeat one whose rebuild failed.
+          if (isRebuildDue)
+            await rebuild(connection, path).catch((error) => Promise.reject(new StoreUnavailable(false, error)));
+          isRebuildDue = false;
+        }
+      }),
     check: async () => void (await sql`select 1`.execute(db)),
     backup: (target) => backup(database, target),
     close: () => db.destroy(),
   };
+}
+
+/** Removes copies of rows that have moved, which are left in free space of their old pages, and what the log holds. */
+async function rebuild(db: Kysely<Tables>, path: string): Promise<void> {
+  try {
+    if (statSync(path).size <= MAX_REBUILD_BYTES) await sql`vacuum`.execute(db);
+  } finally {
+    await checkpoint(db);
+  }
 }
 
 /** Writes the write-ahead log into the file and empties it: it still holds the rows as they were before a deletion. */

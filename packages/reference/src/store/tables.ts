@@ -78,7 +78,7 @@ export interface Tables {
   players: PlayersTable;
   totals: TotalsTable;
   contacts: ContactsTable;
-  /** The keyed hashes of all contacts that have ever counted. They are never deleted, not even with the player. */
+  /** The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. */
   counted_contacts: { hash: string; counted_at: number };
   referrals: ReferralsTable;
   coupons: CouponsTable;

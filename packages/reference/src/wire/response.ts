@@ -8,7 +8,8 @@ export type Response<Shape> = Shape extends object
   ? { [Member in keyof Shape]: Response<Shape[Member]> | undefined }
   : Shape;
 
-/** A time in the form of the interface. */
+/** A time in the form of the interface; undefined beyond what a `Date` can hold. */
 export function isoTime(milliseconds: number | null | undefined): string | undefined {
-  return typeof milliseconds === 'number' ? new Date(milliseconds).toISOString() : undefined;
+  if (typeof milliseconds !== 'number' || Math.abs(milliseconds) > 8.64e15) return undefined;
+  return new Date(milliseconds).toISOString();
 }
