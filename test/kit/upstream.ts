@@ -59,7 +59,7 @@ export interface UpstreamOptions {
 }
 
 export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
-  const service = createService({ friends, apiKey: API_KEY, secretKey: SECRET_KEY });
+  const service = createService(friends, API_KEY, SECRET_KEY);
   const requests: Received[] = [];
   const scripts = new Map<EndpointName, Script[]>();
   const arrivals = new EventEmitter();
@@ -108,15 +108,16 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     on: (endpoint: EndpointName, ...list: [Script, ...Script[]]) => void scripts.set(endpoint, list),
     /** Holds the next request of an endpoint back; the ones after it are answered as before. */
     hold(endpoint: EndpointName, script: Script = 'usual') {
-      const [arrived, released] = [deferred<Received>(), deferred<void>()];
+      const gate = new EventEmitter();
+      const [arrived, released] = [once(gate, 'arrival'), once(gate, 'release')];
       const held: Script = async (request) => {
         const prepared = await answerOf(script, request);
-        arrived.resolve(request);
-        await released.promise;
+        gate.emit('arrival');
+        await released;
         return prepared;
       };
       scripts.set(endpoint, [held, ...(scripts.get(endpoint) ?? ['usual'])]);
-      return { arrived: arrived.promise, release: () => released.resolve() };
+      return { arrived, release: () => void gate.emit('release') };
     },
     /** Resolves when this many requests have arrived. */
     async received(count: number) {
@@ -128,14 +129,6 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     /** How many connections were opened. */
     connections: () => connections,
   };
-}
-
-function deferred<Value>() {
-  let resolve = (_value: Value) => {};
-  const promise = new Promise<Value>((fulfil) => {
-    resolve = fulfil;
-  });
-  return { promise, resolve };
 }
 
 /** A request as it arrived. */
