@@ -1,9 +1,8 @@
 /* Callers of every kind, and a gateway that knows them all. */
-import { createHash } from 'node:crypto';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { newFile } from './at-end.ts';
 import { startBoth } from './gateway.ts';
-import { secretSigner, token, UNLIMITED } from './tokens.ts';
+import { secretSigner, sha256, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
 
 export interface TestCaller {
@@ -47,11 +46,10 @@ const CLIENT_SCOPES = [[], WHAT, ...WHAT.map((scope) => [scope])].flatMap((scope
 
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
 export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
-  const entries = CLIENT_SCOPES.map((scopes) => ({
-    name: clientToken(scopes).slice(-100),
-    sha256: createHash('sha256').update(clientToken(scopes)).digest('hex'),
-    scopes,
-  }));
+  const entries = CLIENT_SCOPES.map((scopes) => {
+    const text = clientToken(scopes);
+    return { name: text.slice(-100), sha256: sha256(text), scopes };
+  });
   const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: newFile('clients.json', entries), ...env };
   const both = await startBoth(settings, options);
   return {
