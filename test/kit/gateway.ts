@@ -34,7 +34,6 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
       post(url, { query, variables }, headers),
     /** Everything the gateway logged, as JSON lines. */
     logged: () => lines.join(''),
-    /** The page of metrics. */
     metrics,
   };
 }

@@ -20,13 +20,9 @@ export interface Signer {
 const common = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
 
 export function secretSigner(secret = randomBytes(24).toString('base64')): Signer {
-  return {
-    name: 'a shared secret',
-    alg: 'HS256',
-    sign: (input) => createHmac('sha256', secret).update(input).digest(),
-    env: { ...common, JWT_SECRET: secret },
-    verifying: secret,
-  };
+  const hmac = (input: string) => createHmac('sha256', secret).update(input).digest();
+  const env = { ...common, JWT_SECRET: secret };
+  return { name: 'a shared secret', alg: 'HS256', sign: hmac, env, verifying: secret };
 }
 
 const GENERATE = {

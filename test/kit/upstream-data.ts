@@ -94,11 +94,8 @@ export function coupons(id: string) {
 /** One friend of the list, counted from 1; every third one is active. */
 export function friend(position: number) {
   return {
-    playerUniqueId: `f${position}`,
-    displayName: `Friend ${position}`,
-    email: `f${position}@example.com`,
-    mobileNumber: `+1555${String(position).padStart(7, '0')}`,
-    joinDate: '2025-03-04T05:06:07.008Z',
+    ...{ playerUniqueId: `f${position}`, displayName: `Friend ${position}`, email: `f${position}@example.com` },
+    ...{ mobileNumber: `+1555${String(position).padStart(7, '0')}`, joinDate: '2025-03-04T05:06:07.008Z' },
     status: position % 3 === 0 ? 'active' : 'pending',
   };
 }
@@ -108,11 +105,6 @@ export function referrals(total: number, page: number, limit: number) {
   const first = (page - 1) * limit;
   const length = Math.max(0, Math.min(limit, total - first));
   const totalActive = Math.floor(total / 3);
-  return {
-    referredFriends: Array.from({ length }, (_, index) => friend(first + index + 1)),
-    count: length,
-    total,
-    totalPending: total - totalActive,
-    totalActive,
-  };
+  const referredFriends = Array.from({ length }, (_, index) => friend(first + index + 1));
+  return { referredFriends, count: length, total, totalPending: total - totalActive, totalActive };
 }

@@ -53,10 +53,8 @@ export interface Answer {
 type Scripted = Answer | 'usual';
 export type Script = Scripted | ((request: Received) => Scripted | Promise<Scripted>);
 
-export interface UpstreamOptions {
-  /** How many friends each player referred. Default 60. */
-  friends?: number;
-}
+/** `friends`: how many each player referred. Default 60. */
+export type UpstreamOptions = { friends?: number };
 
 export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
   const service = createService(friends, API_KEY, SECRET_KEY);
@@ -97,9 +95,7 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     requests,
     /** `METHOD path?query` of every request, in the order of arrival. */
     calls: () => requests.map(({ method, path, search }) => `${method} ${path}${search}`),
-    /** Forgets the requests so far. */
     forget: () => void requests.splice(0),
-    /** Forgets the requests and the scripts. */
     reset() {
       requests.splice(0);
       scripts.clear();
@@ -126,7 +122,6 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     /** Stops listening and cuts every connection; `restart` listens on the same port again. */
     stop,
     restart: () => listen(port),
-    /** How many connections were opened. */
     connections: () => connections,
   };
 }
