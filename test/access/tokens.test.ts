@@ -67,13 +67,11 @@ async function serveKeys(keys: object[]) {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   atEnd(() => server.close().closeAllConnections());
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
-    fetched: () => fetched,
-    serve: (next: RequestListener | object[]) => {
-      answer = next;
-    },
+  const { port } = server.address() as AddressInfo;
+  const serve = (next: RequestListener | object[]) => {
+    answer = next;
   };
+  return { url: `http://127.0.0.1:${port}/keys`, fetched: () => fetched, serve };
 }
 
 const make = (signer: Signer, more: Json, key: Pick<Signer, 'sign'> = signer) =>
@@ -96,16 +94,13 @@ test.each(signers)('with $name a token of that key passes, and no other', async 
   for (const jwt of forged) await expectRefused(bearer(gateway, jwt));
 });
 
+const { url: JWT_JWKS_URL } = await serveKeys([first.jwk ?? {}]);
+const gateway = await gatewayWith({ ...provider, JWT_JWKS_URL });
+
 describe('with a key set', () => {
-  let keys: Awaited<ReturnType<typeof serveKeys>>;
-  let gateway: TestGateway;
   const honest = token(first);
   const [head = '', payload = '', signature = ''] = honest.split('.');
-  beforeAll(async () => {
-    keys = await serveKeys([first.jwk ?? {}]);
-    gateway = await gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
-    await expectLetIn(bearer(gateway, honest));
-  });
+  beforeAll(() => expectLetIn(bearer(gateway, honest)));
 
   test.each<[string, string]>([
     ['a list of audiences with ours', token(first, { aud: ['another', 'referral-gateway'] })],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newFile, newFolder } from '../kit/at-end.ts';
 import { get, post, startBoth, startGateway } from '../kit/gateway.ts';
 import { bearer, secretSigner, sha256, UNLIMITED } from '../kit/tokens.ts';
@@ -28,11 +28,8 @@ const poor = bearer(signer, { scope: 'coupons:read' });
 const variables = { id: 'p1' };
 
 const settings = (mode: string, files: string) => ({
-  ...signer.env,
-  ...UNLIMITED,
-  PERSISTED_OPERATIONS: mode,
-  PERSISTED_OPERATIONS_FILE: files,
-  PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'schema:read',
+  ...{ ...signer.env, ...UNLIMITED, PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'schema:read' },
+  ...{ PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: files },
 });
 const start = (mode: string, files = manifest) => startBoth(settings(mode, files));
 const startWithFiles = (files: string) => startGateway('http://127.0.0.1:9', settings('enforce', files));
@@ -42,11 +39,9 @@ test('a scope that nobody can have stops the start', async () => {
   await expect(started).rejects.toThrow(/PERSISTED_OPERATIONS_EXEMPT_SCOPE: must be one of players:read, /);
 });
 
+const both = await start('enforce');
+
 describe('enforce', () => {
-  let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeAll(async () => {
-    both = await start('enforce');
-  });
   beforeEach(() => both.upstream.forget());
 
   const runs = { status: 200, codes: [], calls: ['GET /integrations/player/p1'] };
@@ -166,9 +161,8 @@ test('the *.json files of a folder and other files are listed, and operations ha
   const both = await start('enforce', `${folder}, ${put({ b: { name: 'Mine', source: MINE }, a: READ })}`);
   expect((await post(both.gateway.url, { id: 'a', variables }, app)).data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { id: 'b' }, app)).data).toEqual({ me: { id: 'p1' } });
-  expect((await post(both.gateway.url, { query: `${MINE} ` }, app)).errors[0]?.message).toContain(
-    `Mine, SHA-256 ${sha256(`${MINE} `)}, is not in it.`,
-  );
+  const { errors } = await post(both.gateway.url, { query: `${MINE} ` }, app);
+  expect(errors[0]?.message).toContain(`Mine, SHA-256 ${sha256(`${MINE} `)}, is not in it.`);
   const metrics = await both.gateway.metrics();
   for (const name of ['Read', 'Mine']) {
     expect(metrics).toContain(`gateway_operations_total{operation="${name}",type="query",outcome="OK"} 1`);
