@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 
 const isLong = process.env.TEST_TIER === 'long';
+const jsc = { target: 'es2023', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } };
 
 export default {
   rootDir: '..',
@@ -8,19 +9,7 @@ export default {
   resolver: '<rootDir>/test/kit/resolve-client.cjs',
   testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2023',
-          parser: { syntax: 'typescript' },
-          experimental: { keepImportAttributes: true },
-        },
-        module: { type: 'es6' },
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': ['@swc/jest', { jsc, module: { type: 'es6' } }] },
   // A busy machine may be slow; what hangs is ended.
   testTimeout: 60_000,
   // Tests often wait for timeouts of the gateway. Meanwhile another one can use the processor.

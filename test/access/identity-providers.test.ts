@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
-import { type Json, keySigner, now, type Signer, signed, UNLIMITED } from '../kit/tokens.ts';
+import { bearer, type Json, keySigner, now, signed, UNLIMITED } from '../kit/tokens.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
 /*
@@ -13,25 +13,14 @@ import { startUpstream } from '../kit/upstream.ts';
 const SCREEN = 'query ($id: ID!) { player(playerUniqueId: $id) { id coupons { code } referredFriends { total } } }';
 const OWN = ['players:read', 'coupons:read', 'referrals:read'];
 
-interface Provider {
-  name: string;
-  /** The settings, separated by white space. */
-  settings: string;
-  /** The type in the header is JWT, unless the provider leaves it out. */
-  typ?: undefined;
-  /** Beside issuer, times, scopes and player. */
-  claims: Json;
-  /** The claim with these scopes. Without it, each token has the scopes of a phone app. */
-  scopes?(names: readonly string[]): Json;
-  /** The scopes of a machine, which is no player, where another claim has them. */
-  machine?: Json;
-  /** A token of the same application that is not meant for APIs. */
-  idToken?: Json;
-}
-
 const MACHINE = ['players:read', 'any-player'];
 
-const PROVIDERS: Provider[] = [
+/**
+ * Of each provider: the settings, separated by white space; no `typ` where its header has none; the claims beside issuer, times,
+ * scopes and player; the claim with scopes (without it, each token has those of a phone app); the scopes of a machine, which is
+ * no player, where another claim has them; what differs in a token of the same application that is not meant for APIs.
+ */
+const PROVIDERS = [
   {
     name: 'Auth0',
     settings: `JWT_ISSUER=https://acme.eu.auth0.com/ JWT_AUDIENCE=https://rewards.acme.example
@@ -40,7 +29,7 @@ const PROVIDERS: Provider[] = [
       aud: ['https://rewards.acme.example', 'https://acme.eu.auth0.com/userinfo'],
       ...{ sub: 'auth0|65a1b2c3d4e5f60718293a4b', azp: 'AbCdEf', scope: 'openid profile' },
     },
-    scopes: (permissions) => ({ permissions }),
+    scopes: (permissions: string[]) => ({ permissions }),
     idToken: { aud: 'AbCdEf' },
   },
   {
@@ -49,7 +38,7 @@ const PROVIDERS: Provider[] = [
       JWT_PLAYER_CLAIM=playerId JWT_SCOPE_CLAIM=scp`,
     typ: undefined,
     claims: { ver: 1, aud: 'api://rewards', sub: 'ada@shop.example', cid: '0oa1gjh', uid: '00uid4BxX' },
-    scopes: (names) => ({ scp: ['openid', ...names] }),
+    scopes: (names: string[]) => ({ scp: ['openid', ...names] }),
     idToken: { aud: '0oa1gjh' },
   },
   {
@@ -58,7 +47,7 @@ const PROVIDERS: Provider[] = [
       JWT_AUDIENCE=6e74172b,api://6e74172b JWT_REQUIRE=tid=72f988bf
       JWT_PLAYER_CLAIM=extn.playerId JWT_SCOPE_CLAIM=scp,roles`,
     claims: { aud: '6e74172b', azp: 'f2d19332', oid: '690222be', sub: 'HKZpfaHyW', tid: '72f988bf', ver: '2.0' },
-    scopes: (names) => ({ scp: names.join(' ') }),
+    scopes: (names: string[]) => ({ scp: names.join(' ') }),
     machine: { roles: MACHINE },
     idToken: { aud: 'f2d19332' },
   },
@@ -67,7 +56,7 @@ const PROVIDERS: Provider[] = [
     settings: `JWT_ISSUER=https://id.acme.example/realms/shop JWT_AUDIENCE=phone-app JWT_AUDIENCE_CLAIM=azp
       JWT_REQUIRE=typ=Bearer JWT_PLAYER_CLAIM=player_id JWT_SCOPE_CLAIM=/resource_access/gateway/roles`,
     claims: { aud: 'account', typ: 'Bearer', azp: 'phone-app', sub: 'f9e2c1b0', scope: 'openid profile email' },
-    scopes: (roles) => ({ resource_access: { account: { roles: ['view-profile'] }, gateway: { roles } } }),
+    scopes: (roles: string[]) => ({ resource_access: { account: { roles: ['view-profile'] }, gateway: { roles } } }),
     idToken: { typ: 'ID', aud: 'phone-app' },
   },
   {
@@ -77,7 +66,7 @@ const PROVIDERS: Provider[] = [
       JWT_SCOPE_MAP=${JSON.stringify(Object.fromEntries([...OWN, ...MACHINE].map((one) => [`gateway/${one}`, [one]])))}`,
     typ: undefined,
     claims: { sub: 'aaaaaaaa', username: 'ada', version: 2, client_id: '7abc', token_use: 'access' },
-    scopes: (names) => ({ scope: ['openid', ...names.map((one) => `gateway/${one}`)].join(' ') }),
+    scopes: (names: string[]) => ({ scope: ['openid', ...names.map((one) => `gateway/${one}`)].join(' ') }),
     idToken: { client_id: undefined, aud: '7abc', token_use: 'id' },
   },
   {
@@ -96,9 +85,6 @@ beforeEach(() => upstream.forget());
 
 const start = (env: Record<string, string>) => startGateway(upstream.url, { ...UNLIMITED, ...KEY, ...env });
 const times = () => ({ iat: now(), exp: now() + 3_600 });
-const bearer = (payload: Json, head: Json = {}, by: Signer = signer) => ({
-  authorization: `Bearer ${signed(by, { alg: 'RS256', ...head }, payload)}`,
-});
 const DELETE = 'mutation ($id: ID!) { deletePlayer(input: { playerUniqueId: $id }) { __typename } }';
 
 describe.each(PROVIDERS)('$name', ({ settings, claims, scopes, machine, idToken, ...header }) => {
@@ -113,7 +99,7 @@ describe.each(PROVIDERS)('$name', ({ settings, claims, scopes, machine, idToken,
   });
 
   const ask = (payload: Json, query = SCREEN, id = 'p1', by = signer) =>
-    gateway.query(query, { id }, bearer(payload, { typ: 'JWT', ...header }, by));
+    gateway.query(query, { id }, bearer(signed(by, { alg: 'RS256', typ: 'JWT', ...header }, payload)));
   async function expectNothing(reason: string | undefined, ...asked: Parameters<typeof ask>): Promise<void> {
     const { data, errors, status } = await ask(...asked);
     expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([]);
@@ -167,7 +153,8 @@ describe.each(PROVIDERS)('$name', ({ settings, claims, scopes, machine, idToken,
 describe('names and values', () => {
   const base = { JWT_ISSUER: 'https://a.example', JWT_AUDIENCE: 'gateway' };
   const usual = (more: Json = {}) => ({ iss: 'https://a.example', aud: 'gateway', ...times(), scope: OWN, ...more });
-  const ask = (gateway: TestGateway, payload: Json) => gateway.query('{ me { id } }', {}, bearer(payload));
+  const ask = (gateway: TestGateway, payload: Json) =>
+    gateway.query('{ me { id } }', {}, bearer(signed(signer, { alg: 'RS256' }, payload)));
 
   test('a whole number is its text; the first scope claim that is present decides alone', async () => {
     const gateway = await start({ ...base, JWT_PLAYER_CLAIM: '/a~1b/id', JWT_SCOPE_CLAIM: 'scp,scope' });
@@ -175,7 +162,7 @@ describe('names and values', () => {
     await ask(gateway, of(42));
     expect(upstream.requests.at(-1)?.playerUniqueId).toBe('42');
     expect((await ask(gateway, of(2 ** 53))).status).toBe(401);
-    expect((await ask(gateway, of(42, { scp: 'coupons:read' }))).errors[0]?.extensions['code']).toBe('FORBIDDEN');
+    expect((await ask(gateway, of(42, { scp: 'coupons:read' }))).codes[0]).toBe('FORBIDDEN');
     expect((await ask(gateway, usual({ 'a/b': ['p1'], sub: 'p1' }))).data).toEqual({ me: null });
     const noName = await ask(gateway, usual({ scope: '' }));
     expect(noName.errors[0]?.extensions).toMatchObject({ reason: 'player', found: 'absent' });

@@ -40,6 +40,8 @@ function report(env: Env): string[] {
   }
 }
 
+const PROXIES = ['true', '2', 'loopback, 10.0.0.0/8', '2001:db8::/32'];
+
 test.each<[name: string, env: Env]>([
   ['nothing at all', {}],
   ['a production environment that is complete', production],
@@ -48,10 +50,7 @@ test.each<[name: string, env: Env]>([
   ...['LOCALHOST', '::1', '127.1.2.3'].map((HOST): [string, Env] => [`an open gateway on ${HOST}`, { HOST }]),
   ['a secret of 32 bytes and fewer letters', { ...jwt, JWT_SECRET: 'é'.repeat(16) }],
   ['a key of P-521', withKey(pem('P-521'))],
-  ...['true', '2', 'loopback, 10.0.0.0/8', '2001:db8::/32'].map((TRUST_PROXY): [string, Env] => [
-    `the proxies ${TRUST_PROXY}`,
-    { TRUST_PROXY },
-  ]),
+  ...PROXIES.map((TRUST_PROXY): [string, Env] => [`the proxies ${TRUST_PROXY}`, { TRUST_PROXY }]),
 ])('accepts %s', (_name, env) => {
   expect(report(env)).toEqual([]);
 });
@@ -102,21 +101,19 @@ const WITHOUT_KEYS = ['REST_API_KEY', 'REST_SECRET_KEY'].map(
   (name) => `${name}: is needed in production (or ${name}_FILE), and not the development key`,
 );
 const client = (more: object) => ({ name: 'app', sha256: 'ab'.repeat(32), scopes: [], ...more });
-const clients = (name: string, ...entries: object[]): Env => ({
-  CLIENT_TOKENS_FILE: file(name, JSON.stringify(entries)),
-});
+const clients = (name: string, ...list: object[]): Env => ({ CLIENT_TOKENS_FILE: file(name, JSON.stringify(list)) });
 const none = join(folder, 'none');
 const given = (name: string) => `(given: "${join(folder, name)}")`;
 
-test.each<[name: string, env: Env, ...problems: string[]]>([
-  [
-    ...(['production with nothing set', { NODE_ENV: 'production' }] as const),
+/** Environments that cannot be run with, and what the report says. */
+const REPORTED: Record<string, [Env, ...problems: string[]]> = {
+  'production with nothing set': [
+    { NODE_ENV: 'production' },
     'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     ...WITHOUT_KEYS,
     `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
   ],
-  [
-    'everything unsafe in production at once',
+  'everything unsafe in production at once': [
     {
       ...{ NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1.evil.example', JWT_SECRET: 'short' },
       ...{ JWT_ISSUER: 'i', CORS_ORIGINS: '*', PORT: 'many', TRUST_PROXY: 'true', JWT_JWKS_URL: 'http://l.example' },
@@ -132,60 +129,52 @@ test.each<[name: string, env: Env, ...problems: string[]]>([
     'TRUST_PROXY: must be a number of proxies, or their addresses, in production; with true every client can invent its address',
     'JWT_JWKS_URL: must begin with https:// in production',
   ],
-  [
-    'an open gateway on something like loopback',
+  'an open gateway on something like loopback': [
     { HOST: '127.0.0.1.evil.example' },
     `HOST: without a token setting the gateway is open to everybody, so it listens on loopback only; set ${KEYS} or CLIENT_TOKENS_FILE to listen on 127.0.0.1.evil.example`,
   ],
-  [
-    'a key without an issuer',
+  'a key without an issuer': [
     { ...jwt, JWT_ISSUER: '' },
     'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',
   ],
-  ['an issuer without a key', { JWT_ISSUER: 'i' }, `${KEYS}: needed with JWT_ISSUER and JWT_AUDIENCE`],
-  ...BAD_KEYS.map(([name, key]): [string, Env, string] => [name, withKey(key), KEY_FORM]),
-  [
-    'a secret and its file',
+  'an issuer without a key': [{ JWT_ISSUER: 'i' }, `${KEYS}: needed with JWT_ISSUER and JWT_AUDIENCE`],
+  ...Object.fromEntries(BAD_KEYS.map(([name, key]) => [name, [withKey(key), KEY_FORM]])),
+  'a secret and its file': [
     { ...jwt, JWT_SECRET_FILE: file('both', SECRET) },
     'JWT_SECRET, JWT_SECRET_FILE: set one of them, not both',
   ],
-  [
-    'files of secrets that cannot be read',
+  'files of secrets that cannot be read': [
     { REST_API_KEY_FILE: none, REST_SECRET_KEY_FILE: file('empty', '\n') },
     `REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
     'REST_SECRET_KEY_FILE: the file is empty',
   ],
-  [
-    'a file of client tokens that does not exist',
+  'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },
     `CLIENT_TOKENS_FILE: ENOENT: no such file or directory, open '${none}' ${given('none')}`,
   ],
-  [
-    'a file of client tokens that is not JSON',
+  'a file of client tokens that is not JSON': [
     { CLIENT_TOKENS_FILE: file('not-json', 'app: hunter2-hunter2') },
     `CLIENT_TOKENS_FILE: must be JSON ${given('not-json')}`,
   ],
-  [
-    'a file of client tokens with plain tokens and unknown scopes',
+  'a file of client tokens with plain tokens and unknown scopes': [
     clients('plain', client({ sha256: 'hunter2-hunter2', scopes: ['admin'], expiresAt: 'soon' })),
     `CLIENT_TOKENS_FILE: 0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: "admin" is no scope of this gateway; 0.expiresAt: Invalid ISO datetime ${given('plain')}`,
   ],
-  [
-    'a file of client tokens with the same token twice',
+  'a file of client tokens with the same token twice': [
     clients('twice', client({ name: 'a' }), client({ name: 'b', sha256: 'AB'.repeat(32) })),
     `CLIENT_TOKENS_FILE: no two clients may have the same name or token ${given('twice')}`,
   ],
-  [
-    'persisted operations without a file',
+  'persisted operations without a file': [
     { PERSISTED_OPERATIONS: 'enforce' },
     'PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is enforce',
   ],
-  [
-    'removed variables',
+  'removed variables': [
     { WORKERS: '4', MAX_ALIASES: '100' },
     ...['WORKERS', 'MAX_ALIASES'].map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`),
   ],
-])('reports %s', (_name, env, ...problems) => {
+};
+
+test.each(Object.entries(REPORTED))('reports %s', (_name, [env, ...problems]) => {
   const text = report(env);
   expect(text).toEqual(problems);
   for (const secret of SECRETS) expect(text.join('\n')).not.toContain(secret);

@@ -1,25 +1,23 @@
-import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { newFile as file } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
-import { keySigner, token } from '../kit/tokens.ts';
+import { bearer, keySigner, sha256, token } from '../kit/tokens.ts';
 
 const signer = keySigner('ES256');
 const CLIENT = 'a-client-token-for-tests';
-const sha256 = createHash('sha256').update(CLIENT).digest('hex');
 const MANIFEST = { format: 'apollo-persisted-query-manifest', version: 1, operations: [] };
 const ENV: Record<string, string> = {
   ...{ ...signer.env, NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1:1' },
   ...{ JWT_PUBLIC_KEY: '', JWT_PUBLIC_KEY_FILE: file('public-key', signer.verifying) },
   ...{ JWT_SCOPE_MAP: '{"reader":["players:read"]}', JWT_TYP: 'app+jwt', JWT_DEFAULT_SCOPES: 'players:read' },
   ...{ JWT_REQUIRE: 'sub=p1', JWT_SCOPE_CLAIM: '/scope', CORS_ORIGINS: 'https://app.example.com' },
-  CLIENT_TOKENS_FILE: file('c.json', JSON.stringify([{ name: 'client', sha256, scopes: [] }])),
+  CLIENT_TOKENS_FILE: file('c.json', [{ name: 'client', sha256: sha256(CLIENT), scopes: [] }]),
   ...{ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') },
   ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') },
   ...{ FEDERATION: 'true', TRUST_PROXY: '1', REDIS_URL_FILE: file('redis-url', 'redis://127.0.0.1:1') },
-  ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', JSON.stringify(MANIFEST)) },
+  ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', MANIFEST) },
   ...{ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
 };
 
@@ -31,8 +29,8 @@ test('the built program starts, answers and ends with every setting that has no 
   expect(names.filter((name) => !given.includes(name))).toEqual([]);
 
   const gateway = await startProcess(ENV);
-  for (const bearer of [token(signer), CLIENT]) {
-    const { data } = await post(gateway.url, { query: '{ __typename }' }, { authorization: `Bearer ${bearer}` });
+  for (const one of [token(signer), CLIENT]) {
+    const { data } = await post(gateway.url, { query: '{ __typename }' }, bearer(one));
     expect(data).toEqual({ __typename: 'Query' });
   }
   expect(gateway.log().filter(({ level }) => level >= 50)).toEqual([]);

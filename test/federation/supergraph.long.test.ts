@@ -3,22 +3,21 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { startProcess } from '../kit/process.ts';
-import { secretSigner, token } from '../kit/tokens.ts';
+import { bearer, secretSigner } from '../kit/tokens.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
 /* A subgraph of a federation gateway, @apollo/gateway, beside a second subgraph about orders. */
 
 const signer = secretSigner();
-const bearer = (scope: string) => `Bearer ${token(signer, { scope })}`;
-const APP = bearer('players:read coupons:read');
-const SERVER = bearer('players:read coupons:read any-player');
+const APP = bearer(signer, { scope: 'players:read coupons:read' });
+const SERVER = bearer(signer, { scope: 'players:read coupons:read any-player' });
 const upstream = await startUpstream();
 const settings = { NODE_ENV: 'production', FEDERATION: 'true', REST_BASE_URL: upstream.url, ...signer.env };
 const gateway = await startProcess(settings);
 
 /** The federation gateway; its own token is for composition. */
 const supergraph = fork(fileURLToPath(new URL('supergraph.mjs', import.meta.url)), {
-  env: { SUBGRAPH_URL: gateway.url, COMPOSITION_TOKEN: bearer('schema:read') },
+  env: { SUBGRAPH_URL: gateway.url, COMPOSITION_TOKEN: bearer(signer, { scope: 'schema:read' }).authorization },
   silent: true,
 });
 const [{ url, error }] = await once(supergraph, 'message');
@@ -29,18 +28,17 @@ afterAll(async () => {
   await once(supergraph, 'exit');
 });
 
-async function ask(query: string, authorization: string) {
-  const headers = { 'content-type': 'application/json', authorization };
+async function ask(query: string, caller: typeof APP) {
+  const headers = { 'content-type': 'application/json', ...caller };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
   const { data, errors = [] } = await response.json();
   return { data, codes: errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code) };
 }
 
 test('players of the other subgraph are read together, each once', async () => {
-  const { data, codes } = await ask(
-    '{ latestOrders { pageInfo { hasNextPage } orders { number player { id referralLink coupons { code } } } } }',
-    SERVER,
-  );
+  const player = 'player { id referralLink coupons { code } }';
+  const query = `{ latestOrders { pageInfo { hasNextPage } orders { number ${player} } } }`;
+  const { data, codes } = await ask(query, SERVER);
   const { orders } = data.latestOrders;
   expect([codes, orders.map(({ number }: { number: number }) => number)]).toEqual([[], [1, 2, 3, 4]]);
   expect(orders[0].player).toEqual(orders[2].player);
@@ -53,10 +51,8 @@ test('players of the other subgraph are read together, each once', async () => {
 });
 
 test('a player is completed by the other subgraph', async () => {
-  expect(await ask('{ me { playerUniqueId orders { number } } }', APP)).toEqual({
-    data: { me: { playerUniqueId: 'p1', orders: [{ number: 1 }, { number: 3 }] } },
-    codes: [],
-  });
+  const me = { playerUniqueId: 'p1', orders: [{ number: 1 }, { number: 3 }] };
+  expect(await ask('{ me { playerUniqueId orders { number } } }', APP)).toEqual({ data: { me }, codes: [] });
 });
 
 test("the caller's token decides what it sees of which player", async () => {

@@ -9,11 +9,7 @@ const SCREEN =
 
 const both = await startBoth();
 const { gateway, upstream } = both;
-const ENDPOINTS: EndpointName[] = ['GET /player', 'GET /coupon', 'GET /referrals', 'POST /player'];
-beforeEach(() => {
-  upstream.forget();
-  for (const endpoint of ENDPOINTS) upstream.on(endpoint, 'usual');
-});
+beforeEach(() => upstream.reset());
 
 test.each<[what: string, EndpointName, Script, code: string, field?: string]>([
   ['500', 'GET /player', { status: 500, raw: LEAK }, 'UPSTREAM_UNAVAILABLE'],
@@ -25,10 +21,7 @@ test.each<[what: string, EndpointName, Script, code: string, field?: string]>([
   upstream.on(endpoint, script);
   const { status, data, errors, text, extensions, headers } = await gateway.query(SCREEN);
   const retryable = code === 'UPSTREAM_UNAVAILABLE';
-  expect({ status, errors }).toMatchObject({
-    status: 200,
-    errors: [{ path: ['player', ...field], extensions: { code, retryable } }],
-  });
+  expect([status, errors]).toMatchObject([200, [{ path: ['player', ...field], extensions: { code, retryable } }]]);
   const rest = { id: 'p1', attributes: { firstName: 'Ada' } };
   expect(data).toMatchObject({ player: field.length > 0 ? { ...rest, [String(field)]: null } : null });
   expect(headers.get('x-request-id')).toBe(extensions['requestId']);
@@ -57,27 +50,22 @@ describe('bad arguments of queries', () => {
     ['first', 'referredFriendsConnection(first: -1) { totalCount }', 'player', 'referredFriendsConnection'],
     ['after', 'referredFriendsConnection(after: "x") { totalCount }', 'player', 'referredFriendsConnection'],
   ])('the argument %s is BAD_USER_INPUT: %#', async (argument, field, ...path) => {
-    const { errors, status } = await gateway.query(
-      path.length === 1 ? `{ ${field} }` : `{ player(playerUniqueId: "p1") { ${field} } }`,
-    );
+    const query = path.length === 1 ? `{ ${field} }` : `{ player(playerUniqueId: "p1") { ${field} } }`;
+    const { errors, status } = await gateway.query(query);
     expect(status).toBe(200);
     const message = expect.stringContaining(argument);
     expect(errors).toMatchObject([{ path, message, extensions: { code: 'BAD_USER_INPUT', argument } }]);
     expect(upstream.calls().filter((call) => call.includes('referrals'))).toEqual([]);
   });
 
-  test.each<[string, variable: string]>([
-    [
-      'query ($v: CouponType = CUSTOM) { player(playerUniqueId: "p1") { coupons(filter: { couponTypes: [$v] }) { code } } }',
-      'filter',
-    ],
-    ['mutation ($v: ID = "x") { upsertPlayer(input: { playerUniqueId: $v }) { serviceId } }', 'input'],
-    [
-      `query ($v: Boolean = true) { players(playerUniqueIds: ["p1", "p2"]) { id coupons @include(if: $v) { code } } }`,
-      'if',
-    ],
-  ])('null in place of the default of a variable is too: %s', async (query, argument) => {
-    const { status, errors } = await gateway.query(query, { v: null });
+  const p1 = 'player(playerUniqueId: "p1")';
+  test.each([
+    ['filter', 'CouponType = CUSTOM', `${p1} { coupons(filter: { couponTypes: [$v] }) { code } }`],
+    ['if', 'Boolean = true', 'players(playerUniqueIds: ["p1", "p2"]) { id coupons @include(if: $v) { code } }'],
+    ['input', 'ID = "x"', 'upsertPlayer(input: { playerUniqueId: $v }) { serviceId }'],
+  ])('null in place of the default of a variable is too: %s, %s, %s', async (argument, type, field) => {
+    const kind = field.startsWith('upsert') ? 'mutation' : 'query';
+    const { status, errors } = await gateway.query(`${kind} ($v: ${type}) { ${field} }`, { v: null });
     expect([status, errors.length > 0]).toEqual([200, true]);
     for (const { message, extensions } of errors) {
       expect([extensions['code'], message]).toEqual(['BAD_USER_INPUT', expect.stringContaining(`"${argument}"`)]);
@@ -136,11 +124,9 @@ describe('input of mutations', () => {
     ['custom: { variable: $t }', 'custom.variable'],
     ['totalSpent: 1e400', 'totalSpent'],
   ])('the literal { %s } is a user error, and nothing is sent', async (given, path) => {
-    const { data, errors } = await gateway.query(
-      `mutation ($t: Boolean = true) { upsertPlayer(input: { playerUniqueId: "p1", attributes: { ${given} } }) {
-        userErrors { code field @include(if: $t) }
-      } }`,
-    );
+    const input = `{ playerUniqueId: "p1", attributes: { ${given} } }`;
+    const upsertion = `upsertPlayer(input: ${input}) { userErrors { code field @include(if: $t) } }`;
+    const { data, errors } = await gateway.query(`mutation ($t: Boolean = true) { ${upsertion} }`);
     const field = ['input', 'attributes', ...path.split('.')];
     expect([errors, data.upsertPlayer.userErrors]).toEqual([[], [{ code: 'INVALID', field }]]);
     expect(upstream.calls()).toEqual([]);
@@ -157,10 +143,9 @@ describe('input of mutations', () => {
   ])('%s sent', async (_what, given, playerAttributes) => {
     const device = { osType: 'ios', token: text(1_024) };
     expect(await write(upsert({ attributes: { ...given, firstName: 'A' }, device }))).toEqual([]);
-    expect(upstream.requests[0]?.body).toEqual({
-      ...{ playerUniqueId: 'p1', deviceToken: device.token, osType: 'ios' },
-      playerAttributes: { ...playerAttributes, firstName: 'A' },
-    });
+    const player = { playerUniqueId: 'p1', deviceToken: device.token, osType: 'ios' };
+    const body = { ...player, playerAttributes: { ...playerAttributes, firstName: 'A' } };
+    expect(upstream.requests[0]?.body).toEqual(body);
   });
 
   test.each([400, 422])('what the service refuses with %d is a user error without its words', async (status) => {
@@ -202,29 +187,20 @@ describe('a response of more than 4 MB', () => {
     const { data, errors, text } = await read(810 / bytes, character);
     expect([errors, data.player.referredFriends.nodes.length]).toEqual([[], 200]);
     expect(Buffer.byteLength(text)).toBeLessThan(MAX);
-    expect(await read(834 / bytes, character)).toMatchObject({
-      status: 200,
-      data: null,
-      errors: [{ extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX } }],
-    });
+    const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX };
+    const refused = { status: 200, data: null, errors: [{ extensions }] };
+    expect(await read(834 / bytes, character)).toMatchObject(refused);
   });
 
-  test('refuses a long response of few fields', async () => {
+  test('of few fields is refused, and below a write it says that the outcome is unknown', async () => {
     upstream.on('GET /coupon', { json: { coupons: [{ code: 'c'.repeat(1_500_000) }] } });
-    const few = '{ player(playerUniqueId: "p1") { coupons { a: code b: code c: code } } }';
-    expect((await gateway.query(few)).errors).toMatchObject([{ extensions: { limit: 'response' } }]);
-  });
-
-  test('says below a write that its outcome is unknown', async () => {
-    upstream.on('GET /coupon', { json: { coupons: [{ code: 'c'.repeat(1_500_000) }] } });
-    const { data, errors } =
-      await gateway.query(`mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "n" }] }) {
-      player { coupons { a: code b: code c: code } }
-    } }`);
-    expect([data, errors]).toMatchObject([
-      null,
-      [{ extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', retryable: false, outcome: 'UNKNOWN' } }],
-    ]);
+    const few = '{ coupons { a: code b: code c: code } }';
+    const query = await gateway.query(`{ player(playerUniqueId: "p1") ${few} }`);
+    expect(query.errors).toMatchObject([{ extensions: { limit: 'response' } }]);
+    const input = '{ playerUniqueId: "p1", events: [{ name: "n" }] }';
+    const { data, errors } = await gateway.query(`mutation { trackEvents(input: ${input}) { player ${few} } }`);
+    const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'response', retryable: false, outcome: 'UNKNOWN' };
+    expect([data, errors]).toMatchObject([null, [{ extensions }]]);
   });
 });
 

@@ -6,7 +6,7 @@ import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
-import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
+import { bearer, secretSigner, UNLIMITED } from '../kit/tokens.ts';
 import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
 /* Events with an idempotency key reach the REST service at most once, whatever happens between it, the gateway and a client. */
@@ -55,11 +55,9 @@ describe('one gateway', () => {
   test('a key belongs to a caller and a player', async () => {
     const signer = secretSigner();
     const gateway = await start(signer.env);
-    for (const sub of ['server-a', 'server-b']) {
-      for (const playerUniqueId of ['p1', 'p2']) {
-        const headers = { authorization: `Bearer ${token(signer, { sub })}` };
+    for (const headers of ['server-a', 'server-b'].map((sub) => bearer(signer, { sub }))) {
+      for (const playerUniqueId of ['p1', 'p2'])
         expect((await track(gateway, { playerUniqueId }, headers)).data).toEqual(DONE);
-      }
     }
     expect(sent()).toBe(4);
   });
@@ -128,7 +126,7 @@ describe('one gateway', () => {
   test('a caller has 1,000 keys; over them, it takes no key from another caller', async () => {
     const signer = secretSigner();
     const gateway = await start({ ...signer.env, ...UNLIMITED });
-    const as = (sub: string) => ({ authorization: `Bearer ${token(signer, { sub, scope: 'events:write' })}` });
+    const as = (sub: string) => bearer(signer, { sub, scope: 'events:write' });
     const victim = { playerUniqueId: 'victim' };
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
     const codes: unknown[] = [];
@@ -240,20 +238,17 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
     expect(sent()).toBe(1);
   });
 
-  test.each(['cut', 'hang'] as const)(
-    'without Redis (%s) events with a key are refused, others sent',
-    async (fault) => {
-      const proxy = await startProxy(redis.port);
-      const gateway = await start(env(proxy.host));
-      proxy.hang();
-      if (fault === 'cut') proxy.cut();
-      const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 1_000 };
-      for (let repetition = 0; repetition < 2; repetition += 1) {
-        expect(await track(gateway, {})).toMatchObject({ status: 200, errors: [{ extensions }] });
-      }
-      expect(sent()).toBe(0);
-      expect((await track(gateway, { idempotencyKey: null })).data).toEqual(DONE);
-      expect(sent()).toBe(1);
-    },
-  );
+  test.each(['cut', 'hang'])('without Redis (%s) events with a key are refused, others sent', async (fault) => {
+    const proxy = await startProxy(redis.port);
+    const gateway = await start(env(proxy.host));
+    proxy.hang();
+    if (fault === 'cut') proxy.cut();
+    const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 1_000 };
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      expect(await track(gateway, {})).toMatchObject({ status: 200, errors: [{ extensions }] });
+    }
+    expect(sent()).toBe(0);
+    expect((await track(gateway, { idempotencyKey: null })).data).toEqual(DONE);
+    expect(sent()).toBe(1);
+  });
 });

@@ -40,11 +40,8 @@ const read = async (selection: string) => (await send(`{ player(playerUniqueId: 
 
 test('every property of a player is read', async () => {
   const player = await read(`playerUniqueId referralLink attributes { ${selectionOf(attributes('p1'))} }`);
-  expect(player).toEqual({
-    playerUniqueId: 'p1',
-    referralLink: 'https://refer.example/r/p1',
-    attributes: { ...attributes('p1'), tags: ['vip', 'early bird'] },
-  });
+  const all = { ...attributes('p1'), tags: ['vip', 'early bird'] };
+  expect(player).toEqual({ playerUniqueId: 'p1', referralLink: 'https://refer.example/r/p1', attributes: all });
 });
 
 test('every property of a coupon is read', async () => {
@@ -55,9 +52,8 @@ test('every property of a coupon is read', async () => {
 });
 
 test('every property of a page of referrals is read', async () => {
-  const player = await read(`referredFriends(page: 2, limit: 20) {
-    count total totalPending totalActive page limit hasNextPage nodes { ${selectionOf(friend(1))} }
-  }`);
+  const page = 'count total totalPending totalActive page limit hasNextPage';
+  const player = await read(`referredFriends(page: 2, limit: 20) { ${page} nodes { ${selectionOf(friend(1))} } }`);
   const totals = { count: 20, total: 60, totalPending: 40, totalActive: 20, page: 2, limit: 20, hasNextPage: true };
   const nodes = Array.from({ length: 20 }, (_, index) => inGraphQL(friend(21 + index)));
   expect(player.referredFriends).toEqual({ ...totals, nodes });
@@ -80,17 +76,12 @@ test('every property of the create request is written, and every property of its
   const { dateOfBirth: _, tags, city: __, ...rest } = attributes('p1');
   const playerUniqueId = 'new player/1';
   const given = { ...rest, dateOfBirth: '1990-12-10T01:00:00+01:00', tags: [' vip ', 'early bird'], city: null };
-  const data = await send(
-    `mutation ($input: UpsertPlayerInput!) {
-      upsertPlayer(input: $input) { serviceId player { playerUniqueId referralLink } userErrors { code } }
-    }`,
-    { input: { playerUniqueId, device: { token: 'fcm-token', osType: 'android' }, attributes: given } },
-  );
-  expect(data.upsertPlayer).toEqual({
-    serviceId: 'service-new player/1',
-    player: { playerUniqueId, referralLink: 'https://refer.example/r/new player/1' },
-    userErrors: [],
-  });
+  const input = { playerUniqueId, device: { token: 'fcm-token', osType: 'android' }, attributes: given };
+  const payload = '{ serviceId player { playerUniqueId referralLink } userErrors { code } }';
+  const mutation = `mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) ${payload} }`;
+  const data = await send(mutation, { input });
+  const player = { playerUniqueId, referralLink: 'https://refer.example/r/new player/1' };
+  expect(data.upsertPlayer).toEqual({ serviceId: 'service-new player/1', player, userErrors: [] });
   const playerAttributes = { ...rest, dateOfBirth: '1990-12-10T00:00:00.000Z', tags };
   const body = { playerUniqueId, deviceToken: 'fcm-token', osType: 'android', playerAttributes };
   expect(both.upstream.requests[0]?.body).toEqual(body);

@@ -1,59 +1,43 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type FieldNode,
-  type GraphQLNamedType,
-  getNamedType,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-  NoDeprecatedCustomRule,
-  parse,
-  specifiedRules,
-  TypeInfo,
-  validate,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { describe, expect, test } from '@jest/globals';
+import * as graphql from 'graphql';
 import { startDemo } from '../kit/demo.ts';
 import { examples, SCHEMA_DIRECTORY, schema } from '../kit/schema.ts';
 
 test.each(examples)(
   '$name is one valid operation with its name, a comment first, the ids that caches need, and nothing deprecated',
   ({ name, document }) => {
-    const parsed = parse(document);
+    const parsed = graphql.parse(document);
     const names = parsed.definitions.flatMap((part) => (part.kind === 'OperationDefinition' ? part.name?.value : []));
-    expect(names).toEqual([
-      name.replace(/^\d+/, '').replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase()),
-    ]);
-    expect(validate(schema, parsed, [...specifiedRules, NoDeprecatedCustomRule])).toEqual([]);
+    expect(names).toEqual([name.replace(/^\d+/, '').replace(/-\w/g, ([, letter = '']) => letter.toUpperCase())]);
+    expect(graphql.validate(schema, parsed, [...graphql.specifiedRules, graphql.NoDeprecatedCustomRule])).toEqual([]);
     expect(document).toMatch(/^# [A-Z]/);
-    const types = new TypeInfo(schema);
-    const Field = ({ name, selectionSet }: FieldNode) => {
-      const type = getNamedType(types.getType());
+    const types = new graphql.TypeInfo(schema);
+    const Field = ({ name, selectionSet }: graphql.FieldNode) => {
+      const type = graphql.getNamedType(types.getType());
       const selected = selectionSet?.selections.map((part) => (part.kind === 'Field' ? part.name.value : part.kind));
       // A fragment has the id that it is spread for.
       const isFine =
-        !selected || !isObjectType(type) || !type.getFields()['id'] || /\bid\b|Fragment/.test(`${selected}`);
+        !selected || !graphql.isObjectType(type) || !type.getFields()['id'] || /\bid\b|Fragment/.test(`${selected}`);
       expect([name.value, isFine]).toEqual([name.value, true]);
     };
-    visit(parsed, visitWithTypeInfo(types, { Field }));
+    graphql.visit(parsed, graphql.visitWithTypeInfo(types, { Field }));
   },
 );
 
 test('the examples have, together, every field, argument and input field of the schema', () => {
   const used = new Set<string>();
-  const types = new TypeInfo(schema);
-  const visitor = visitWithTypeInfo(types, {
+  const types = new graphql.TypeInfo(schema);
+  const visitor = graphql.visitWithTypeInfo(types, {
     Field: ({ name }) => void used.add(`${types.getParentType()}.${name.value}`),
     Argument: ({ name }) => void used.add(`${types.getParentType()}.${types.getFieldDef()?.name}(${name.value})`),
   });
-  for (const { document } of examples) visit(parse(document), visitor);
+  for (const { document } of examples) graphql.visit(graphql.parse(document), visitor);
   const inputs = examples.map(({ document, variables }) => document + variables).join();
   for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) {
-    if (isInputObjectType(type)) {
+    if (graphql.isInputObjectType(type)) {
       for (const name of Object.keys(type.getFields())) expect(inputs).toMatch(new RegExp(`\\b${name}"?:`));
-    } else if (isObjectType(type) || isInterfaceType(type)) {
+    } else if (graphql.isObjectType(type) || graphql.isInterfaceType(type)) {
       for (const { name, args } of Object.values(type.getFields())) {
         expect(used).toContain(`${type}.${name}`);
         for (const argument of args) expect(used).toContain(`${type}.${name}(${argument.name})`);
@@ -66,12 +50,9 @@ test('the first example, which the Sandbox shows, needs no variables', () => {
   expect(examples[0]).toMatchObject({ name: '01-mobile-screen', variables: undefined });
 });
 
-describe('an example run against the reference service and its demo player', () => {
-  let demo: Awaited<ReturnType<typeof startDemo>>;
-  beforeAll(async () => {
-    demo = await startDemo();
-  });
+const demo = await startDemo();
 
+describe('an example run against the reference service and its demo player', () => {
   // In their order: what one of them writes, a later one deletes. With UPDATE_RESPONSES=1 the files are written.
   test.each(examples)(
     '$name has no errors, and the response that docs/schema.md shows',
@@ -91,11 +72,13 @@ describe('an example run against the reference service and its demo player', () 
 
   test('every field of a player, and of what it leads to, has a value somewhere', async () => {
     const names = new Set<string>();
-    const selectionOf = (type: GraphQLNamedType | undefined): string => {
-      if (!isObjectType(type)) return '';
-      const fields = Object.values(type.getFields()).map((field) => [field.name, getNamedType(field.type)] as const);
-      for (const [name] of fields) names.add(`${type}.${name}`);
-      const parts = fields.map(([name, of]) => name + (of.name === 'Player' ? ' { id }' : selectionOf(of)));
+    const selectionOf = (type: graphql.GraphQLNamedType | undefined): string => {
+      if (!graphql.isObjectType(type)) return '';
+      const parts = Object.values(type.getFields()).map((field) => {
+        names.add(`${type}.${field.name}`);
+        const of = graphql.getNamedType(field.type);
+        return field.name + (of.name === 'Player' ? ' { id }' : selectionOf(of));
+      });
       return `{ __typename ${parts.join(' ')} }`;
     };
     const query = `{ player(playerUniqueId: "demo-player") ${selectionOf(schema.getType('Player'))} }`;

@@ -81,16 +81,13 @@ function compile(source: string) {
   return operation && compileFor(document, operation);
 }
 
-test.each(examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query'))(
-  'a compiled operation has the same response: $name',
-  async ({ document }) => {
-    for (const caller of CALLERS) {
-      for (const id of ['p2', 'odd']) {
-        await compare(document, { playerUniqueId: id, playerUniqueIds: ['p1', id] }, caller);
-      }
-    }
-  },
-);
+const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');
+test.each(queries)('a compiled operation has the same response: $name', async ({ document }) => {
+  for (const caller of CALLERS) {
+    for (const id of ['p2', 'odd'])
+      await compare(document, { playerUniqueId: id, playerUniqueIds: ['p1', id] }, caller);
+  }
+});
 
 test('a compiled operation gives contacts of friends to callers with their scope alone', async () => {
   const source =

@@ -3,10 +3,7 @@ import { startBoth } from '../kit/gateway.ts';
 
 /* The lists of a player who referred sixty friends. */
 const both = await startBoth();
-beforeEach(() => {
-  both.upstream.forget();
-  both.upstream.on('GET /referrals', 'usual');
-});
+beforeEach(() => both.upstream.reset());
 
 const query = (selection: string) => both.gateway.query(`{ player(playerUniqueId: "p1") { ${selection} } }`);
 async function ask(field: string) {
@@ -33,9 +30,8 @@ test.each([
 
 test('pages and connections under several aliases each have their own rows', async () => {
   const nodes = '{ nodes { playerUniqueId } }';
-  const { data } = await query(
-    `a: referredFriends(limit: 2) ${nodes} b: referredFriends(page: 2, limit: 2) ${nodes} c: referredFriendsConnection(first: 3) ${nodes}`,
-  );
+  const pages = `a: referredFriends(limit: 2) ${nodes} b: referredFriends(page: 2, limit: 2) ${nodes}`;
+  const { data } = await query(`${pages} c: referredFriendsConnection(first: 3) ${nodes}`);
   const { a, b, c } = data.player;
   expect([a, b, c].map((list) => idsOf(list.nodes))).toEqual([named(1, 2), named(3, 4), named(1, 3)]);
   expect(both.upstream.calls()).toHaveLength(3);
@@ -120,22 +116,19 @@ describe('a cursor', () => {
     expect(await walk(cursor(friend - 1, `f${friend}`))).toEqual(named(first, last));
   });
 
-  test.each(['f25', 'gone'])(
-    'of the friend %s, with deletions before three reads, leaves nobody out',
-    async (friend) => {
-      const rows = named(1, 60);
-      let reads = 0;
-      list(rows, () => {
-        reads += 1;
-        if (reads <= 3) rows.splice(0, 2);
-      });
-      const found = await walk(cursor(24, friend));
-      const isNew = (id: string) => friend === 'gone' || Number(id.slice(1)) > 25;
-      const expected = rows.filter(isNew).slice(0, new Set(found).size);
-      expect(found).toEqual(expect.arrayContaining(expected));
-      expect(found).toHaveLength(5);
-    },
-  );
+  test.each(['f25', 'gone'])('of the friend %s, with deletions before three reads, omits nobody', async (friend) => {
+    const rows = named(1, 60);
+    let reads = 0;
+    list(rows, () => {
+      reads += 1;
+      if (reads <= 3) rows.splice(0, 2);
+    });
+    const found = await walk(cursor(24, friend));
+    const isNew = (id: string) => friend === 'gone' || Number(id.slice(1)) > 25;
+    const expected = rows.filter(isNew).slice(0, new Set(found).size);
+    expect(found).toEqual(expect.arrayContaining(expected));
+    expect(found).toHaveLength(5);
+  });
 
   test('of a friend without an identifier holds the row alone', async () => {
     both.upstream.on('GET /referrals', { json: { referredFriends: [{}, { playerUniqueId: 'f2' }], total: 2 } });

@@ -43,14 +43,10 @@ test.each([
 });
 
 // The service is stopped as soon as it has answered the first write, so that the second one is surely not sent.
+const withKeys = `a: ${keyed('done', 'player { id }')} b: ${keyed('other')}`;
 test.each<[what: string, mutation: string, EndpointName, second: string]>([
   ['forbids to send the operation again', `a: ${UPSERT} b: ${TRACK}`, 'POST /player', 'b NOT_DONE false'],
-  [
-    'with a key does not',
-    `a: ${keyed('done', 'player { id }')} b: ${keyed('other')}`,
-    'POST /event',
-    'b NOT_DONE true',
-  ],
+  ['with a key does not', withKeys, 'POST /event', 'b NOT_DONE true'],
 ])('a write that was done beside one that was not sent %s', async (_what, mutation, endpoint, second) => {
   const { upstream } = both;
   const read = upstream.hold('GET /player');

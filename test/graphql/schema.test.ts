@@ -1,18 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { describe, expect, test } from '@jest/globals';
-import {
-  type ASTNode,
-  buildClientSchema,
-  buildSchema,
-  GraphQLSchema,
-  getIntrospectionQuery,
-  isObjectType,
-  lexicographicSortSchema,
-  parse,
-  printSchema,
-  visit,
-} from 'graphql';
+import * as graphql from 'graphql';
 import { readReleased } from '../../tools/docs/schema-changes.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { rules, SCHEMA_DIRECTORY } from '../kit/schema.ts';
@@ -20,17 +9,17 @@ import { secretSigner } from '../kit/tokens.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, SCHEMA_DIRECTORY), 'utf8');
 const sdl = read('src/generated/schema.graphql');
-const published = buildSchema(sdl);
+const published = graphql.buildSchema(sdl);
 const fieldsOf = (name: string) => {
   const type = published.getType(name);
-  return isObjectType(type) ? Object.values(type.getFields()) : [];
+  return graphql.isObjectType(type) ? Object.values(type.getFields()) : [];
 };
 
 describe('the schema', () => {
   /** The names of the definitions for which `isWrong` holds. */
-  const definitions = (isWrong: (node: ASTNode, name: string) => boolean) => {
+  const definitions = (isWrong: (node: graphql.ASTNode, name: string) => boolean) => {
     const found: string[] = [];
-    visit(parse(sdl), {
+    graphql.visit(graphql.parse(sdl), {
       enter(node) {
         if (!node.kind.endsWith('Definition') || !('name' in node) || !node.name) return;
         if (isWrong(node, node.name.value)) found.push(`${node.kind} ${node.name.value}`);
@@ -40,13 +29,13 @@ describe('the schema', () => {
   };
 
   test('describes every type, field, argument and enum value', () => {
-    const hasWords = (node: ASTNode) => 'description' in node && /\w{2}/.test(node.description?.value ?? '');
+    const hasWords = (node: graphql.ASTNode) => 'description' in node && /\w{2}/.test(node.description?.value ?? '');
     expect(definitions(() => true).length).toBeGreaterThan(100);
     expect(definitions((node) => !hasWords(node))).toEqual([]);
   });
 
   test('spells types in PascalCase, fields and arguments in camelCase, enum values in UPPER_CASE', () => {
-    const spelling = ({ kind }: ASTNode) => {
+    const spelling = ({ kind }: graphql.ASTNode) => {
       if (kind === 'EnumValueDefinition') return /^[A-Z][A-Z0-9_]*$/;
       return kind.endsWith('TypeDefinition') ? /^[A-Z][A-Za-z0-9]*$/ : /^[a-z][A-Za-z0-9]*$/;
     };
@@ -61,20 +50,16 @@ describe('the schema', () => {
   test('has mutations with one required argument `input` and a nullable payload of their name', () => {
     for (const { name, args, type } of fieldsOf('Mutation')) {
       const pascal = name.replace(/^./, (first) => first.toUpperCase());
-      expect([...args.map((one) => `${one.name}: ${one.type}`), `${type}`]).toEqual([
-        `input: ${pascal}Input!`,
-        `${pascal}Payload`,
-      ]);
+      const shape = [...args.map((one) => `${one.name}: ${one.type}`), `${type}`];
+      expect(shape).toEqual([`input: ${pascal}Input!`, `${pascal}Payload`]);
     }
   });
 
   test('has connections as the specification of Relay says', () => {
     const shapeOf = (name: string) => Object.fromEntries(fieldsOf(name).map((field) => [field.name, `${field.type}`]));
     expect(shapeOf('PageInfo')).toMatchObject({ hasNextPage: 'Boolean!', endCursor: 'String' });
-    expect(shapeOf('ReferredFriendConnection')).toMatchObject({
-      pageInfo: 'PageInfo!',
-      edges: expect.stringContaining('Edge'),
-    });
+    const edges = expect.stringContaining('Edge');
+    expect(shapeOf('ReferredFriendConnection')).toMatchObject({ pageInfo: 'PageInfo!', edges });
     expect(shapeOf('ReferredFriendEdge')).toMatchObject({ cursor: 'String!', node: expect.any(String) });
   });
 });
@@ -91,7 +76,7 @@ describe('the SDL', () => {
   });
 
   test('is a complete schema for any tool, without directives of ours', () => {
-    expect(`${printSchema(published)}\n`).toBe(sdl);
+    expect(`${graphql.printSchema(published)}\n`).toBe(sdl);
     expect(sdl).not.toMatch(/^\s*directive|@(?!specifiedBy|deprecated)\w+[( ]|^extend/m);
   });
 
@@ -105,16 +90,17 @@ describe('the SDL', () => {
   });
 
   test('is what introspection says', async () => {
-    const { data } = await development.gateway.query(getIntrospectionQuery({ specifiedByUrl: true }));
-    const introspected = new GraphQLSchema({ ...buildClientSchema(data).toConfig(), directives: [] });
-    expect(printSchema(lexicographicSortSchema(introspected))).toBe(printSchema(lexicographicSortSchema(published)));
+    const { data } = await development.gateway.query(graphql.getIntrospectionQuery({ specifiedByUrl: true }));
+    const introspected = new graphql.GraphQLSchema({ ...graphql.buildClientSchema(data).toConfig(), directives: [] });
+    const sorted = (one: graphql.GraphQLSchema) => graphql.printSchema(graphql.lexicographicSortSchema(one));
+    expect(sorted(introspected)).toBe(sorted(published));
   });
 });
 
 /** What breaks clients of the last release, without the changes whose coordinate a changelog names in backticks. */
-async function unannouncedChanges(current: GraphQLSchema, changelog: string) {
+async function unannouncedChanges(current: graphql.GraphQLSchema, changelog: string) {
   const { version } = JSON.parse(read('package.json'));
-  const released = buildSchema(readReleased().findLast((release) => release.version !== version)?.sdl ?? '');
+  const released = graphql.buildSchema(readReleased().findLast((release) => release.version !== version)?.sdl ?? '');
   return (await diff(released, current)).flatMap(({ criticality, path = '' }) => {
     const [type = '', field, argument] = path.split('.');
     const coordinate = argument !== undefined && released.getType(type) ? `${type}.${field}(${argument}:)` : path;
@@ -132,7 +118,7 @@ describe('a breaking change', () => {
     ['UserError.code', /(?<=type UserError \{\n)( {2}""".*"""\n {2}code: .*\n)/],
     ['Player.coupons(filter:)', /(?<=\n {2}coupons)\([^)]*\)/],
   ])('is found: %s', async (coordinate, removed) => {
-    const broken = buildSchema(sdl.replace(removed, ''));
+    const broken = graphql.buildSchema(sdl.replace(removed, ''));
     expect(await unannouncedChanges(broken, '')).toEqual([coordinate]);
     expect(await unannouncedChanges(broken, `- \`${coordinate}\` is gone.`)).toEqual([]);
   });

@@ -1,29 +1,19 @@
 /* Callers of every kind, and a gateway that knows them all. */
-import { createHash } from 'node:crypto';
 import { SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { newFile } from './at-end.ts';
 import { startBoth } from './gateway.ts';
-import { secretSigner, token, UNLIMITED } from './tokens.ts';
+import { bearer, secretSigner, sha256, token, UNLIMITED } from './tokens.ts';
 import type { UpstreamOptions } from './upstream.ts';
-
-export interface TestCaller {
-  name: string;
-  /** Absent for a client token and for nobody. */
-  sub?: string;
-  scopes: ReadonlySet<Scope>;
-  /** Undefined for nobody. */
-  authorization: string | undefined;
-}
 
 /** Signs the tokens of the players of this file. */
 export const signer = secretSigner();
 
-const caller = (name: string, scopes: readonly Scope[], text: string, sub?: string): TestCaller => ({
+/** Without `sub`, it has a client token. */
+const caller = (name: string, scopes: readonly Scope[], text: string, sub?: string) => ({
   name: `${name} with ${scopes.join(' ') || 'no scope'}`,
-  scopes: new Set(scopes),
-  authorization: `Bearer ${text}`,
-  ...(sub !== undefined && { sub }),
+  ...{ scopes: new Set(scopes), sub, ...bearer(text) },
 });
+export type TestCaller = ReturnType<typeof caller> | typeof NOBODY;
 
 /** A player's token. */
 export const player = (sub: string, ...scopes: Scope[]) =>
@@ -35,23 +25,23 @@ const clientToken = (scopes: readonly Scope[]) =>
 /** A client that is no player. Its scopes must be among `CLIENT_SCOPES`. */
 export const client = (...scopes: Scope[]) => caller('a client', scopes, clientToken(scopes));
 
-export const NOBODY: TestCaller = { name: 'nobody', scopes: new Set(), authorization: undefined };
+export const NOBODY = { name: 'nobody', scopes: new Set<Scope>(), sub: undefined, authorization: undefined };
 
 /** Every scope that says what; `any-player` says whom. */
 export const WHAT = SCOPES.filter((scope) => scope !== 'any-player');
 
-const CLIENT_SCOPES = [[], WHAT, ...WHAT.map((scope) => [scope])].flatMap((scopes): Scope[][] => [
-  scopes,
+/** None, all and each of them, with and without `any-player`. */
+export const CLIENT_SCOPES = [WHAT, [], ...WHAT.map((scope) => [scope])].flatMap((scopes): Scope[][] => [
   [...scopes, 'any-player'],
+  scopes,
 ]);
 
 /** A gateway in front of a scripted upstream, to which every caller of this file is known. */
 export async function startWithCallers(env: Record<string, string> = {}, options?: UpstreamOptions) {
-  const entries = CLIENT_SCOPES.map((scopes) => ({
-    name: clientToken(scopes).slice(-100),
-    sha256: createHash('sha256').update(clientToken(scopes)).digest('hex'),
-    scopes,
-  }));
+  const entries = CLIENT_SCOPES.map((scopes) => {
+    const text = clientToken(scopes);
+    return { name: text.slice(-100), sha256: sha256(text), scopes };
+  });
   const settings = { ...signer.env, ...UNLIMITED, CLIENT_TOKENS_FILE: newFile('clients.json', entries), ...env };
   const both = await startBoth(settings, options);
   return {

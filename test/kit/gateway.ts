@@ -6,18 +6,9 @@ import { atEnd } from './at-end.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
 import { API_KEY, SECRET_KEY, startUpstream, type UpstreamOptions } from './upstream.ts';
 
-/** What a GraphQL answer holds, as loosely as a test needs it. */
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  data: any;
-  errors: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
-  extensions: Record<string, unknown>;
-  /** The body as it came. */
-  text: string;
-}
-
+type Json = Record<string, unknown>;
+type Failure = { message: string; path?: (string | number)[]; extensions: Json };
+export type Answer = Awaited<ReturnType<typeof post>>;
 export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
@@ -43,7 +34,6 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
       post(url, { query, variables }, headers),
     /** Everything the gateway logged, as JSON lines. */
     logged: () => lines.join(''),
-    /** The page of metrics. */
     metrics,
   };
 }
@@ -54,15 +44,23 @@ export async function startBoth(env?: Record<string, string>, options?: Upstream
   return { upstream, gateway: await startGateway(upstream.url, env, serveOptions) };
 }
 
-/** Posts a body to a gateway's GraphQL endpoint and reads the answer. */
-export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
+/** Posts a body to a gateway's GraphQL endpoint and reads the answer: also the codes of its errors, and the text as it came. */
+export async function post(url: string, body: unknown, more: Record<string, string> = {}) {
+  const given = { 'content-type': 'application/json', ...more };
+  return read(await fetch(`${url}/graphql`, { method: 'POST', headers: given, body: JSON.stringify(body) }));
+}
+
+/** The same with GET, and with the header that it needs. */
+export async function get(url: string, parameters: Record<string, string>, more: Record<string, string> = {}) {
+  const given = { 'apollo-require-preflight': 'true', ...more };
+  return read(await fetch(`${url}/graphql?${new URLSearchParams(parameters)}`, { headers: given }));
+}
+
+async function read(response: Response) {
+  const { status, headers } = response;
   const text = await response.text();
-  assertNoSecret(`${text}${JSON.stringify([...response.headers])}`);
-  const { data, errors = [], extensions = {} } = JSON.parse(text);
-  return { status: response.status, headers: response.headers, data, errors, extensions, text };
+  assertNoSecret(`${text}${JSON.stringify([...headers])}`);
+  const { data, ...more } = JSON.parse(text);
+  const { errors, extensions }: { errors: Failure[]; extensions: Json } = { errors: [], extensions: {}, ...more };
+  return { status, headers, data, errors, extensions, text, codes: errors.map((one) => one.extensions['code']) };
 }

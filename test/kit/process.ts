@@ -13,12 +13,8 @@ const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
  * The gateway as a deployment runs it: the compiled program in a process of its own, on ports of its own. Resolves when it
  * is ready. Its log must have the level info.
  */
-export async function startProcess(
-  env: Record<string, string>,
-  nodeOptions: readonly string[] = [],
-  program = PROGRAM,
-) {
-  const { child, ended, output, written } = spawnProcess(env, nodeOptions, program);
+export async function startProcess(...given: Parameters<typeof spawnProcess>) {
+  const { child, ended, output, written } = spawnProcess(...given);
   atEnd(() => {
     child.kill('SIGKILL');
     return ended;
@@ -42,24 +38,15 @@ export async function startProcess(
     const response = await fetch(management + path);
     return { status: response.status, text: await response.text() };
   };
-  return {
-    child,
-    url,
-    management,
-    output,
-    ended,
-    log,
-    logged,
-    page,
-    /** Asks for a page until what it answers fits. */
-    async pageWhen(path: string, fits: (answer: Awaited<ReturnType<typeof page>>) => boolean) {
-      for (const end = performance.now() + 30_000; ; ) {
-        const answer = await page(path);
-        if (fits(answer)) return answer;
-        if (performance.now() > end) throw new Error(`${path} never fitted:\n${answer.text}`);
-      }
-    },
+  /** Asks for a page until what it answers fits. */
+  const pageWhen = async (path: string, fits: (answer: Awaited<ReturnType<typeof page>>) => boolean) => {
+    for (const end = performance.now() + 30_000; ; ) {
+      const answer = await page(path);
+      if (fits(answer)) return answer;
+      if (performance.now() > end) throw new Error(`${path} never fitted:\n${answer.text}`);
+    }
   };
+  return { child, url, management, output, ended, log, logged, page, pageWhen };
 }
 
 /** Starts the compiled program and waits for nothing. */

@@ -1,5 +1,5 @@
 /* Tokens made by hand, so that everything about them can be wrong. */
-import { createHmac, generateKeyPairSync, type JsonWebKey, randomBytes, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, type JsonWebKey, randomBytes, sign } from 'node:crypto';
 import { SCOPES } from '../../src/config/scopes.ts';
 
 export const ISSUER = 'https://login.example';
@@ -20,13 +20,9 @@ export interface Signer {
 const common = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
 
 export function secretSigner(secret = randomBytes(24).toString('base64')): Signer {
-  return {
-    name: 'a shared secret',
-    alg: 'HS256',
-    sign: (input) => createHmac('sha256', secret).update(input).digest(),
-    env: { ...common, JWT_SECRET: secret },
-    verifying: secret,
-  };
+  const hmac = (input: string) => createHmac('sha256', secret).update(input).digest();
+  const env = { ...common, JWT_SECRET: secret };
+  return { name: 'a shared secret', alg: 'HS256', sign: hmac, env, verifying: secret };
 }
 
 const GENERATE = {
@@ -79,12 +75,16 @@ export function token(signer: Signer, more: Json = {}): string {
   return signed(signer, header(signer), claims(more));
 }
 
+/** The header of a token: of a text, or of an honest one that a signer makes. */
+export const bearer = (by: string | Signer, more?: Json) => ({
+  authorization: `Bearer ${typeof by === 'string' ? by : token(by, more)}`,
+});
+
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
 /** For tests that ask as fast as they can about something other than rates. */
-export const UNLIMITED: Record<string, string> = {
-  MAX_OPERATIONS_PER_SECOND: '10000',
-  MAX_OPERATIONS_BURST: '10000',
-  MAX_COUPON_READS_PER_SECOND: '10000',
-  MAX_COUPON_READS_BURST: '10000',
-  MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '10000',
-  MAX_FAILED_AUTHENTICATIONS_BURST: '10000',
-};
+export const UNLIMITED: Record<string, string> = Object.fromEntries(
+  ['OPERATIONS', 'COUPON_READS', 'FAILED_AUTHENTICATIONS'].flatMap((what) =>
+    [`MAX_${what}_PER_SECOND`, `MAX_${what}_BURST`].map((name) => [name, '10000']),
+  ),
+);

@@ -1,19 +1,13 @@
 /* What the scripted REST service answers when nothing else is said: players p1, p2 …, their coupons and friends. */
 import type { Answer, Received } from './upstream.ts';
 
-interface ServiceOptions {
-  friends: number;
-  apiKey: string;
-  secretKey: string;
-}
-
 const KNOWN_ID = /^(?:p|f)\d+$/;
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const referralLink = (id: string, lang?: unknown) =>
   `https://refer.example/r/${id}${lang === undefined ? '' : `?lang=${lang}`}`;
 
 /** A small service with a memory: what is written can be read, what is deleted is unknown. */
-export function createService({ friends, apiKey, secretKey }: ServiceOptions) {
+export function createService(friends: number, apiKey: string, secretKey: string) {
   const written = new Map<string, Record<string, unknown> | null>();
 
   /** Undefined for an unknown player. */
@@ -58,76 +52,41 @@ export function createService({ friends, apiKey, secretKey }: ServiceOptions) {
 /** The attributes of a player nobody has written to. */
 export function attributes(id: string) {
   return {
-    displayName: `Player ${id}`,
-    firstName: 'Ada',
-    lastName: 'Lovelace',
-    mobile: '+441234567890',
-    gender: 'F',
-    email: `${id}@example.com`,
-    dateOfBirth: '1990-12-10T00:00:00.000Z',
-    joinDate: '2024-02-03T04:05:06.007Z',
-    tags: 'vip,early bird',
-    country: 'GB',
-    city: 'London',
-    zip: 'W1',
-    totalSpent: 1234.5,
-    totalOrders: 12,
-    lastOrderDate: '2025-04-30',
-    avgOrderAmount: 102.875,
-    custom: { tier: 'gold', score: 7 },
+    ...{ displayName: `Player ${id}`, firstName: 'Ada', lastName: 'Lovelace', gender: 'F' },
+    ...{ dateOfBirth: '1990-12-10T00:00:00.000Z', joinDate: '2024-02-03T04:05:06.007Z' },
+    ...{ mobile: '+441234567890', email: `${id}@example.com`, country: 'GB', city: 'London', zip: 'W1' },
+    ...{ totalSpent: 1234.5, totalOrders: 12, lastOrderDate: '2025-04-30', avgOrderAmount: 102.875 },
+    ...{ tags: 'vip,early bird', custom: { tier: 'gold', score: 7 } },
   };
 }
 
-const COUPON_TYPES = 'free_shipping percentage_discount fixed_discount free_product fixed_rate_discount custom'.split(
-  ' ',
-);
+const TYPES = 'free_shipping percentage_discount fixed_discount free_product fixed_rate_discount custom'.split(' ');
 const GROUP = {
-  handle: 'welcome',
-  title: 'Welcome',
-  url: 'https://shop.example/groups/welcome',
-  iconPath: '/icons/welcome.svg',
-  description: 'For new friends',
-  maxPerPlayer: 3,
-  startDate: '2025-01-01T00:00:00.000Z',
-  expiryDate: '2099-01-01T00:00:00.000Z',
-  isAvailable: true,
-  isValid: true,
-  isActive: true,
+  ...{ handle: 'welcome', title: 'Welcome', description: 'For new friends', maxPerPlayer: 3 },
+  ...{ url: 'https://shop.example/groups/welcome', iconPath: '/icons/welcome.svg' },
+  ...{ startDate: '2025-01-01T00:00:00.000Z', expiryDate: '2099-01-01T00:00:00.000Z' },
+  ...{ isAvailable: true, isValid: true, isActive: true },
 };
 const OPTIONS = {
-  ExpiryAfter: 30,
-  UsageLimit: 1,
-  Capping: 50,
-  MinOrderValue: 20.5,
+  ...{ ExpiryAfter: 30, UsageLimit: 1, Capping: 50, MinOrderValue: 20.5, Platforms: ['web', 'ios'] },
   CombinesWith: { ShippingDiscounts: true, ProductDiscounts: false, OrderDiscounts: false },
-  ProductId: '5000000001',
-  ProductName: 'mug',
-  VariantId: '7',
-  VariantName: 'blue',
-  ProductDisplayName: 'Mug',
-  HasCollections: true,
-  Platforms: ['web', 'ios'],
+  ...{ ProductId: '5000000001', ProductName: 'mug', ProductDisplayName: 'Mug', HasCollections: true },
+  ...{ VariantId: '7', VariantName: 'blue' },
 };
 
 /** Ten coupons, each type at least once; every second one is used, the last one has expired. */
 export function coupons(id: string) {
   return Array.from({ length: 10 }, (_, index) => {
-    const couponType = COUPON_TYPES[index % COUPON_TYPES.length];
+    const couponType = TYPES[index % TYPES.length];
     const names = { productName: 'mug', productDisplayName: ['Mug', 'Tasse'], variantName: 'blue' };
     return {
-      code: `${id.toUpperCase()}-${index + 1}`,
-      isUsed: index % 2 === 1,
-      value: 10 + index,
-      currency: 'USD',
-      creationDate: '2025-01-01T00:00:00.000Z',
-      couponType,
+      ...{ code: `${id.toUpperCase()}-${index + 1}`, value: 10 + index, currency: 'USD', couponType },
       ...(couponType === 'free_product' && { product: { productId: 5_000_000_001, variantId: 7, ...names } }),
-      startAt: '2025-01-01T00:00:00.000Z',
+      ...{ creationDate: '2025-01-01T00:00:00.000Z', startAt: '2025-01-01T00:00:00.000Z' },
       endAt: index === 9 ? '2025-02-01T00:00:00.000Z' : '2099-01-01T00:00:00.000Z',
-      isExpired: index === 9,
+      ...{ isUsed: index % 2 === 1, isExpired: index === 9 },
       collections: [{ collectionId: 6_000_000_001, collectionName: 'summer' }],
-      group: GROUP,
-      options: OPTIONS,
+      ...{ group: GROUP, options: OPTIONS },
     };
   });
 }
@@ -135,11 +94,8 @@ export function coupons(id: string) {
 /** One friend of the list, counted from 1; every third one is active. */
 export function friend(position: number) {
   return {
-    playerUniqueId: `f${position}`,
-    displayName: `Friend ${position}`,
-    email: `f${position}@example.com`,
-    mobileNumber: `+1555${String(position).padStart(7, '0')}`,
-    joinDate: '2025-03-04T05:06:07.008Z',
+    ...{ playerUniqueId: `f${position}`, displayName: `Friend ${position}`, email: `f${position}@example.com` },
+    ...{ mobileNumber: `+1555${String(position).padStart(7, '0')}`, joinDate: '2025-03-04T05:06:07.008Z' },
     status: position % 3 === 0 ? 'active' : 'pending',
   };
 }
@@ -149,11 +105,6 @@ export function referrals(total: number, page: number, limit: number) {
   const first = (page - 1) * limit;
   const length = Math.max(0, Math.min(limit, total - first));
   const totalActive = Math.floor(total / 3);
-  return {
-    referredFriends: Array.from({ length }, (_, index) => friend(first + index + 1)),
-    count: length,
-    total,
-    totalPending: total - totalActive,
-    totalActive,
-  };
+  const referredFriends = Array.from({ length }, (_, index) => friend(first + index + 1));
+  return { referredFriends, count: length, total, totalPending: total - totalActive, totalActive };
 }

@@ -53,13 +53,11 @@ export interface Answer {
 type Scripted = Answer | 'usual';
 export type Script = Scripted | ((request: Received) => Scripted | Promise<Scripted>);
 
-export interface UpstreamOptions {
-  /** How many friends each player referred. Default 60. */
-  friends?: number;
-}
+/** `friends`: how many each player referred. Default 60. */
+export type UpstreamOptions = { friends?: number };
 
 export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
-  const service = createService({ friends, apiKey: API_KEY, secretKey: SECRET_KEY });
+  const service = createService(friends, API_KEY, SECRET_KEY);
   const requests: Received[] = [];
   const scripts = new Map<EndpointName, Script[]>();
   const arrivals = new EventEmitter();
@@ -97,9 +95,7 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     requests,
     /** `METHOD path?query` of every request, in the order of arrival. */
     calls: () => requests.map(({ method, path, search }) => `${method} ${path}${search}`),
-    /** Forgets the requests so far. */
     forget: () => void requests.splice(0),
-    /** Forgets the requests and the scripts. */
     reset() {
       requests.splice(0);
       scripts.clear();
@@ -108,15 +104,16 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     on: (endpoint: EndpointName, ...list: [Script, ...Script[]]) => void scripts.set(endpoint, list),
     /** Holds the next request of an endpoint back; the ones after it are answered as before. */
     hold(endpoint: EndpointName, script: Script = 'usual') {
-      const [arrived, released] = [deferred<Received>(), deferred<void>()];
+      const gate = new EventEmitter();
+      const [arrived, released] = [once(gate, 'arrival'), once(gate, 'release')];
       const held: Script = async (request) => {
         const prepared = await answerOf(script, request);
-        arrived.resolve(request);
-        await released.promise;
+        gate.emit('arrival');
+        await released;
         return prepared;
       };
       scripts.set(endpoint, [held, ...(scripts.get(endpoint) ?? ['usual'])]);
-      return { arrived: arrived.promise, release: () => released.resolve() };
+      return { arrived, release: () => void gate.emit('release') };
     },
     /** Resolves when this many requests have arrived. */
     async received(count: number) {
@@ -125,17 +122,8 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
     /** Stops listening and cuts every connection; `restart` listens on the same port again. */
     stop,
     restart: () => listen(port),
-    /** How many connections were opened. */
     connections: () => connections,
   };
-}
-
-function deferred<Value>() {
-  let resolve = (_value: Value) => {};
-  const promise = new Promise<Value>((fulfil) => {
-    resolve = fulfil;
-  });
-  return { promise, resolve };
 }
 
 /** A request as it arrived. */

@@ -1,31 +1,26 @@
-import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
 import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
-import { type Answer, post, startBoth } from '../kit/gateway.ts';
-import { secretSigner, token } from '../kit/tokens.ts';
+import { get, post, startBoth } from '../kit/gateway.ts';
+import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 
 const signer = secretSigner();
-const app = { authorization: `Bearer ${token(signer, { scope: 'players:read' })}` };
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const app = bearer(signer, { scope: 'players:read' });
 const hashed = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
-const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
 
 const both = await startBoth(signer.env);
 beforeEach(() => both.upstream.forget());
 
 const send = (body: object, headers: Record<string, string> = app) => post(both.gateway.url, body, headers);
-const isKnown = async (query: string) => !codesOf(await send(hashed(query))).includes('PERSISTED_QUERY_NOT_FOUND');
+const isKnown = async (query: string) => !(await send(hashed(query))).codes.includes('PERSISTED_QUERY_NOT_FOUND');
 
 test('a query that was sent once with its hash is known by its hash, with GET too', async () => {
   const query = '{ me { id } } # once';
   const found = { me: { id: 'p1' } };
-  expect(codesOf(await send(hashed(query)))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+  expect((await send(hashed(query))).codes).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   expect((await send({ query, ...hashed(query) })).data).toEqual(found);
   expect((await send(hashed(query))).data).toEqual(found);
-  const search = new URLSearchParams({ extensions: JSON.stringify(hashed(query).extensions) });
-  const headers = { ...app, 'apollo-require-preflight': 'true' };
-  const response = await fetch(`${both.gateway.url}/graphql?${search}`, { headers });
-  expect((await response.json()).data).toEqual(found);
+  const extensions = JSON.stringify(hashed(query).extensions);
+  expect((await get(both.gateway.url, { extensions }, app)).data).toEqual(found);
 });
 
 test('without a token nothing is registered, and nothing registered is run', async () => {
@@ -34,8 +29,7 @@ test('without a token nothing is registered, and nothing registered is run', asy
   expect(await isKnown(query)).toBe(false);
   await send({ query, ...hashed(query) });
   both.upstream.forget();
-  const anonymous = await send(hashed(query), {});
-  expect({ status: anonymous.status, codes: codesOf(anonymous) }).toEqual({ status: 401, codes: ['UNAUTHENTICATED'] });
+  expect(await send(hashed(query), {})).toMatchObject({ status: 401, codes: ['UNAUTHENTICATED'] });
   expect(both.upstream.calls()).toEqual([]);
 });
 
@@ -44,14 +38,14 @@ test.each([
   ['is no GraphQL', '{{', 'GRAPHQL_PARSE_FAILED'],
   ['is over a limit', `{ ${Array.from({ length: 40 }, (_, i) => `a${i}: me { id }`)} }`, 'OPERATION_TOO_COMPLEX'],
 ])('a query that %s is not registered', async (_name, query, code) => {
-  expect(codesOf(await send({ query, ...hashed(query) }))).toContain(code);
+  expect((await send({ query, ...hashed(query) })).codes).toContain(code);
   expect(await isKnown(query)).toBe(false);
 });
 
 test('a query under another one’s hash is refused and registers nothing', async () => {
   const query = '{ me { id } } # under another hash';
   const answer = await send({ query: '{ me { referralLink } }', ...hashed(query) });
-  expect({ status: answer.status, codes: codesOf(answer) }).toEqual({ status: 400, codes: ['BAD_REQUEST'] });
+  expect(answer).toMatchObject({ status: 400, codes: ['BAD_REQUEST'] });
   expect(both.upstream.calls()).toEqual([]);
   expect(await isKnown(query)).toBe(false);
 });
@@ -71,9 +65,9 @@ test.each<[string, unknown]>([
   ['a text', sha256('')],
 ])('a hash that is %s is refused with 400', async (_name, persistedQuery) => {
   for (const query of [undefined, '{ me { id } }']) {
-    const answer = await send({ query, extensions: { persistedQuery } });
-    expect([answer.status, codesOf(answer)]).toEqual([400, ['BAD_REQUEST']]);
-    expect(answer.text.length).toBeLessThan(1_000);
+    const { status, codes, text } = await send({ query, extensions: { persistedQuery } });
+    expect([status, codes]).toEqual([400, ['BAD_REQUEST']]);
+    expect(text.length).toBeLessThan(1_000);
   }
   expect(both.upstream.calls()).toEqual([]);
 });

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newFile, newFolder } from '../kit/at-end.ts';
-import { type Answer, post, startBoth, startGateway } from '../kit/gateway.ts';
-import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
+import { get, post, startBoth, startGateway } from '../kit/gateway.ts';
+import { bearer, secretSigner, sha256, UNLIMITED } from '../kit/tokens.ts';
 
 const signer = secretSigner();
 
-const digest = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
-const sha256 = (text: string) => digest('sha256', text);
 const READ = 'query Read($id: ID!) { player(playerUniqueId: $id) { id } }';
 const COUPONS = 'query Coupons { player(playerUniqueId: "p1") { id coupons { code } } }';
 const MANY = `query Many { ${Array.from({ length: 31 }, (_, i) => `a${i}: me { id }`).join(' ')} }`;
@@ -24,18 +22,14 @@ const put = (content: unknown) => newFile('o.json', content);
 const manifest = put(manifestOf(operation(READ), operation(COUPONS, 'coupons-1'), operation(MANY), operation(REMOVE)));
 
 const apollo = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
-const bearer = (scope: string) => ({ authorization: `Bearer ${token(signer, { scope })}` });
-const app = bearer('players:read players:delete');
-const exempt = bearer('players:read schema:read');
+const app = bearer(signer, { scope: 'players:read players:delete' });
+const exempt = bearer(signer, { scope: 'players:read schema:read' });
+const poor = bearer(signer, { scope: 'coupons:read' });
 const variables = { id: 'p1' };
-const codesOf = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
 
 const settings = (mode: string, files: string) => ({
-  ...signer.env,
-  ...UNLIMITED,
-  PERSISTED_OPERATIONS: mode,
-  PERSISTED_OPERATIONS_FILE: files,
-  PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'schema:read',
+  ...{ ...signer.env, ...UNLIMITED, PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'schema:read' },
+  ...{ PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: files },
 });
 const start = (mode: string, files = manifest) => startBoth(settings(mode, files));
 const startWithFiles = (files: string) => startGateway('http://127.0.0.1:9', settings('enforce', files));
@@ -45,11 +39,9 @@ test('a scope that nobody can have stops the start', async () => {
   await expect(started).rejects.toThrow(/PERSISTED_OPERATIONS_EXEMPT_SCOPE: must be one of players:read, /);
 });
 
+const both = await start('enforce');
+
 describe('enforce', () => {
-  let both: Awaited<ReturnType<typeof startBoth>>;
-  beforeAll(async () => {
-    both = await start('enforce');
-  });
   beforeEach(() => both.upstream.forget());
 
   const runs = { status: 200, codes: [], calls: ['GET /integrations/player/p1'] };
@@ -69,11 +61,7 @@ describe('enforce', () => {
     ['an endless id', { id: 'a'.repeat(257), variables }, bad],
     ['a listed id with variables that are a text', { id: ID, variables: '{"id":"p1"}' }, bad],
     ['a listed text', { query: READ, variables }, runs],
-    [
-      'a listed text with its hash, listed under another id',
-      { query: COUPONS, ...apollo(sha256(COUPONS)) },
-      runsPartly,
-    ],
+    ['a listed text with its hash, not its listed id', { query: COUPONS, ...apollo(sha256(COUPONS)) }, runsPartly],
     ['a listed text with a number of its own as id', { id: 1, query: READ, variables }, runs],
     ['a listed text with a listed id of another as id', { id: 'coupons-1', query: READ, variables }, bad],
     ['a listed text under another hash', { query: READ, ...apollo(sha256(COUPONS)) }, bad],
@@ -88,12 +76,11 @@ describe('enforce', () => {
     ['another text of an exempt caller', { query: UNLISTED }, runs, exempt],
     ['a listed id of an exempt caller', { ...apollo(ID), variables }, runs, exempt],
     ['a listed id without a token', { ...apollo(ID), variables }, fails('UNAUTHENTICATED', 401), {}],
-    ['a listed id without the scope', { id: ID, variables }, fails('FORBIDDEN', 200), bearer('coupons:read')],
+    ['a listed id without the scope', { id: ID, variables }, fails('FORBIDDEN', 200), poor],
     ['a listed id of too large an operation', apollo(sha256(MANY)), fails('OPERATION_TOO_COMPLEX')],
   ])('%s', async (_name, body, expected, headers = app) => {
-    const answer = await post(both.gateway.url, body, headers);
-    const seen = { status: answer.status, codes: codesOf(answer), calls: both.upstream.calls() };
-    expect(seen).toEqual(expected);
+    const { status, codes } = await post(both.gateway.url, body, headers);
+    expect({ status, codes, calls: both.upstream.calls() }).toEqual(expected);
   });
 
   const extensions = (text: string) => JSON.stringify(apollo(sha256(text)).extensions);
@@ -105,18 +92,15 @@ describe('enforce', () => {
     ['another text', { query: UNLISTED }, 400, 'OPERATION_NOT_ALLOWED'],
     ['a listed mutation', { extensions: extensions(REMOVE) }, 405, 'BAD_REQUEST'],
   ])('%s with GET', async (_name, parameters, status, code) => {
-    const search = new URLSearchParams({ ...parameters, variables: JSON.stringify(variables) });
-    const headers = { ...app, 'apollo-require-preflight': 'true' };
-    const response = await fetch(`${both.gateway.url}/graphql?${search}`, { headers });
-    const { data, errors } = await response.json();
-    expect([response.status, errors?.[0].extensions.code]).toEqual([status, code]);
-    if (!code) expect(data.player.id).toBe('p1');
+    const answer = await get(both.gateway.url, { ...parameters, variables: JSON.stringify(variables) }, app);
+    expect([answer.status, answer.codes[0]]).toEqual([status, code]);
+    if (!code) expect(answer.data.player.id).toBe('p1');
   });
 
   test('what an exempt caller registers does not run for others', async () => {
     const registration = { query: UNLISTED, ...apollo(sha256(UNLISTED)) };
     expect((await post(both.gateway.url, registration, exempt)).status).toBe(200);
-    expect(codesOf(await post(both.gateway.url, apollo(sha256(UNLISTED)), app))).toEqual(['OPERATION_NOT_ALLOWED']);
+    expect((await post(both.gateway.url, apollo(sha256(UNLISTED)), app)).codes).toEqual(['OPERATION_NOT_ALLOWED']);
   });
 });
 
@@ -136,14 +120,12 @@ test('log runs everything and logs what enforce would refuse', async () => {
 
 test('without a manifest no id is listed', async () => {
   const both = await startBoth(signer.env);
+  const message =
+    'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
   const byId = await post(both.gateway.url, { id: ID, variables }, app);
-  expect([byId.status, byId.errors[0]?.message]).toEqual([
-    400,
-    'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.',
-  ]);
-  expect(codesOf(await post(both.gateway.url, { ...apollo(ID), variables }, app))).toEqual([
-    'PERSISTED_QUERY_NOT_FOUND',
-  ]);
+  expect([byId.status, byId.errors[0]?.message]).toEqual([400, message]);
+  const byHash = await post(both.gateway.url, { ...apollo(ID), variables }, app);
+  expect(byHash.codes).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
 });
 
 test('with off, the ids of a manifest run, and so does every other operation', async () => {
@@ -154,7 +136,7 @@ test('with off, the ids of a manifest run, and so does every other operation', a
 });
 
 /** What each tool writes for READ, and what its client sends. */
-const [md5, sha1] = [digest('md5', READ), digest('sha1', READ)];
+const [md5 = '', sha1 = ''] = ['md5', 'sha1'].map((algorithm) => createHash(algorithm).update(READ).digest('hex'));
 const TOOLS: [tool: string, file: object, request: object][] = [
   ["Apollo's generate-persisted-query-manifest", manifestOf(operation(READ)), apollo(ID)],
   ['Relay', { [md5]: READ }, { doc_id: md5 }],
@@ -179,29 +161,22 @@ test('the *.json files of a folder and other files are listed, and operations ha
   const both = await start('enforce', `${folder}, ${put({ b: { name: 'Mine', source: MINE }, a: READ })}`);
   expect((await post(both.gateway.url, { id: 'a', variables }, app)).data).toEqual({ player: { id: 'p1' } });
   expect((await post(both.gateway.url, { id: 'b' }, app)).data).toEqual({ me: { id: 'p1' } });
-  expect((await post(both.gateway.url, { query: `${MINE} ` }, app)).errors[0]?.message).toContain(
-    `Mine, SHA-256 ${sha256(`${MINE} `)}, is not in it.`,
-  );
+  const { errors } = await post(both.gateway.url, { query: `${MINE} ` }, app);
+  expect(errors[0]?.message).toContain(`Mine, SHA-256 ${sha256(`${MINE} `)}, is not in it.`);
   const metrics = await both.gateway.metrics();
   for (const name of ['Read', 'Mine']) {
     expect(metrics).toContain(`gateway_operations_total{operation="${name}",type="query",outcome="OK"} 1`);
   }
 });
 
+const NO_LIST = /o\.json: it must be an Apollo manifest, or an object of ids and texts; generate it again/;
+const twice = manifestOf(operation(READ), operation(MINE, `sha256:${ID}`));
 test.each<[name: string, content: unknown, sentence: RegExp]>([
   ['no JSON', '{', /o\.json: .*JSON/],
-  [
-    'a list of texts',
-    [READ],
-    /o\.json: it must be an Apollo manifest, or an object of ids and texts; generate it again/,
-  ],
+  ['a list of texts', [READ], NO_LIST],
   ['an endless id', { ['a'.repeat(300)]: READ }, /generate it again/],
   ['another format', { ...manifestOf(operation(READ)), format: 'relay' }, /\(format: /],
-  [
-    'an id with two texts',
-    manifestOf(operation(READ), operation(MINE, `sha256:${ID}`)),
-    /: this id has another text, too/,
-  ],
+  ['an id with two texts', twice, /: this id has another text, too/],
   ['an operation that is no GraphQL', { a: 'query {' }, /o\.json: "a": Syntax Error/],
   ['an operation of another schema', { a: '{ nobody }' }, /"nobody".*rebuild the client with the gateway's schema/],
   ['30 mistakes', { ...Array(30).fill('{ nobody }') }, /and 10 more$/],

@@ -11,26 +11,20 @@ import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/up
 export async function start(options: Partial<RestClientOptions> = {}) {
   const upstream = await startUpstream();
   /** What the client reported through its observer. */
-  const seen = { calls: [] as CallRecord[], attempts: [] as unknown[] };
   const names = { breaker: [] as string[], retries: [] as string[], withoutCode: [] as string[] };
+  const seen = { calls: [] as CallRecord[], attempts: [] as unknown[], ...names };
   const observer = {
     call: (record: CallRecord) => seen.calls.push(record),
     attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
-    retry: (method: string) => names.retries.push(method),
-    notFoundWithoutCode: (endpoint: string) => names.withoutCode.push(endpoint),
-    breaker: (state: string) => names.breaker.push(state),
+    retry: (method: string) => seen.retries.push(method),
+    notFoundWithoutCode: (endpoint: string) => seen.withoutCode.push(endpoint),
+    breaker: (state: string) => seen.breaker.push(state),
   };
-  const rest = createRestClient({
-    ...loadConfig({}).rest,
-    baseUrl: upstream.url,
-    apiKey: new Secret(API_KEY),
-    secretKey: new Secret(SECRET_KEY),
-    random: () => 0,
-    observer,
-    ...options,
-  });
+  const keys = { apiKey: new Secret(API_KEY), secretKey: new Secret(SECRET_KEY) };
+  const defaults = { ...loadConfig({}).rest, baseUrl: upstream.url, ...keys, random: () => 0, observer };
+  const rest = createRestClient({ ...defaults, ...options });
   atEnd(() => rest.close());
-  return { upstream, rest, seen: { ...seen, ...names } };
+  return { upstream, rest, seen };
 }
 
 /** The same with a clock for breaker and retry budget that only the test moves. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { startBoth } from '../kit/gateway.ts';
-import { secretSigner, token } from '../kit/tokens.ts';
+import { get, startBoth } from '../kit/gateway.ts';
+import { bearer, secretSigner } from '../kit/tokens.ts';
 
 /* docs/observability.md has every metric and every field of the log line of an operation, and no other. */
 const book = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
@@ -17,10 +17,9 @@ const words = (text = '') => text.split(' ').sort().join(' ');
 
 const signer = secretSigner();
 const { upstream, gateway } = await startBoth({ ...signer.env, SLOW_OPERATION_MS: '1' });
-const authorization = `Bearer ${token(signer, { sub: 'p1' })}`;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const client = { 'apollographql-client-name': 'web', 'apollographql-client-version': '1' };
-const headers = { authorization, traceparent, ...client };
+const headers = { ...bearer(signer, { sub: 'p1' }), traceparent, ...client };
 upstream.on('GET /player', { status: 500 }, { json: { playerAttributes: { joinDate: 'yesterday' } } });
 upstream.on('GET /coupon', { status: 404, raw: '' }, { status: 400, json: {} });
 for (const query of [
@@ -30,10 +29,9 @@ for (const query of [
   'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
 ])
   await gateway.query(query, {}, headers);
-const foreign = token(signer, { sub: 'p1', iss: 'somebody else' });
-await gateway.query('{ me { id } }', {}, { authorization: `Bearer ${foreign}` });
+await gateway.query('{ me { id } }', {}, bearer(signer, { sub: 'p1', iss: 'somebody else' }));
 const extensions = JSON.stringify({ persistedQuery: { version: 1, sha256Hash: '0'.repeat(64) } });
-await fetch(`${gateway.url}/graphql?${new URLSearchParams({ extensions })}`, { headers });
+await get(gateway.url, { extensions }, headers);
 
 test('every metric with its type and labels', async () => {
   const text = await gateway.metrics();

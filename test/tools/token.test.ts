@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { newFile } from '../kit/at-end.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
-import { secretSigner } from '../kit/tokens.ts';
+import { bearer, secretSigner } from '../kit/tokens.ts';
 
 const { env } = secretSigner();
 const run = (args: string[], settings: Record<string, string>, input = '') =>
@@ -16,11 +16,10 @@ test('a token of a player or of a client lets it in, with the scopes asked for',
   const [client, entry] = mint(['--client', 'shop', '--scopes', 'players:read,any-player']).split('\n');
   const { gateway } = await startBoth({ ...env, CLIENT_TOKENS_FILE: newFile('clients.json', `[${entry}]`) });
   const player = mint(['--sub', 'p1', '--scopes', 'players:read', '--minutes', '5']);
-  const own = await gateway.query('{ me { id coupons { code } } }', {}, { authorization: `Bearer ${player}` });
+  const own = await gateway.query('{ me { id coupons { code } } }', {}, bearer(player));
   expect(own).toMatchObject({ data: { me: { id: 'p1' } }, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
   const other = '{ player(playerUniqueId: "p2") { id } }';
-  const { data } = await gateway.query(other, {}, { authorization: `Bearer ${client}` });
-  expect(data).toEqual({ player: { id: 'p2' } });
+  expect((await gateway.query(other, {}, bearer(`${client}`))).data).toEqual({ player: { id: 'p2' } });
 });
 
 test('--check prints each check with the settings of the gateway', () => {
@@ -63,9 +62,8 @@ test.each(REFUSED)('with %s, refuses "%s"', (settings, args, message) => {
 });
 
 test('a recipe gives a player the scopes of a kind of client, never the bare scope for events; --help lists them', () => {
-  expect(mint(['--help'], { NODE_ENV: 'production' })).toMatch(
-    /^npm run token -- .*\nScopes: .* events:write:<name>$/s,
-  );
+  const help = mint(['--help'], { NODE_ENV: 'production' });
+  expect(help).toMatch(/^npm run token -- .*\nScopes: .* events:write:<name>$/s);
   const phone = mint(['--sub', 'p1', '--recipe', 'phone-app', '--events', 'open_app, café']);
   const scopes = JSON.parse(Buffer.from(phone.split('.')[1] ?? '', 'base64url').toString()).scope.split(' ');
   expect(scopes).toEqual(expect.arrayContaining(['players:read', 'events:write:open_app', 'events:write:caf%C3%A9']));

@@ -205,9 +205,8 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     await more.focus();
     for (const count of [40, 60]) {
       await page.keyboard.press('Enter');
-      await friends()
-        .nth(count - 1)
-        .waitFor();
+      const last = friends().nth(count - 1);
+      await last.waitFor();
       expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
     }
     expect(await more.textContent()).toBe('These are all');

@@ -40,11 +40,7 @@ export async function launch() {
 }
 
 type Operation = Record<'query' | 'documentId', string> & { variables: Record<string, unknown> };
-interface Answer {
-  status: number;
-  headers?: Readonly<Record<string, string>>;
-  body: unknown;
-}
+type Answer = { status: number; headers?: Readonly<Record<string, string>>; body: unknown };
 
 /** Opens a built application; the login service responds with `session`, the gateway as `answer` says. */
 export async function serveBuilt(
