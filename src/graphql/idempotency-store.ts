@@ -44,8 +44,11 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
   };
 }
 
-/** One call to Redis, because a Redis that does not answer may still do it later. */
-const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
+/** One call to Redis, because a Redis that does not answer may still do it later. process/redis.ts sends it in any case. */
+export const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
+
+/** Thrown for a command that is certainly not sent to Redis. */
+export class NotSent extends Error {}
 
 /** How many releases wait for Redis to be connected again. */
 const MAX_LATE = 10_000;
@@ -70,7 +73,7 @@ export function createRedisKeyStore(redis: Redis): KeyStore {
         // After a reconnection, ioredis sends a claim again that may have been stored.
         return found === record ? undefined : found;
       } catch (error) {
-        if (mayArrive) void release(key, record);
+        if (mayArrive && !(error instanceof NotSent)) void release(key, record);
         throw error;
       }
     },

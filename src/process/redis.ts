@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
+import { NotSent, RELEASE } from '../graphql/idempotency-store.ts';
 
 /** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
 const ANSWER_WITHIN_MS = 40;
@@ -21,6 +22,12 @@ const CONNECT_WITHIN_MS = 1_000;
  */
 export async function connectRedis(url: Secret, account: { baseUrl: string; apiKey: Secret }, log: FastifyBaseLogger) {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
+  let reconnectedAt = Number.NEGATIVE_INFINITY;
+  const mayReconnect = () => {
+    if (performance.now() - reconnectedAt < PAUSE_MS) return false;
+    reconnectedAt = performance.now();
+    return true;
+  };
   const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -28,28 +35,29 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
   // A prefix in the URL stays in front.
   redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
-  let isUp = true;
-  const note = (problem?: string) => {
-    if (isUp === !problem) return;
-    isUp = !problem;
-    if (isUp) log.info('Redis is reachable again');
+  let problem: string | undefined;
+  const note = (found?: string) => {
+    if (!problem === !found) return;
+    problem = found;
+    if (!problem) log.info('Redis is reachable again');
     else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
   pauseAfterSilence(redis, note);
   redis.on('error', ({ message }: Error) => note(message));
   redis.on('close', () => note('the connection was closed'));
-  redis.on('ready', () => note());
+  // Whether one that refused writes takes them again, the next write shows.
+  redis.on('ready', () => REFUSES_WRITES.test(problem ?? '') || note());
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {
     redis,
     /** Whether Redis is connected and answered the last time. */
-    isUp: () => redis.status === 'ready' && isUp,
+    isUp: () => redis.status === 'ready' && !problem,
     stop() {
-      isUp = false; // What follows is no loss to log.
+      problem = 'the end'; // What follows is no loss to log.
       redis.disconnect();
     },
   };
@@ -58,7 +66,8 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
 type Command = Parameters<Redis['sendCommand']>[0];
 
 /** Whether a command ends a claim: the outcome of an idempotency key, or its release. graphql/idempotency-store.ts sends them. */
-const endsClaim = ({ name, args }: Command) => name === 'eval' || (name === 'set' && !args.includes('NX'));
+const endsClaim = ({ name, args }: Command) =>
+  (name === 'eval' && args[0] === RELEASE) || (name === 'set' && !args.includes('NX'));
 
 /**
  * Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. What ends a
@@ -70,7 +79,7 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
   redis.sendCommand = (command, stream) => {
     if (redis.status !== 'ready') return send(command, stream); // A command of ioredis itself.
     if (performance.now() < pausedUntil && !endsClaim(command)) {
-      command.reject(new Error('Redis did not answer within the last second.'));
+      command.reject(new NotSent('Redis did not answer within the last second.'));
       return command.promise;
     }
     const silence = new Error('Redis did not answer in time.');
@@ -80,8 +89,8 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
       if (error === silence) pausedUntil = performance.now() + PAUSE_MS;
       if (error === silence || REFUSES_WRITES.test(error.message)) note(error.message);
     };
-    // A Redis that is full still answers reads.
-    const succeeded = () => command.name !== 'get' && note();
+    // A Redis that is full still answers reads, and a release that finds nothing. Each operation's limit is another command.
+    const succeeded = () => command.name === 'get' || command.name === 'eval' || note();
     command.promise.then(succeeded, failed).finally(() => clearTimeout(timer));
     return send(command, stream);
   };

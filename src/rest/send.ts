@@ -106,7 +106,11 @@ export class Call<Result> {
       this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
     this.#exchange = exchange;
-    const removeListener = context.cancellation.onCancel(() => exchange.abort(this.#ended()));
+    const removeListener = context.cancellation.onCancel(() => {
+      // A request in flight that nobody needs any more keeps its connection, and its own timeout.
+      if (exchange.sent && context.cancellation.reason === 'the operation is over') return;
+      exchange.abort(this.#ended());
+    });
     const response = await exchange.response;
     removeListener();
     const endedAt = performance.now();

@@ -205,7 +205,7 @@ export class Cancellation {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Called when the operation is over. Ends what was started for it and is not needed, such as the coupons of no player. */
+  /** Called when the operation is over. What waits for a connection and is not needed, such as the coupons of no player, is not sent. */
   end(): void {
     clearTimeout(this.#timer);
     this.cancel('the operation is over');

@@ -66,13 +66,19 @@ test('the player, its coupons and its friends are asked for before any of them h
   expect((await answer).errors).toEqual([]);
 });
 
-test('what is still asked for when its player is unknown ends with the operation', async () => {
-  const patient = await startBoth({ REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' });
-  patient.upstream.on('GET /player', { status: 404 });
-  patient.upstream.on('GET /coupon', { fault: 'hang' });
-  const { data } = await patient.gateway.query('{ player(playerUniqueId: "p1") { referralLink coupons { code } } }');
-  expect(data).toEqual({ player: null });
-  await patient.upstream.requests.find(({ endpoint }) => endpoint === 'GET /coupon')?.gone;
+test('what still waits for a connection when its player is unknown is not sent; what is in flight keeps its own', async () => {
+  const one = await startBoth({ REST_CONNECTIONS: '1' });
+  one.upstream.on('GET /player', { status: 404 }, { status: 404 }, 'usual');
+  const held = one.upstream.hold('GET /coupon');
+  const screen = (id: string) =>
+    one.gateway.query(`{ player(playerUniqueId: "${id}") { referralLink coupons { code } } }`);
+  for (const id of ['p1', 'p2']) expect((await screen(id)).data).toEqual({ player: null });
+  await held.arrived;
+  held.release();
+  expect((await screen('p3')).data.player.coupons).toHaveLength(10);
+  const coupons = one.upstream.requests.filter(({ endpoint }) => endpoint === 'GET /coupon');
+  expect(coupons.map(({ playerUniqueId }) => playerUniqueId)).toEqual(['p1', 'p3']);
+  expect(one.upstream.connections()).toBe(2);
 });
 
 describe('a player of which only coupons or friends are selected', () => {

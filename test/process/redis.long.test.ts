@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd } from '../kit/at-end.ts';
+import { post } from '../kit/gateway.ts';
 import type { GatewayProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { until } from '../kit/until.ts';
@@ -13,6 +14,10 @@ async function startBoth(env: Record<string, string> = {}) {
   return { redis, gateway: await start({ REDIS_URL: redis.url, ...env }) };
 }
 
+const track = ({ url }: GatewayProcess) => {
+  const input = 'input: { playerUniqueId: "p1", idempotencyKey: "k", events: [{ name: "buy" }] }';
+  return post(url, { query: `mutation { trackEvents(${input}) { eventNames } }` });
+};
 const isLost = ({ level, msg }: { level: number; msg: string }) => level === 40 && /^Redis is not reachable/.test(msg);
 const isBack = ({ msg }: { msg: string }) => msg === 'Redis is reachable again';
 const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
@@ -38,11 +43,16 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     atEnd(() => client.disconnect());
     await client.config('SET', 'maxmemory', '1');
     expect((await ask(gateway)).status).toBe(200);
-    await gateway.logged(isLost);
+    for (let event = 0; event < 3; event += 1) await track(gateway);
     await metricIs(gateway, 0);
     await client.config('SET', 'maxmemory', '0');
-    await ask(gateway);
-    await gateway.logged(isBack);
+    // A replica refuses writes too, whoever connects to it again.
+    await client.replicaof('127.0.0.1', '1');
+    for (let query = 0; query < 50; query += 1) await ask(gateway);
+    expect(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1]).toMatch(/^[2-5]$/);
+    expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 0]);
+    await client.replicaof('NO', 'ONE');
+    await until(async () => (await ask(gateway)) && gateway.log().some(isBack));
   });
 
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {
@@ -61,10 +71,12 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     const seconds = (performance.now() - began) / 1_000;
     expect(answers.filter(({ status, data }) => status !== 200 || !data.player)).toEqual([]);
     await gateway.logged(isLost);
+    for (let event = 0; event < 20; event += 1) await track(gateway);
     redis.resume();
     // It reads what it was sent meanwhile a piece at a time.
     for (let piece = 0; piece < 20; piece += 1) await client.ping();
-    expect(await commands()).toBeLessThanOrEqual(before + 150 + Math.ceil(seconds));
+    expect(await commands()).toBeLessThanOrEqual(before + 150 + Math.ceil(seconds) + 3);
+    expect(await client.info('commandstats')).not.toMatch(/cmdstat_eval:calls=\d\d/);
     await until(async () => {
       await ask(gateway);
       return gateway.log().some(isBack);
