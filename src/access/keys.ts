@@ -90,6 +90,8 @@ function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
       }
     },
     get generation() {
+      // Without keys the gateway is not ready and gets no requests, so its readiness probe asks for them.
+      if (!last) void refresh();
       return last?.text;
     },
     get trustedUntil() {

@@ -21,6 +21,7 @@ import {
   token,
   UNLIMITED,
 } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
 /* A forged token is 401 with one sentence for every reason, and the REST service hears nothing. */
@@ -232,6 +233,7 @@ describe('a key set', () => {
     expect((await bearer(gateway, token(first))).status).toBe(503);
     expect(keys.fetched()).toBe(fetched);
     later(31_000);
+    await until(() => gateway.status().reasons.length === 0);
     await expectLetIn(bearer(gateway, token(first)));
   });
 

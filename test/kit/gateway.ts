@@ -21,7 +21,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const shared = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log));
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
-  const { url, metrics, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
+  const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   atEnd(async () => {
     await stop(new AbortController().signal);
     shared?.stop();
@@ -35,6 +35,7 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
     /** Everything the gateway logged, as JSON lines. */
     logged: () => lines.join(''),
     metrics,
+    status,
   };
 }
 
