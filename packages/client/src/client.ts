@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /**
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
-   * hash. Default false.
+   * hash. Default false. A document without its text counts as a write: without a response, it is not sent again.
    */
   readonly persisted?: boolean;
 }

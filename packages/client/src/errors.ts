@@ -59,7 +59,7 @@ export class GatewayError extends Error {
   /** The shortest time to wait before that, in milliseconds; undefined: the client chooses. */
   readonly retryAfterMs: number | undefined;
   /**
-   * Of writes, and of `NO_TOKEN`. `UNKNOWN`: read the player before anything else. `DONE`: it worked; read the player again.
+   * Of writes, and of `NO_TOKEN`. `UNKNOWN`: with `retryable` send the event with the same key again, else read the player. `DONE`: it worked; read the player again.
    */
   readonly outcome: Outcome | undefined;
   /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */

@@ -25,12 +25,18 @@ export interface Partial {
 export async function heal({ response, tookMs, again, isShown, improved, signal }: Partial): Promise<void> {
   let last = response;
   let took = tookMs;
+  // Of the latest response, which may ask for a longer pause.
+  let errors = response.errors ?? [];
   for (let attempt = 1; isPartial(last); attempt += 1) {
-    const pause = pauseBeforeHealing(attempt, last.errors ?? [], took);
+    const pause = pauseBeforeHealing(attempt, errors, took);
     await wait(pause, signal, inBackground).catch(() => undefined);
     if (signal.aborted || !isShown(last)) return;
     const started = Date.now();
-    const better = await improve(last, () => again(signal));
+    const better = await improve(last, async () => {
+      const next = await again(signal);
+      errors = next.errors ?? [];
+      return next;
+    });
     took = Date.now() - started;
     if (signal.aborted) return;
     if (!better) continue;

@@ -1,5 +1,5 @@
 import type { Environment, FetchFunction, GraphQLResponse, RequestParameters } from 'relay-runtime';
-import { getRequestIdentifier, Observable } from 'relay-runtime';
+import { createOperationDescriptor, getRequestIdentifier, Observable } from 'relay-runtime';
 import type { GatewayResponse } from './errors.ts';
 import { createHealer } from './healing.ts';
 import { kindOf, withKeys } from './idempotency.ts';
@@ -25,22 +25,26 @@ export interface GatewayFetchOptions {
 export function createGatewayFetch({ url, token, fetch, environment }: GatewayFetchOptions): FetchFunction {
   const authorized = authorizedFetch(token, fetch);
   const healQuery = createHealer();
-  let retained: Set<Operation> | undefined;
+  const retained = new WeakMap<Environment, ReadonlySet<Operation>>();
   return (request, given) => {
     const own = environment?.();
-    if (own) retained ??= retainedOf(own);
+    if (own && !retained.has(own)) retained.set(own, retainedOf(own));
     const variables = withKeys(given);
     const isQuery = request.operationKind === 'query';
     const kind = kindOf(isQuery, variables, request.text ?? '');
     const again = async (signal: AbortSignal) =>
       (await send(authorized, url, { ...requestOf(request, variables), signal }, kind)).response;
-    const show = (response: GatewayResponse, tookMs: number) => {
+    const show = (environment: Environment, response: GatewayResponse, tookMs: number) => {
       const key = getRequestIdentifier(request, given);
-      const shown = () => [...(retained ?? [])].find((operation) => operation.request.identifier === key);
+      // `loadQuery` sends variables without the defaults that the retained operation has.
+      const isThis = ({ request: { node, identifier } }: Operation) =>
+        (node.params.cacheID ?? node.params.id) === (request.cacheID ?? request.id) &&
+        createOperationDescriptor(node, given).request.identifier === identifier;
+      const shown = () => [...(retained.get(environment) ?? [])].find(isThis);
       const improved = (next: GatewayResponse) => {
         const operation = shown();
         const source = Observable.from(forRelay(next));
-        if (operation) own?.executeWithSource({ operation, source }).subscribe({ error: () => undefined });
+        if (operation) environment.executeWithSource({ operation, source }).subscribe({ error: () => undefined });
       };
       healQuery(key, { response, tookMs, again, isShown: () => shown() !== undefined, improved });
     };
@@ -52,7 +56,7 @@ export function createGatewayFetch({ url, token, fetch, environment }: GatewayFe
           sink.next(forRelay(response));
           // While this is open, Relay gives its result to others that read the query.
           sink.complete();
-          if (isQuery) show(response, Date.now() - started);
+          if (isQuery && own) show(own, response, Date.now() - started);
         },
         (error: unknown) => {
           if (!abort.signal.aborted) sink.error(error instanceof Error ? error : new Error(String(error)));

@@ -1,6 +1,6 @@
 import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { ATTEMPTS, hasData, isWorthless, pauseAfter, TOO_LONG_MS, wait } from './retry.ts';
+import { ATTEMPTS, isWorthless, pauseAfter, TOO_LONG_MS, wait } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its text and what that says. */
@@ -13,8 +13,8 @@ export interface Received {
 /**
  * Sends a request until the response has data, or says that another attempt is of no use; at most five times, and while the
  * pauses are at most 60 s. Resolves to the last response. Rejects with the signal's reason, or with a `GatewayError` of the
- * code `NO_RESPONSE` or `NO_TOKEN`. When nobody knows what became of a mutation in an earlier attempt, errors without data have
- * the outcome `UNKNOWN`, whatever the last attempt says.
+ * code `NO_RESPONSE` or `NO_TOKEN`. When nobody knows what became of a mutation in an earlier attempt, errors have the outcome
+ * `UNKNOWN`, unless the last attempt says `DONE`.
  *
  * @param fetch Sends the token; see `authorizedFetch`.
  */
@@ -33,7 +33,7 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, kind
     if (isFinal || attempt === ATTEMPTS || pause > TOO_LONG_MS) {
       const errors = isUnknown ? found.map(withUnknown) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
-      if (!isUnknown || hasData(received.response)) return received;
+      if (!isUnknown || found.length === 0) return received;
       const response = { ...received.response, errors };
       return { ...received, response, text: JSON.stringify(response) };
     }
@@ -42,7 +42,10 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, kind
   }
 }
 
-const withUnknown = (error: ResponseError) => ({ ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN' } });
+function withUnknown(error: ResponseError): ResponseError {
+  if (error.extensions?.['outcome'] === 'DONE') return error;
+  return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN' } };
+}
 
 async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {
   const received = await fetch(url, options);
