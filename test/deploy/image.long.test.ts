@@ -60,7 +60,7 @@ test('the files of the image run as a gateway: dist, schema and package.json alo
 const engine = ['docker', 'podman'].find((command) => spawnSync(command, ['info']).status === 0);
 
 (engine ? test : test.skip).each([
-  ['gateway', 4001, { REST_BASE_URL: 'https://rest.example', NODE_ENV: 'development' }],
+  ['gateway', 4001, { REST_BASE_URL: 'https://rest.example', NODE_ENV: 'development', HOST: '127.0.0.1' }],
   ['reference', 4100, { PUBLIC_URL: 'https://refer.example', REST_API_KEY: 'a-key', REST_SECRET_KEY: 'a-secret-key' }],
 ])('the image of the %s is built and runs, read-only and not as root', async (target, port, env) => {
   const run = (...args: string[]) => execFileSync(engine ?? '', args, { encoding: 'utf8' }).trim();

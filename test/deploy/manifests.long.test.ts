@@ -54,7 +54,7 @@ test('Kubernetes: the pod is restricted, its settings are accepted in production
   const management = { name: 'management', containerPort: config.MANAGEMENT_PORT };
   expect(pod.ports).toMatchObject([{ containerPort: config.PORT }, management]);
   const shutdownMs = config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_GRACE_MS;
-  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(shutdownMs / 1_000 + 1);
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(shutdownMs / 1_000 + 4);
 
   const gateway = await startProcess({
     ...{ ...env, JWT_JWKS_URL: '', JWT_SECRET: 'a-secret-of-more-than-32-bytes-for-tests' },
