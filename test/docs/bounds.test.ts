@@ -13,7 +13,7 @@ const TABLES = `
 | edge | a pause in reading a response | {directive send_timeout} |
 | edge | a body, which reaches the gateway when it is complete | {directive client_max_body_size} |
 | gateway | the head of a request: its size, its headers, its time | {size maxHeaderSize}, {whole MAX_HEADERS}, {seconds src/http:headersTimeout} |
-| gateway | a request; a connection without traffic | {seconds REQUEST_MS}; {seconds OPERATION_TIMEOUT_MS + REQUEST_MS} |
+| gateway | a request; a pause in it; a connection between requests | {seconds REQUEST_MS}; {seconds OPERATION_TIMEOUT_MS + REQUEST_MS}; {seconds KEEP_ALIVE_TIMEOUT_MS} |
 | gateway | missing and invalid tokens of one address | {rate FAILED_AUTHENTICATIONS} |
 | gateway | verified tokens that are remembered | {whole MAX_REMEMBERED} |
 | gateway | requests in flight, of all and of one caller | {whole MAX_CONCURRENT_OPERATIONS}, {whole MAX_CONCURRENT_OPERATIONS * CALLER_SHARE} |
