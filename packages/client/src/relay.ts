@@ -38,7 +38,7 @@ export function createGatewayFetch({ url, token, fetch, environment }: GatewayFe
       const key = getRequestIdentifier(request, given);
       // `loadQuery` sends variables without the defaults that the retained operation has.
       const isThis = ({ request: { node, identifier } }: Operation) =>
-        (node.params.cacheID ?? node.params.id) === (request.cacheID ?? request.id) &&
+        getRequestIdentifier(node.params, given) === key &&
         createOperationDescriptor(node, given).request.identifier === identifier;
       const shown = () => [...(retained.get(environment) ?? [])].find(isThis);
       const improved = (next: GatewayResponse) => {
