@@ -26,9 +26,17 @@ export function createGatewayFetch({ url, token, fetch, environment }: GatewayFe
   const authorized = authorizedFetch(token, fetch);
   const healQuery = createHealer();
   const retained = new WeakMap<Environment, ReadonlySet<Operation>>();
-  return (request, given) => {
+  const tracked = () => {
     const own = environment?.();
     if (own && !retained.has(own)) retained.set(own, retainedOf(own));
+    return own;
+  };
+  // `loadQuery` retains a query before it is fetched. The environment is created after this function.
+  Promise.resolve()
+    .then(tracked)
+    .catch(() => undefined);
+  return (request, given) => {
+    const own = tracked();
     const variables = withKeys(given);
     const isQuery = request.operationKind === 'query';
     const kind = kindOf(isQuery, variables, request.text ?? '');

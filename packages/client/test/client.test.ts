@@ -221,15 +221,23 @@ describe('events', () => {
     expect([data, errors]).toMatchObject([{ upsertPlayer: { userErrors: [] }, trackEvents: null }, [known]]);
   });
 
-  test.each([200, 401])('that are lost, then refused with the status %d, are unknown', async (status) => {
+  test.each([
+    [200, undefined],
+    [200, { other: {}, trackEvents: null }],
+    [401, undefined],
+  ])('that are lost, then refused with the status %d and the data %j, are unknown', async (status, data) => {
     lose(1);
     const code = status === 401 ? 'NO_TOKEN' : 'FORBIDDEN';
     const tokens = [tokenOf(), ''];
-    const refused = { errors: [{ message: '', extensions: { code, outcome: 'NOT_DONE' } }] };
+    const refused = { data, errors: [{ message: '', extensions: { code, outcome: 'NOT_DONE' } }] };
     const fetches: (typeof fetch)[] = [globalThis.fetch, async () => Response.json(refused, { status })];
     const send: typeof fetch = (...request) => (fetches.shift() ?? fetch)(...request);
     const request = connect({ token: () => tokens.shift(), fetch: send }).request(TrackEventsDocument, OPEN_APP);
-    expect([await rejection(request), sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN' }, 1]);
+    const found = await request.then(
+      ({ errors }) => errors[0],
+      (error: unknown) => error,
+    );
+    expect([found, sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN' }, 1]);
   });
 
   test('that were counted, but the player could not be read after it, are data with the outcome DONE', async () => {

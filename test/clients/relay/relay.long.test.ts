@@ -4,8 +4,9 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Token } from '@referral-gateway/client';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { createElement, type ReactElement, Suspense } from 'react';
-import { RelayEnvironmentProvider } from 'react-relay';
+import { loadQuery, RelayEnvironmentProvider } from 'react-relay';
 import { Environment, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
+import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, render } from '../screen.ts';
 
@@ -22,6 +23,7 @@ await runScript('relay', 'relay:build');
 const { Friends }: typeof import('./Friends.tsx') = await import(`${GENERATED}/built/Friends.js`);
 const { Screen }: typeof import('./Screen.tsx') = await import(`${GENERATED}/built/Screen.js`);
 const { default: ScreenQuery } = await import(`${GENERATED}/ScreenQuery.graphql.ts`);
+const { default: FriendsPageQuery } = await import(`${GENERATED}/FriendsPageQuery.graphql.ts`);
 const { url, upstream, sent, lose } = await startRecorded({
   PERSISTED_OPERATIONS: 'enforce',
   PERSISTED_OPERATIONS_FILE: MANIFEST,
@@ -92,6 +94,14 @@ test('while the coupons hang, the rest is shown; they are asked for again, and a
   await see('P1-1');
   expect(text()).not.toContain('cannot be loaded');
   expect(sent).toHaveLength(4);
+});
+
+test('what loadQuery has read is asked for again, though its variables lack the defaults', async () => {
+  const fails = { status: 500 };
+  upstream.on('GET /referrals', fails, fails, fails, 'usual');
+  const { dispose } = loadQuery(await Promise.resolve(connect()), FriendsPageQuery, { id: 'p1' });
+  await until(() => sent.length === 2);
+  dispose();
 });
 
 test('a player that cannot be read has a button to try again; one that does not exist says so', () =>
