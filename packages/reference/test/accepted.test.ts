@@ -18,7 +18,6 @@ const IDS: [id: string, path: string][] = [
 
 const dates = (joinDate: string) => `{"joinDate":"${joinDate}","lastOrderDate":"${joinDate}"}`;
 
-/** Attributes, and how they are read. */
 const ATTRIBUTES: [sent: string, read: object][] = [
   [dates('2025-05-01'), { joinDate: '2025-05-01T00:00:00.000Z', lastOrderDate: '2025-05-01' }],
   [dates('2025-05-01T10:30'), { joinDate: '2025-05-01T10:30:00.000Z' }],

@@ -12,7 +12,6 @@ type Members = Required<Wire['Player'] & Wire['PlayerUpsertResponse'] & Wire['Co
 export type Client = ReturnType<typeof clientOf>;
 export type Reply = Awaited<ReturnType<Client['call']>>;
 
-/** The keys of every service of the tests, as headers. */
 export const KEYS = { APIKey: 'an-api-key', secretKey: 'a-secret-key' };
 
 /** Calls a service over HTTP, with both keys. A body that is neither text nor bytes is sent as JSON. */
@@ -51,7 +50,6 @@ export function clientOf(url: () => string) {
     give: (playerUniqueId: string, group: string) => call('POST', '/coupons', { playerUniqueId, group }),
     use: (code: string) => call('POST', '/coupons/use', { code }),
     backup: () => call('POST', '/backup', {}),
-    /** Leaves a contact on the landing page of a player's link. */
     leave: async (playerUniqueId: string, contact: string) =>
       post(await linkOf(playerUniqueId), String(new URLSearchParams({ contact }))),
   };

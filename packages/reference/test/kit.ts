@@ -15,9 +15,7 @@ import { type Client, clientOf, KEYS } from './client.ts';
 interface Options extends Omit<Parameters<typeof createReferenceApp>[0], 'service'> {
   /** Where its data is. Default: a file of its own. */
   at?: Place | undefined;
-  /** Default: the built-in programme. */
   programme?: Programme;
-  /** The service's clock; default the system's. */
   now?: () => number;
 }
 

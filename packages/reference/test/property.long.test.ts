@@ -118,7 +118,6 @@ const sent = fc.oneof(fc.record({ email: emails }), fc.option(attributes, { nil:
 const names = fc.uniqueArray(fc.constantFrom('place_order', 'visit', 'toString'), { minLength: 1 });
 const pages = fc.record({ page: fc.integer({ min: 1, max: 3 }), limit: fc.constantFrom(1, 2, 200) });
 
-/** One call: the operation, the player, and the operation's argument. */
 const steps = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(fc.constant('upsert' as const), ids, sent) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('leave' as const), ids, emails) },

@@ -16,7 +16,6 @@ async function totals(client: Client, playerUniqueId: string) {
 async function groups(client: Client, playerUniqueId: string) {
   return (await client.coupons(playerUniqueId)).body.coupons.map(({ group }) => group?.handle);
 }
-/** Creates a player and leaves a contact at its link. */
 async function invite(client: Client, referrer: string, contact: string) {
   await client.upsert(referrer);
   expect((await client.leave(referrer, contact)).status).toBe(200);

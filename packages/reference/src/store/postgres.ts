@@ -15,12 +15,12 @@ const LOST =
 /** A statement that takes too long, no connection that is free in time, and one that is not made in time. */
 const TIMEOUT = /^(57014|timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/;
 
-/** A dead host is silent until TCP gives up, after minutes. A live one answers sooner: see the limits of the pool. */
+/** TCP notices a dead host after minutes. A live one answers sooner: see the limits of the pool. */
 const SILENCE_MS = 15_000;
 const ATTEMPTS = 10;
 /** Pause before the next attempt after a lost connection, multiplied by the number of the attempt. */
 const RETRY_PAUSE_MS = 20;
-/** A lost connection is not replaced after this time: the caller gives up, and a late attempt would undo a newer write. */
+/** After this time no attempt follows a lost connection: the caller has given up, and it could overwrite a newer write. */
 const RETRY_MS = 2_000;
 
 /**
@@ -53,7 +53,6 @@ export async function openPostgres(url: string, onConnectionError: (error: Error
 }
 
 function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
-  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool({
     connectionString,
     application_name: 'reference-service',
@@ -62,6 +61,9 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
     statement_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    },
     stream: () => {
       const socket = new Socket();
       return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('Connection terminated: no answer in time')));
