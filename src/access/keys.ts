@@ -90,7 +90,7 @@ function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
       }
     },
     get generation() {
-      // Without keys the gateway is not ready and gets no requests, so its readiness probe asks for them.
+      // Without keys the gateway is not ready and gets no requests, so the readiness probe fetches them.
       if (!last) void refresh();
       return last?.text;
     },

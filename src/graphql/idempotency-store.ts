@@ -70,8 +70,7 @@ export function createRedisKeyStore(redis: Redis): KeyStore {
         if (await redis.set(`key:${key}`, record, 'PX', KEPT_MS, 'NX')) return undefined;
         const found = await redis.get(`key:${key}`);
         if (found === null) throw new Error('The key was released in the meantime.');
-        // After a reconnection, ioredis sends a claim again that may have been stored.
-        return found === record ? undefined : found;
+        return found;
       } catch (error) {
         if (mayArrive && !(error instanceof NotSent)) void release(key, record);
         throw error;

@@ -113,14 +113,15 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     });
     done();
   });
-  // When it closes, Node destroys each connection whose response is ended, though a slow client may have read only a part.
+  // When the server closes, Node destroys each connection whose response is ended, though a slow client may have read only a
+  // part of it. For these connections, `destroy` has no effect during that call.
   app.server.closeIdleConnections = () => {
     const busy = [...sockets].filter((socket) => last.get(socket)?.writableFinished === false);
     for (const socket of busy) socket.destroy = () => socket;
     Server.prototype.closeIdleConnections.call(app.server);
     for (const socket of busy) {
       Reflect.deleteProperty(socket, 'destroy');
-      // Its head did not announce the end of the connection; that of a later response does.
+      // Its head had no `connection: close`; that of a later response has one.
       const response = last.get(socket);
       response?.once('close', () => last.get(socket) === response && socket.destroySoon());
     }

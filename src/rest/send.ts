@@ -119,8 +119,9 @@ export class Call<Result> {
     record.queueMs += (startedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
-    // A connection that was refused is an attempt; the end of a call that waits is none.
-    if (exchange.sent || !(exchange.aborted || (response instanceof Error && response.withheld))) {
+    // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
+    const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
+    if (exchange.sent || !endedInQueue) {
       record.attempts += 1;
       observer.attempt?.(endpoint.method, endpoint.template, record.status, inFlightMs);
     }

@@ -63,15 +63,15 @@ export function createTransport(origin: string, connections: number, connectTime
 }
 
 /**
- * Keeps a client that cannot connect in the Pool. undici takes it out, but lets it go on with the Pool's queue: with the one that
- * replaces it, there are more connections than allowed, which nobody counts or closes. Only after a certificate of another
- * host is a client of no use.
+ * Keeps a client that cannot connect in the Pool. By default undici removes it, but it still takes requests from the Pool's
+ * queue: beside its replacement, there would be more connections than allowed, which are not counted and not closed. A client
+ * that got the certificate of another host stays busy, so that one is removed.
  */
 function keepingClients(pool: Pool): Pool {
-  const [takeOut] = pool.listeners('connectionError');
+  const [remove] = pool.listeners('connectionError');
   pool.removeAllListeners('connectionError');
   return pool.on('connectionError', (origin, clients, error) => {
-    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') takeOut?.(origin, clients, error);
+    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
   });
 }
 
