@@ -48,7 +48,6 @@ const stepsOf = (type: GraphQLObjectType) =>
   });
 type Step = ReturnType<typeof stepsOf>[number];
 
-/** All of the schema, with what federation adds to it. */
 const sdl = [...readdirSync(SCHEMA_DIRECTORY), 'federation/subgraph.graphql']
   .filter((name) => name.endsWith('.graphql'))
   .map((name) => readFileSync(new URL(name, SCHEMA_DIRECTORY), 'utf8'))

@@ -17,7 +17,6 @@ export const ME = { playerUniqueId: 'p1' };
 export const EXPIRED = token(signer, { iat: now() - 7_200, exp: now() - 3_600 });
 /** A token of p1 with every scope, if the claims do not say otherwise. */
 export const tokenOf = (more = {}) => token(signer, more);
-/** The friends that a list of the scripted REST service begins with. */
 export const friends = (count: number) => Array.from({ length: count }, (_, index) => `Friend ${index + 1}`);
 
 /** Runs a script of test/clients/package.json in one of its folders. Throws what it printed when it fails. */
@@ -73,7 +72,6 @@ export async function startRecorded(env: Record<string, string> = {}) {
     lose(count: number) {
       lost = count;
     },
-    /** How many events the REST service received. */
     events: () => upstream.calls().filter((call) => call === 'POST /integrations/event').length,
   };
 }

@@ -15,7 +15,6 @@ const caller = (name: string, scopes: readonly Scope[], text: string, sub?: stri
 });
 export type TestCaller = ReturnType<typeof caller> | typeof NOBODY;
 
-/** A player's token. */
 export const player = (sub: string, ...scopes: Scope[]) =>
   caller(sub, scopes, token(signer, { sub, scope: scopes.join(' ') }), sub);
 

@@ -29,7 +29,6 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   });
   return {
     url,
-    /** Sends an operation as a client would. */
     query: (query: string, variables?: Record<string, unknown>, headers?: Record<string, string>) =>
       post(url, { query, variables }, headers),
     /** Everything the gateway logged, as JSON lines. */

@@ -10,7 +10,6 @@ const referralLink = (id: string, lang?: unknown) =>
 export function createService(friends: number, apiKey: string, secretKey: string) {
   const written = new Map<string, Record<string, unknown> | null>();
 
-  /** Undefined for an unknown player. */
   function read(id = ''): Record<string, unknown> | undefined {
     const known = written.get(id);
     return known === undefined && KNOWN_ID.test(id) ? attributes(id) : (known ?? undefined);

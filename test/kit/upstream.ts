@@ -126,7 +126,6 @@ export async function startUpstream({ friends = 60 }: UpstreamOptions = {}) {
   };
 }
 
-/** A request as it arrived. */
 async function receive(incoming: IncomingMessage, response: ServerResponse) {
   const { method = '', url = '', headers, rawHeaders } = incoming;
   const gone = new Promise<void>((resolve) => {

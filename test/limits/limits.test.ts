@@ -30,7 +30,6 @@ const LIMITS: [limit: string, max: number, at: string, over: string][] = [
 ];
 
 const all = await startWithCallers();
-/** Here an operation may have 60 REST calls. */
 const small = await startWithCallers({ MAX_UPSTREAM_CALLS: '60' });
 beforeEach(() => {
   all.upstream.forget();

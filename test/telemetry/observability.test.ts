@@ -6,7 +6,6 @@ import { bearer, secretSigner } from '../kit/tokens.ts';
 /* docs/observability.md has every metric and every field of the log line of an operation, and no other. */
 const book = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
 
-/** The rows of the tables in a section, without backticks. */
 function rowsOf(title: string): string[][] {
   const [section = ''] = book.split(`## ${title}\n`)[1]?.split('\n## ') ?? [];
   const rows = section.replaceAll('`', '').matchAll(/^\|( \w.*)\|$/gm);

@@ -79,7 +79,6 @@ async function run(env: Record<string, string>, use: (url: string) => Promise<un
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SCREEN = { query: 'query Screen { player(playerUniqueId: "p1") { referralLink coupons { code } } }' };
-/** Sends a query to a gateway that has a collector. */
 const sendTraced = (env: Record<string, string> = {}, headers: Record<string, string> = {}) =>
   run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }, (url) => post(url, SCREEN, headers));
 const attribute = ({ attributes }: Span, name: string) => attributes.find(({ key }) => key === name)?.value;
