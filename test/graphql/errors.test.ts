@@ -7,8 +7,7 @@ const LEAK = 'SELECT * FROM players -- internal-host-7 stack trace';
 const SCREEN =
   '{ player(playerUniqueId: "p1") { id attributes { firstName } coupons { code } referredFriends { total } } }';
 
-const both = await startBoth();
-const { gateway, upstream } = both;
+const { gateway, upstream } = await startBoth();
 beforeEach(() => upstream.reset());
 
 test.each<[what: string, EndpointName, Script, code: string, field?: string]>([

@@ -11,7 +11,7 @@ import { ask, ENDED, start, upstream } from './setup.ts';
 const isDraining = ({ status, text }: { status: number; text: string }) => status === 503 && text.includes('draining');
 
 /** Resolves when no new connection is accepted, which is a moment after /readyz says that the process drains. */
-const refused = ({ url }: { url: string }) =>
+const refuses = ({ url }: { url: string }) =>
   until(async () => (await fetch(`${url}/none`).catch(() => 'refused')) === 'refused');
 
 test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
@@ -28,7 +28,7 @@ test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
   gateway.child.kill('SIGTERM');
   expect((await gateway.pageWhen('/readyz', isDraining)).text).toBe('{"ready":false,"reasons":["draining"]}');
   expect((await gateway.page('/healthz')).status).toBe(200);
-  await refused(gateway);
+  await refuses(gateway);
 
   release();
   for (const [i, { data, headers }] of (await Promise.all(answers)).entries()) {
@@ -51,8 +51,7 @@ test('SIGTERM: an event with a key whose client has left is sent, and its outcom
   client.abort();
   await expect(left).rejects.toThrow('aborted');
   gateway.child.kill('SIGTERM');
-  await gateway.pageWhen('/readyz', isDraining);
-  await refused(gateway);
+  await refuses(gateway);
   held.release();
   expect(await Promise.race([gateway.ended, upstream.requests[0]?.gone])).toEqual(ENDED);
   expect(gateway.log()).toContainEqual(expect.objectContaining({ type: 'mutation', outcome: 'OK' }));
@@ -140,8 +139,7 @@ test('a client that is still reading its responses gets all of them, and then th
   client.write(request.repeat(4));
   await gateway.logged(() => gateway.log().filter(({ msg }) => msg === 'operation').length === 4);
   gateway.child.kill('SIGTERM');
-  await gateway.pageWhen('/readyz', isDraining);
-  await refused(gateway);
+  await refuses(gateway);
   expect((await text(client)).split(code).length).toBe(5);
   expect(await gateway.ended).toEqual(ENDED);
 });

@@ -16,8 +16,7 @@ export async function startExample(env: Record<string, string>, ...args: string[
     env: { ...process.env, NODE_ENV: 'development', ...ports, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'exit');
-  atEnd(() => child.kill('SIGTERM') && ended);
+  atEnd(() => child.kill('SIGTERM') && once(child, 'exit'));
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;

@@ -128,8 +128,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
 (hasBrowser ? test : test.skip)('the code of the README runs in Chromium', async () => {
   await runThere('vite', 'build');
   const demo = await startDemo();
-  const browser = await launch();
-  const page = await browser.newPage();
+  const page = await (await launch()).newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   let state: Parameters<typeof respond>[0] = 'demo-player';
