@@ -9,7 +9,7 @@ import type { Service } from '../routes/service.ts';
 import { listCoupons, useCoupon } from '../store/coupons.ts';
 import type { PlayerRow } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
-import type { Queries } from '../store/store.ts';
+import { type Queries, StoreUnavailable } from '../store/store.ts';
 import { STATES } from './states.ts';
 
 /** Friends of the player of the first example query, and of each other one. */
@@ -19,9 +19,10 @@ const COUPONS_OF_EACH_GROUP = 2;
 /**
  * Fills an empty store with players, friends and coupons, in one transaction; a store with players is not changed. There
  * is a player for each state that a client shows.
+ * @param attempts Another process that seeds can take longer than a statement may wait.
  */
-export async function seedDemo(service: Service): Promise<void> {
-  await service.store.write(async (queries) => {
+export async function seedDemo(service: Service, attempts = 6): Promise<void> {
+  const seeded = service.store.write(async (queries) => {
     // A lock: a process that seeds at the same time waits here, and then finds the players of this one.
     await queries.updateTable('service_state').set('value', sql`value`).execute();
     if (await queries.selectFrom('players').select('id').limit(1).executeTakeFirst()) return;
@@ -45,6 +46,10 @@ export async function seedDemo(service: Service): Promise<void> {
     await add('demo-empty', {}, []);
     await add('demo-long-names', data.longNames.attributes, data.longNames.friends);
     for (const id of STATES) await add(id, { displayName: id }, names.slice(0, FEW_FRIENDS));
+  });
+  await seeded.catch((error: unknown) => {
+    if (attempts === 1 || !(error instanceof StoreUnavailable)) throw error;
+    return seedDemo(service, attempts - 1);
   });
 }
 
