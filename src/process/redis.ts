@@ -6,8 +6,6 @@ import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
 import { NotSent, RELEASE } from '../graphql/idempotency-store.ts';
 
-/** How long Redis may take to answer, in milliseconds. An operation waits for it at most once, see PAUSE_MS. */
-const ANSWER_WITHIN_MS = 40;
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** Errors with which Redis refuses every write: its memory or disk is full, or another one is the primary now. */
@@ -19,8 +17,14 @@ const CONNECT_WITHIN_MS = 1_000;
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
  * again. Commands reject at once while Redis is not connected or did not answer in the last second.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
+ * @param answerWithinMs How long Redis may take to answer. An operation waits for it at most once, see PAUSE_MS.
  */
-export async function connectRedis(url: Secret, account: { baseUrl: string; apiKey: Secret }, log: FastifyBaseLogger) {
+export async function connectRedis(
+  url: Secret,
+  account: { baseUrl: string; apiKey: Secret },
+  log: FastifyBaseLogger,
+  answerWithinMs = 40,
+) {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   const mayReconnect = () => {
@@ -46,7 +50,7 @@ export async function connectRedis(url: Secret, account: { baseUrl: string; apiK
     if (!problem) log.info('Redis is reachable again');
     else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
-  pauseAfterSilence(redis, note);
+  pauseAfterSilence(redis, answerWithinMs, note);
   redis.on('error', ({ message }: Error) => note(message));
   redis.on('close', () => note('the connection was closed'));
   // Whether one that refused writes takes them again, the next write shows.
@@ -73,7 +77,7 @@ const endsClaim = ({ name, args }: Command) =>
  * Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. What ends a
  * claim is sent all the same: when Redis resumes, it reads the claim and this after it.
  */
-function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void {
+function pauseAfterSilence(redis: Redis, answerWithinMs: number, note: (problem?: string) => void): void {
   const send = redis.sendCommand.bind(redis);
   let pausedUntil = 0;
   redis.sendCommand = (command, stream) => {
@@ -84,7 +88,7 @@ function pauseAfterSilence(redis: Redis, note: (problem?: string) => void): void
     }
     const silence = new Error('Redis did not answer in time.');
     // When the event loop is late, the answer may have arrived: it is read before the immediate.
-    const timer = setTimeout(() => setImmediate(() => command.reject(silence)), ANSWER_WITHIN_MS);
+    const timer = setTimeout(() => setImmediate(() => command.reject(silence)), answerWithinMs);
     const failed = (error: Error) => {
       if (error === silence) pausedUntil = performance.now() + PAUSE_MS;
       if (error === silence || REFUSES_WRITES.test(error.message)) note(error.message);

@@ -3,7 +3,7 @@ import { player, startWithCallers, WHAT } from '../kit/callers.ts';
 
 /* The media type and the compression that a client asks for. */
 
-const rate = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '3' };
+const rate = { MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '9' };
 const all = await startWithCallers({ ...rate, MAX_CONCURRENT_OPERATIONS: '8' });
 
 const QUERY = '{ me { id } }';
@@ -30,7 +30,8 @@ test.each([
   expect(await first).toEqual([200, type]);
   expect(await ask('{ unknown }')).toEqual([400, type]);
   expect(await ask(QUERY, {})).toEqual([401, type]);
-  const statuses = [await ask(QUERY), await ask(QUERY), await ask(QUERY)];
+  const statuses: unknown[] = [];
+  while (statuses.length < 20) statuses.push(await ask(QUERY));
   expect(statuses).toContainEqual([429, type]);
 });
 

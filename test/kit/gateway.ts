@@ -18,8 +18,8 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
-  const shared = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log));
-  // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway.
+  // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
+  const shared = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, 1_000));
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   atEnd(async () => {

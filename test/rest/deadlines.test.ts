@@ -12,7 +12,7 @@ describe.each<[string, Answer]>([
 ])('a service that %s', (_behaviour, answer) => {
   test.each([
     ['the deadline of the call', { timeoutMs: 250 }, 60_000],
-    ['the deadline of the operation when that comes first', { timeoutMs: 60_000 }, 250],
+    ['the deadline of the operation when that comes first', { timeoutMs: 60_000 }, 1_000],
   ])('is given up at %s, and the request ended', async (_deadline, options, inMs) => {
     const { upstream, rest } = await start(options);
     upstream.on('GET /player', answer);
