@@ -83,7 +83,6 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
     requestId,
     cancellation,
     traceHeaders: record.trace.headers,
-    takeCall: () => takeCalls(1),
     onCall: (ended) => record.calls.push(ended),
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);

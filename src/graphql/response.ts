@@ -42,7 +42,7 @@ function exceeds(data: unknown, max: number, sizeOf: (text: string) => number): 
     if (Array.isArray(value)) for (const item of value) open.push(item);
     else if (isJson(value)) {
       for (const name in value) {
-        left -= name.length;
+        left -= sizeOf(name);
         open.push(value[name]);
       }
     }

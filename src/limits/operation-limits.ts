@@ -31,9 +31,7 @@ interface Size {
   aliases: number;
   /** The weights of the fields (`@cost`, else 1) and objects; below `@listSize` once for each item, for pages their totals too. */
   complexity: number;
-  /** REST calls that are certainly needed. */
   upstreamCalls: number;
-  /** Whether one of `INTROSPECTION` is selected. */
   introspects: boolean;
 }
 
@@ -88,14 +86,13 @@ export class OperationLimiter {
       const value = node.arguments?.find((one) => one.name.value === argument)?.value;
       const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
-      const introspects = INTROSPECTION.has(name);
-      varies ||= value?.kind === Kind.VARIABLE;
+      varies ||= value?.kind === Kind.VARIABLE || value?.kind === Kind.LIST;
       return {
-        depth: introspects ? 1 : below.depth + 1,
+        depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
         complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
         upstreamCalls: restCall && Array.isArray(list) ? this.#callsOf(node, type, restCall, list) : 0,
-        introspects,
+        introspects: INTROSPECTION.has(name),
       };
     };
     const sizeOfNode = (node: SelectionNode, type: unknown): Size => {
@@ -179,10 +176,8 @@ export function weightOf(schema: GraphQLSchema, type: GraphQLNamedType): number 
   return Number((isObjectType(type) && directiveOf(schema, 'cost', type)?.['weight']) || 0);
 }
 
-type Described = { astNode?: Parameters<typeof getDirectiveValues>[1] | null | undefined };
-
 /** The arguments of a directive, with their defaults; undefined without it. */
-export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: Described) {
+export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { astNode?: object | null | undefined }) {
   const directive = schema.getDirective(name);
   return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }

@@ -3,13 +3,12 @@ import type { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
-import { ClientError, requestError } from '../errors.ts';
+import { type ClientError, requestError } from '../errors.ts';
 
 /** What a client is told over each limit. */
 const MESSAGES = {
   failures: 'Too many operations without a valid token came from this address.',
   operations: 'Too many operations in a short time.',
-  /** Documents that this process did not parse before: each takes milliseconds to parse and validate. */
   newDocuments: 'Too many operations that were not seen before; use variables.',
   couponReads: 'Too many reads of coupons in a short time.',
   idempotencyKeys: 'Too many idempotency keys in 24 hours.',
@@ -58,8 +57,7 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | unde
   const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
   const memory = new RateLimiterMemory(options);
   // A caller over its limit costs no call to Redis until its window ends, unless its points may be given back.
-  const isGivenBack = kind === 'failures' || kind === 'idempotencyKeys';
-  const inMemoryBlockOnConsumed = isGivenBack ? 0 : points + 1;
+  const inMemoryBlockOnConsumed = kind === 'failures' || kind === 'idempotencyKeys' ? 0 : points + 1;
   const shared = { rejectIfRedisNotReady: true, insuranceLimiter: memory, inMemoryBlockOnConsumed };
   const limiter = redis ? new RateLimiterRedis({ ...options, ...shared, storeClient: redis }) : memory;
   // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
@@ -76,35 +74,25 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | unde
 }
 
 function refused(kind: Kind, retryAfterMs: number): ClientError {
-  const message = `${MESSAGES[kind]} Try again later.`;
-  const extensions = { retryable: true, retryAfterMs };
-  // Over these limits a field fails, not the whole request.
-  const isOfField = kind === 'couponReads' || kind === 'idempotencyKeys';
-  if (isOfField) return new ClientError('RATE_LIMITED', message, { extensions });
-  return requestError('RATE_LIMITED', 429, message, extensions);
+  return requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, { retryable: true, retryAfterMs });
 }
 
 /** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
-export function clientAddress(address: string): string {
+export function clientAddress(address = ''): string {
   // A proxy may send anything; no address is longer than 64 characters.
-  const text = address.slice(0, 64);
+  const text = address.slice(0, 64).replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
   const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : `${parsed}`;
 }
 
-const MAX_ADDRESSES = 50_000;
-
 /** Keys for addresses. Of more than 50,000 addresses in one window, the others share one key. */
 export function createAddressKeys(windowMs: number): (address: string) => string {
-  const seen = new Set<string>();
+  let seen = new Set<string>();
   let windowEnds = 0;
   return (address) => {
     const client = clientAddress(address);
-    if (performance.now() >= windowEnds) {
-      seen.clear();
-      windowEnds = performance.now() + windowMs;
-    }
-    if (seen.size < MAX_ADDRESSES) seen.add(client);
+    if (performance.now() >= windowEnds) [seen, windowEnds] = [new Set(), performance.now() + windowMs];
+    if (seen.size < 50_000) seen.add(client);
     return seen.has(client) ? client : 'others';
   };
 }

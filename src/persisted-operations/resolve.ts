@@ -68,7 +68,7 @@ export function createPersistedOperations(
         if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
         return { text, trusted: false };
       }
-      if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
+      if (!SHA256.test(id) || !SHA256.test(String(Object(extensions['persistedQuery']).sha256Hash))) throw badRequest(APOLLO_FORM);
       // Apollo Server registers texts under this key.
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');

@@ -12,8 +12,6 @@ export interface CallContext {
   readonly wanted?: Wanted;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
-  /** Called before each further read that this client adds to a call. Throws when the budget is used up. */
-  takeCall?(): void;
   /** Called with every call when it is over, successful or not. */
   onCall?(record: CallRecord): void;
 }

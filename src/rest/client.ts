@@ -4,7 +4,6 @@ import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import type { Json } from './decode/properties.ts';
 import * as endpoints from './endpoints.ts';
-import { UpstreamError } from './errors.ts';
 import { createRequests, type RequestContent } from './request.ts';
 import { Call, type CallOptions } from './send.ts';
 import { createTransport } from './transport.ts';
@@ -50,11 +49,9 @@ export function createRestClient(options: RestClientOptions) {
   }
 
   return {
-    /** `context.takeCall` is called before each further read, in a language near the preferred one. */
-    getPlayer(playerUniqueId: string, preferred: string | undefined, context: CallContext) {
+    getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext) {
       const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn, context.wanted);
-      const read = (lang?: string) => call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
-      return inLanguage(preferred, context, read);
+      return call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
     },
     listCoupons(playerUniqueId: string, context: CallContext) {
       const decode = (body: Json | null) => body && wire.decodeCoupons(body, playerUniqueId, warn, context.wanted);
@@ -79,22 +76,4 @@ export function createRestClient(options: RestClientOptions) {
     health: () => ({ breaker: breaker.state, ...transport.load() }),
     close: transport.close,
   };
-}
-
-/**
- * Reads in the requested language, else in its primary language (`en` of `en-US`), else in the default language. Only the
- * service knows which languages the account has; it rejects others with 400.
- */
-function inLanguage<Result>(
-  lang: string | undefined,
-  context: CallContext,
-  read: (lang?: string) => Promise<Result>,
-): Promise<Result> {
-  if (lang === undefined) return read();
-  return read(lang).catch((error: unknown) => {
-    if (!(error instanceof UpstreamError && error.status === 400)) throw error;
-    context.takeCall?.();
-    const [primary] = lang.toLowerCase().split('-', 1);
-    return inLanguage(lang.includes('-') ? primary : undefined, context, read);
-  });
 }

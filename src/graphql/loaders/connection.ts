@@ -35,10 +35,11 @@ export interface ConnectionRange extends RowRange {
 }
 
 /**
- * Reads the rows after a cursor. With another friend in the cursor's row, earlier friends were deleted: then the 200 rows up to
- * it are searched once for the cursor's friend, and what follows there precedes the rows that were read. Those are of an older
- * state of the list, with the same friends in later rows, so deletions between both reads leave nobody out. A friend who is
- * not found was deleted too: then the list starts again.
+ * Reads the rows after a cursor. With another friend in the cursor's row, the list has changed. The cursor's friend may stand in
+ * a later row that was read: what follows there is the page, and if nothing does, the rows from there on. Otherwise earlier
+ * friends were deleted: then the 200 rows up to the cursor's row are searched once for its friend, and what follows there
+ * precedes the rows that were read. Those are of an older state of the list, with the same friends in later rows, so deletions
+ * between both reads leave nobody out. A friend who is not found was deleted too: then the list starts again.
  */
 export async function readConnection(
   referrals: ReferralLoader,
@@ -48,12 +49,18 @@ export async function readConnection(
   const found = await referrals.load(playerUniqueId, { from, to });
   if (!found || after?.friend === undefined || from === to) return found && { ...found, from };
   const isAfter = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
-  const [rowOfCursor, ...rows] = found.rows;
-  if (isAfter(rowOfCursor)) return { ...found, rows, from: from + 1 };
-  // Another field may have read these rows before `found`.
-  referrals.clearAll();
+  const at = found.rows.findIndex(isAfter) + 1;
+  if (at > 1 && at === found.rows.length) {
+    const row = from + at - 1;
+    const next = await referrals.load(playerUniqueId, { from: row, to: row + 1 + first });
+    const start = next ? next.rows.findIndex(isAfter) + 1 : 0;
+    return next && { ...next, rows: next.rows.slice(start, start + first), from: row + start };
+  }
+  const rows = found.rows.slice(Math.max(1, at));
+  if (at > 0) return { ...found, rows, from: from + at };
   const start = Math.max(0, from + 1 - MAX_PAGE_SIZE);
-  const { rows: earlier } = (await referrals.load(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
+  // Another field may have read these rows before `found`.
+  const { rows: earlier } = (await referrals.loadAgain(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
   const next = earlier.findIndex(isAfter) + 1;
   const again = { from: 0, to: first, first, after: undefined };
   if (next === 0) return await readConnection(referrals, playerUniqueId, again);

@@ -2,6 +2,8 @@ import DataLoader from 'dataloader';
 import { ClientError } from '../../errors.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
+import { UpstreamError } from '../../rest/errors.ts';
+import type { Player } from '../../rest/wire.ts';
 
 /** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
 export interface LoaderDependencies {
@@ -26,17 +28,35 @@ export function createBudget(max: number): (calls: number) => void {
   };
 }
 
-/** Players, each read once per operation and language. */
+interface PlayerKey {
+  playerUniqueId: string;
+  lang: string | undefined;
+}
+
+/**
+ * Players, each read once per operation and language. A player is read in the requested language, else in its primary language
+ * (`en` of `en-US`), else in the default one. Only the service knows which languages the account has; it rejects others.
+ */
 export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDependencies) {
-  const readAll = async (keys: readonly { playerUniqueId: string; lang: string | undefined }[]) => {
+  const readAll = async (keys: readonly PlayerKey[]) => {
     onBatch('players', keys.length);
     takeCalls(keys.length);
-    return await Promise.all(
-      keys.map(({ playerUniqueId, lang }) => rest.getPlayer(playerUniqueId, lang, call).catch(asError)),
-    );
+    return await Promise.all(keys.map(({ playerUniqueId: id, lang }) => rest.getPlayer(id, lang, call).catch(asError)));
   };
   // An id has no line break, so the key is unambiguous.
-  return new DataLoader(readAll, { cacheKeyFn: ({ playerUniqueId, lang }) => `${lang ?? ''}\n${playerUniqueId}` });
+  const loader = new DataLoader<PlayerKey, Player | null, string>(readAll, {
+    cacheKeyFn: ({ playerUniqueId, lang }) => `${lang ?? ''}\n${playerUniqueId}`,
+  });
+  function load({ playerUniqueId, lang }: PlayerKey): Promise<Player | null> {
+    const player = loader.load({ playerUniqueId, lang });
+    if (lang === undefined) return player;
+    return player.catch((error: unknown) => {
+      if (!(error instanceof UpstreamError && (error.status === 400 || error.status === 422))) throw error;
+      const [primary] = lang.toLowerCase().split('-', 1);
+      return load({ playerUniqueId, lang: primary === lang ? undefined : primary });
+    });
+  }
+  return { load, clearAll: () => void loader.clearAll() };
 }
 
 /**

@@ -26,9 +26,6 @@ const TOTALS: Page = { page: 1, limit: 1 };
 type Key = [playerUniqueId: string, page: Page | undefined];
 type Result = ReferralPage | null | Error;
 
-/** How many rows may be fetched for each needed row. */
-const OVERFETCH = 2;
-
 export type ReferralLoader = ReturnType<typeof createReferralLoader>;
 
 /** Players' lists of referred friends, each page read once per operation. Null for a player that does not exist. */
@@ -51,36 +48,41 @@ export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderD
   const loader = new DataLoader<Key, ReferralPage | null, string>(readAll, {
     cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
   });
+  async function load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
+    const [page, next] = pagesFor({ from, to });
+    // The later page first: a friend who moves to an earlier row meanwhile comes twice rather than not at all.
+    const last = next && (await loader.load([playerUniqueId, next]));
+    const first = await loader.load([playerUniqueId, page]);
+    if (!first || last === null) return null;
+    const { total, totalPending, totalActive, referredFriends } = first;
+    const start = page ? (page.page - 1) * page.limit : 0;
+    const all = last ? [...referredFriends, ...last.referredFriends] : referredFriends;
+    return { rows: to > from ? all.slice(from - start, to - start) : [], total, totalPending, totalActive };
+  }
   return {
     /** Reads a range of a player's list; without rows, only the totals. */
-    async load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
-      const pages = pagesFor({ from, to });
-      const read = await Promise.all(pages.map((page) => loader.load([playerUniqueId, page])));
-      const [first] = read;
-      if (!first || read.includes(null)) return null;
-      const { total, totalPending, totalActive } = first;
-      const start = pages[0] ? (pages[0].page - 1) * pages[0].limit : 0;
-      const all = read.length > 1 ? read.flatMap((page) => page?.referredFriends ?? []) : first.referredFriends;
-      const rows = to > from ? all.slice(from - start, to - start) : [];
-      return { rows, total, totalPending, totalActive };
+    load,
+    /** Reads a range that may have been read before, as it is now. */
+    loadAgain(playerUniqueId: string, range: RowRange): Promise<Referrals | null> {
+      for (const page of pagesFor(range)) loader.clear([playerUniqueId, page]);
+      return load(playerUniqueId, range);
     },
     clearAll: () => void loader.clearAll(),
   };
 }
 
 /**
- * The pages that contain a range: the smallest one, if it has at most twice as many rows, else two adjacent ones. Undefined
- * in place of a page for totals alone.
+ * The pages that contain a range: the smallest one, else two adjacent ones. Undefined in place of a page for totals alone.
  *
- *     0–10     page 1 of 10 rows           is a page
- *     5–15     page 1 of 15 rows           the smallest page that contains the range
- *     11–13    pages 6 and 7 of 2 rows     the smallest page that contains the range has 5 rows
+ *     0–10       page 1 of 10 rows             is a page
+ *     5–15       page 1 of 15 rows             the smallest page that contains the range
+ *     100–201    pages 1 and 2 of 101 rows     no page of at most 200 rows contains the range
  */
-function pagesFor({ from, to }: RowRange): readonly (Page | undefined)[] {
+function pagesFor({ from, to }: RowRange): readonly [page: Page | undefined, next?: Page] {
   if (to <= from) return [undefined];
   const size = Math.min(to - from, MAX_PAGE_SIZE);
   const pageOf = (row: number, limit: number): Page => ({ page: Math.floor(row / limit) + 1, limit });
-  for (let limit = size; limit <= Math.min(MAX_PAGE_SIZE, OVERFETCH * size); limit += 1) {
+  for (let limit = size; limit <= MAX_PAGE_SIZE; limit += 1) {
     if (pageOf(from, limit).page === pageOf(to - 1, limit).page) return [pageOf(from, limit)];
   }
   return [pageOf(from, size), pageOf(to - 1, size)];

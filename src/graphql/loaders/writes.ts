@@ -70,7 +70,7 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
         takeCalls(1);
         const result = await send(rest, call).finally(clearCaches);
         outcomes.set(field, 'DONE');
-        repeatable &&= isKeyed;
+        repeatable &&= isKeyed || result === 'not-found';
         return { result, userErrors: [] };
       } catch (error) {
         if (error instanceof InputRefused) return { userErrors: error.userErrors };

@@ -23,7 +23,7 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
     const edges = nodes.map((node, index) => ({ node, row: from + index }));
     const [start, end] = [edges.at(0), edges.at(-1)];
     const pageInfo = {
-      hasNextPage: reachesBeyond(from + range.first, range.first, found),
+      hasNextPage: reachesBeyond(from + (nodes.length || range.first), range.first, found),
       hasPreviousPage: from > 0,
       startCursor: start && cursorOf(start),
       endCursor: end && cursorOf(end),
