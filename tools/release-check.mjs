@@ -42,8 +42,8 @@ function checkVersions() {
     'packages/reference in package-lock.json': lock['packages/reference'].version,
   };
   for (const file of ['deploy/Dockerfile', 'deploy/compose.yaml', 'deploy/kubernetes.yaml']) {
-    for (const [, found] of read(file).matchAll(/(?:referral-(?:gateway|reference):|ARG VERSION=)(\d[\w.-]*)/g))
-      places[file] = found;
+    for (const [match, found] of read(file).matchAll(/(?:referral-(?:gateway|reference):|ARG VERSION=)(\d[\w.-]*)/g))
+      places[`${file}: ${match}`] = found;
   }
   const wrong = Object.entries(places).filter(([, found]) => found !== version);
   if (wrong.length > 0)

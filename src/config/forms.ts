@@ -6,6 +6,15 @@ import { Secret } from './secret.ts';
 export const text = z.string().describe('text');
 export const secret = readBy((given) => new Secret(given), 'secret');
 
+export const headerSecret = readBy(
+  (given) => {
+    if (!/^[\x21-\x7e]+$/.test(given)) throw new Error();
+    return new Secret(given);
+  },
+  'secret',
+  'must be characters of ASCII without spaces, because it is sent as a header',
+);
+
 /** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */
 export function readBy<Value>(read: (given: string) => Value, description: string, problem?: string) {
   return z

@@ -22,8 +22,10 @@ export const VARIABLES = z.object({
   MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
 
   REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; unset (in development), the reference service'),
-  REST_API_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_API_KEY).describe('the API key; must be set in production'),
-  REST_SECRET_KEY: f.secret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
+  REST_API_KEY: f.headerSecret
+    .prefault(DEVELOPMENT_KEYS.REST_API_KEY)
+    .describe('the API key; must be set in production'),
+  REST_SECRET_KEY: f.headerSecret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
   REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
   REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),

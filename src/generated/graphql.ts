@@ -17,7 +17,7 @@ export type Scalars = {
   CustomAttributes: { input: Record<string, string | number>; output: Record<string, string | number>; }
   /** A calendar date without a time, written `2025-05-01`. As input a date-time is accepted too: its day is used as written, without a change of time zone. */
   Date: { input: string; output: string; }
-  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input any ISO 8601 date-time is accepted, also with an offset such as `+02`, a fraction after a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date without a time is midnight UTC. */
+  /** A moment in UTC, written as ISO 8601 with milliseconds: `2025-05-01T10:00:00.000Z`. As input a date-time with minutes is accepted, also with an offset such as `+02`, a fraction of a second after a comma, or in the basic format `20250501T100000Z`. Without an offset it is UTC; a date without a time is midnight UTC. */
   DateTime: { input: string; output: string; }
   /** What is known about an event: an object whose values are numbers, strings or arrays of them, for example `{ amount: 49.9, categories: ["toys", "books"] }`. */
   EventMetadata: { input: Record<string, string | number | (string | number)[]>; output: Record<string, string | number | (string | number)[]>; }

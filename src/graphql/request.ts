@@ -94,19 +94,22 @@ export function parseExactly(text: string): unknown {
     return undefined;
   }
   // Iterative, because deep nesting would overflow the stack.
-  const open: object[] = [{ body }];
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    for (const [name, value] of Object.entries(container)) {
-      if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
-        const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
-        throw refused('BAD_USER_INPUT', `The list "${name.slice(0, 60)}" ${message}`);
-      }
-      if (typeof value === 'object' && value !== null) open.push(value);
-      if (typeof value === 'number' && !isExact(value, name)) {
-        const message = 'is too large to be exact; write it as a string.';
-        throw refused('BAD_REQUEST', `The number "${name.slice(0, 60)}" ${message}`);
-      }
+  const open: (unknown[] | Json)[] = [{ body }];
+  const visit = (value: unknown, name: string | number) => {
+    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
+      const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
+      throw refused('BAD_USER_INPUT', `The list "${String(name).slice(0, 60)}" ${message}`);
     }
+    if (Array.isArray(value) || isJson(value)) open.push(value);
+    if (typeof value === 'number' && !isExact(value, name)) {
+      const message = 'is too large to be exact; write it as a string.';
+      throw refused('BAD_REQUEST', `The number "${String(name).slice(0, 60)}" ${message}`);
+    }
+  };
+  // `Object.entries` takes five times as long.
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    if (Array.isArray(container)) container.forEach(visit);
+    else for (const name in container) visit(container[name], name);
   }
   return body;
 }
@@ -116,9 +119,9 @@ function refused(code: 'BAD_REQUEST' | 'BAD_USER_INPUT', message: string): Clien
 }
 
 /** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */
-const AMOUNTS: ReadonlySet<string> = new Set(['totalSpent', 'avgOrderAmount']);
+const AMOUNTS: ReadonlySet<string | number> = new Set(['totalSpent', 'avgOrderAmount']);
 
 /** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
-export function isExact(value: number, name = ''): boolean {
+export function isExact(value: number, name: string | number = ''): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || AMOUNTS.has(name));
 }

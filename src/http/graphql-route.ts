@@ -42,6 +42,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
     scope.route({
       method: ['GET', 'POST'],
       url: GRAPHQL_PATH,
+      exposeHeadRoute: false,
       onRequest: async (request, reply) => {
         if (route.sendPage && isForPage(request)) return;
         const caller = await route.authentication.authenticate(request.headers.authorization, request.ip);

@@ -83,7 +83,7 @@ export function withoutPrefix(id: string): string {
   return id.replace(/^sha256:/, '');
 }
 
-const ID = z.string().min(1).max(MAX_ID_LENGTH).transform(withoutPrefix);
+const ID = z.string().min(1).max(MAX_ID_LENGTH);
 const TEXT = z.string().min(1);
 
 const APOLLO_MANIFEST = z
@@ -92,11 +92,11 @@ const APOLLO_MANIFEST = z
     version: z.literal(1),
     operations: z.array(z.object({ id: ID, body: TEXT })),
   })
-  .transform(({ operations }) => operations.map(({ id, body }) => ({ id, text: body })));
+  .transform(({ operations }) => operations.map(({ id, body }) => ({ id: withoutPrefix(id), text: body })));
 
 const BY_ID = z
   .record(ID, z.union([TEXT, z.object({ source: TEXT }).transform(({ source }) => source)]))
-  .transform((texts) => Object.entries(texts).map(([id, text]) => ({ id, text })));
+  .transform((texts) => Object.entries(texts).map(([id, text]) => ({ id: withoutPrefix(id), text })));
 
 /** The operations that a file lists. Throws for a file in none of the formats; properties that no format has are ignored. */
 export function readOperations(file: string): { id: string; text: string }[] {

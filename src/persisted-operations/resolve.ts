@@ -41,8 +41,9 @@ export function createPersistedOperations(
       const message = `This gateway runs the operations of its manifest only.${hint}`;
       throw requestError('OPERATION_NOT_ALLOWED', 400, message);
     }
-    // The text can contain personal data, so the log has only its hash.
-    const operation = text === undefined ? { id } : { sha256: hash('sha256', text) };
+    // A text can contain personal data, and an id be any text, so the log has only their hashes.
+    const isHash = id !== undefined && SHA256.test(id);
+    const operation = text === undefined && isHash ? { id } : { sha256: hash('sha256', text ?? id ?? '') };
     log.warn({ caller: caller.name, ...operation }, 'PERSISTED_OPERATIONS=enforce would refuse this operation');
   }
 
@@ -68,7 +69,8 @@ export function createPersistedOperations(
         if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
         return { text, trusted: false };
       }
-      if (!SHA256.test(id) || !SHA256.test(String(Object(extensions['persistedQuery']).sha256Hash))) throw badRequest(APOLLO_FORM);
+      if (!SHA256.test(id) || !SHA256.test(String(Object(extensions['persistedQuery']).sha256Hash)))
+        throw badRequest(APOLLO_FORM);
       // Apollo Server registers texts under this key.
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');

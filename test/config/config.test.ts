@@ -113,6 +113,12 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     ...WITHOUT_KEYS,
     `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
   ],
+  'a rate over its burst, and a key that no header can have': [
+    { MAX_OPERATIONS_PER_SECOND: '101', REST_API_KEY: 'hunter2 hunter2', REST_SECRET_KEY: 'hunter2ü' },
+    'REST_API_KEY: must be characters of ASCII without spaces, because it is sent as a header',
+    'REST_SECRET_KEY: must be characters of ASCII without spaces, because it is sent as a header',
+    'MAX_OPERATIONS_BURST: must be at least MAX_OPERATIONS_PER_SECOND, or the burst is the limit of each second',
+  ],
   'everything unsafe in production at once': [
     {
       ...{ NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1.evil.example', JWT_SECRET: 'short' },

@@ -189,6 +189,11 @@ describe('a response of more than 4 MB', () => {
     const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX };
     const refused = { status: 200, data: null, errors: [{ extensions }] };
     expect(await read(834 / bytes, character)).toMatchObject(refused);
+    // Names of free attributes too, of 16,000 bytes each.
+    upstream.on('GET /player', { json: { playerAttributes: { custom: { [character.repeat(16_000 / bytes)]: 1 } } } });
+    const [ids, aliases] = [Array.from({ length: 50 }, (_, n) => `"p${n}"`), [...'abcdefghij']];
+    const query = `{ players(playerUniqueIds: [${ids}]) { ${aliases.map((one) => `${one}: attributes { custom }`)} } }`;
+    expect(await gateway.query(query)).toMatchObject(refused);
   });
 
   test('of few fields is refused, and below a write it says that the outcome is unknown', async () => {

@@ -85,11 +85,12 @@ describe('a cursor', () => {
       (await ask(`referredFriendsConnection(first: ${first}, after: "${after}") { nodes { playerUniqueId } }`)).nodes,
     );
   /** The list from now on. `before` is called before each read. */
-  function list(rows: readonly string[], before = () => {}) {
+  function list(rows: readonly string[], before = () => {}, hidden = '') {
     both.upstream.on('GET /referrals', ({ query: { page, limit } }) => {
       before();
       const shown = rows.slice((Number(page) - 1) * Number(limit), Number(page) * Number(limit));
-      const referredFriends = shown.map((playerUniqueId) => ({ playerUniqueId, status: 'active' }));
+      const visible = shown.filter((id) => id !== hidden);
+      const referredFriends = visible.map((playerUniqueId) => ({ playerUniqueId, status: 'active' }));
       return { json: { referredFriends, total: rows.length } };
     });
   }
@@ -97,8 +98,10 @@ describe('a cursor', () => {
   test.each([
     ['one page of less than twice as many rows', 25, 20, ['page=2&limit=23']],
     ['one page for the next one of a walk', 7, 7, ['page=1&limit=14']],
-    ['two adjacent pages', 12, 1, ['page=6&limit=2', 'page=7&limit=2']],
+    ['one page of more rows', 12, 1, ['page=3&limit=5']],
+    ['two adjacent pages, the later one first', 101, 100, ['page=2&limit=101', 'page=1&limit=101']],
   ])('reads %s', async (_what, friend, first, pages) => {
+    list(named(1, 600));
     expect(await walk(cursor(friend - 1, `f${friend}`), first)).toEqual(named(friend + 1, friend + first));
     expect(both.upstream.calls()).toEqual(pages.map((page) => `GET /integrations/players/p1/referrals?${page}`));
   });
@@ -130,6 +133,31 @@ describe('a cursor', () => {
     expect(found).toHaveLength(5);
   });
 
+  test('of a range of two pages omits nobody who moves between them', async () => {
+    const rows = named(1, 600);
+    list(rows, () => rows.splice(0, 1));
+    const found = new Set(await walk(cursor(100, 'f101'), 150));
+    expect([...found]).toEqual(named(102, 101 + found.size));
+  });
+
+  test.each([
+    ['a friend joins at the front before each read', (rows: string[]) => void rows.unshift(`new${rows.length}`)],
+    ['four join', (rows: string[]) => void rows.unshift(...Array(4).fill('new'))],
+    ['the service hides a friend', () => undefined, 'f13'],
+  ])('leads through the whole list while %s', async (_what, change, hidden = '') => {
+    const rows = named(1, 60);
+    list(rows, () => change(rows), hidden);
+    const seen = new Set<string>();
+    let after: string | null = null;
+    for (let page = 0; page < 40; page += 1) {
+      const { nodes, pageInfo } = await ask(CONNECTION(`(first: 10, after: ${JSON.stringify(after)})`));
+      for (const id of idsOf(nodes)) seen.add(id);
+      after = pageInfo.endCursor;
+      if (!pageInfo.hasNextPage) break;
+    }
+    expect([...seen]).toEqual(expect.arrayContaining(named(1, 60).filter((id) => id !== hidden)));
+  });
+
   test('of a friend without an identifier holds the row alone', async () => {
     both.upstream.on('GET /referrals', { json: { referredFriends: [{}, { playerUniqueId: 'f2' }], total: 2 } });
     const found = await ask('referredFriendsConnection(first: 1) { edges { cursor node { id } } }');
@@ -159,6 +187,6 @@ test('an id differs for the same friend of another player and for another type, 
 });
 
 test('an id is null for a coupon without a code', async () => {
-  both.upstream.on('GET /coupon', { json: { coupons: [{ code: 'A' }, { couponType: 'custom' }] } }, 'usual');
+  both.upstream.on('GET /coupon', { json: { coupons: [{ code: 'A' }, { code: '' }] } }, 'usual');
   expect(await ask('coupons { id }')).toEqual([{ id: cursor('Coupon', 'p1', 'A') }, { id: null }]);
 });

@@ -58,6 +58,13 @@ test.each<[what: string, mutation: string, EndpointName, second: string]>([
   await upstream.restart();
 });
 
+test('a deletion of nobody does not forbid to send the operation again', async () => {
+  const { upstream } = both;
+  upstream.on('DELETE /player', { status: 404, json: { code: 101 } });
+  upstream.on('POST /player', { status: 429 });
+  expect(await told(`mutation { ${REMOVE} ${UPSERT} }`)).toEqual(['upsertPlayer NOT_DONE true']);
+});
+
 test('queries, and mutations that are refused before execution, say no outcome', async () => {
   both.upstream.on('GET /player', { status: 500 });
   expect(await told('{ player(playerUniqueId: "p1") { id } }')).toEqual(['player undefined true']);

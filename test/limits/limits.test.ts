@@ -138,6 +138,17 @@ test('what certainly needs more calls is refused before the first one', async ()
   const { status, errors } = await small.as(everybody, `{ ${players(21)} }`);
   expect([status, errors.map(({ extensions }) => extensions['limit'])]).toEqual([400, ['upstreamCalls']]);
   expect(small.upstream.calls()).toEqual([]);
+  // Which players variables in a list name differs from request to request.
+  const ids = Array.from({ length: 31 }, (_, i) => `v${i}`);
+  const named = ids.map((id) => `$${id}`);
+  const query = `query (${named.map((name) => `${name}: ID!`)}) { players(playerUniqueIds: [${named}]) { referralLink coupons { code } } }`;
+  for (const [all, expected] of [
+    [ids, 400],
+    [ids.map(() => 'p1'), 200],
+  ] as const) {
+    const given = Object.fromEntries(ids.map((id, i) => [id, all[i]]));
+    expect(await small.as(everybody, query, given)).toMatchObject({ status: expected });
+  }
 });
 
 test('calls that nobody can know before are counted while the operation runs', async () => {

@@ -24,7 +24,10 @@ test.each([
   ['::FFFF:cb00:7107', '203.0.113.7'],
   ['fe80::1:2%eth0', '65152:0:0:0'],
   ['2001:DB8:1:2::1', '8193:3512:1:2'],
+  ['203.0.113.7:51123', '203.0.113.7'],
+  ['[2001:db8:1:2::1]:443', '8193:3512:1:2'],
   ['x'.repeat(1_000), 'x'.repeat(64)],
+  [undefined, ''],
 ])('the client at %s is %s', (address, client) => {
   expect(clientAddress(address)).toBe(client);
 });

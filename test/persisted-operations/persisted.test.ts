@@ -68,6 +68,7 @@ describe('enforce', () => {
     ['a listed text, a space longer', { query: `${READ} `, variables }, refused],
     ['another text', { query: UNLISTED }, refused],
     ['another text with its hash', { query: UNLISTED, ...apollo(sha256(UNLISTED)) }, refused],
+    ['another text with its prefixed hash', { query: UNLISTED, ...apollo(`sha256:${sha256(UNLISTED)}`) }, refused],
     ['another text with a listed id as doc_id', { doc_id: ID, query: UNLISTED }, bad],
     ['an unlisted id', { id: 'nothing' }, refused],
     ['an unlisted hash', apollo(sha256(UNLISTED)), refused],

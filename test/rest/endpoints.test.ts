@@ -1,8 +1,7 @@
-import { fail } from 'node:assert';
 import { expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
-import { CALLS, failure, operation, read, start } from './setup.ts';
+import { CALLS, operation, read, start } from './setup.ts';
 
 /** The headers of ours that went upstream, as they were written. */
 function sent(rawHeaders: string[]) {
@@ -83,42 +82,4 @@ test('a call is reported to its operation and to the observer, without ids and k
   expect(op.records).toEqual([record]);
   expect(seen.calls).toEqual([record]);
   expect(seen.attempts).toEqual([200]);
-});
-
-/** A service that has these languages, and refuses the others; what it was asked for. */
-async function startWith(languages: string[]) {
-  const asked: unknown[] = [];
-  const started = await start();
-  started.upstream.on('GET /player', ({ headers: { lang } }) => {
-    asked.push(lang);
-    const isKnown = lang === undefined || languages.includes(String(lang));
-    return isKnown ? { json: { referralLink: `https://r.example/${lang}` } } : { status: 400, json: { code: 5 } };
-  });
-  return { ...started, asked };
-}
-
-test.each([
-  ['en-US', ['en-US', 'en'], ['en-US']],
-  ['EN-US', ['en'], ['EN-US', 'en']],
-  ['de-AT', ['en'], ['de-AT', 'de', undefined]],
-])('%s of %j is asked for as %j, one call of the budget for each further read', async (lang, languages, tags) => {
-  const { rest, asked } = await startWith(languages);
-  const taken: string[] = [];
-  const player = await rest.getPlayer('p1', lang, operation({ takeCall: () => void taken.push(lang) }));
-  expect(player?.referralLink).toBe(`https://r.example/${tags.at(-1)}`);
-  expect([asked, taken.length]).toEqual([tags, tags.length - 1]);
-});
-
-test('a player that is refused in every language fails with the refusal', async () => {
-  const { upstream, rest } = await start();
-  upstream.on('GET /player', { status: 400 });
-  expect(await failure(rest.getPlayer('p1', 'de-AT', operation()))).toMatchObject({ code: 'UPSTREAM_REJECTED' });
-  expect(upstream.calls()).toHaveLength(3);
-});
-
-test('a language costs no call that the budget does not have', async () => {
-  const { rest, asked } = await startWith([]);
-  const op = operation({ takeCall: () => fail('used up') });
-  await expect(rest.getPlayer('p1', 'de', op)).rejects.toThrow('used up');
-  expect(asked).toEqual(['de']);
 });

@@ -10,7 +10,8 @@ import { checkFiles } from './check.ts';
 import { type Explanation, startExplaining } from './explain.ts';
 import { readFileOperations } from './operations.ts';
 
-const USAGE = 'usage: npm run explain -- [--check SDL] FILE…  (documents *.graphql, manifests *.json of any tool)';
+const USAGE =
+  'usage: npm run explain -- [--check SDL] FILE…  (documents *.graphql, manifests *.json of any tool, with --check also folders)';
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'string' } }, allowPositionals: true });
 if (positionals.length === 0) fail([USAGE]);
@@ -58,7 +59,7 @@ function describe(
     `               another player: ${scopes.other ? list(scopes.other) : 'cannot be asked for'}`,
     ...[...scopes.inputs].map(([scope, fields]) => `               ${scope} to send ${fields.join(', ')}`),
     ...deprecated.map((message) => `  deprecated   ${message}`),
-    `  compiled     ${notCompiled ? `no: ${notCompiled}` : 'yes, after 50 requests, or at the start when a manifest lists it'}`,
+    `  compiled     ${notCompiled ? `no: ${notCompiled}` : 'yes, after 50 requests'}`,
     ...errors.map((message) => `  error        ${message}`),
   ];
 }
