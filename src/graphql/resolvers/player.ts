@@ -45,9 +45,8 @@ function loadPlayer(playerUniqueId: string, lang: Lang, { loaders }: Context): P
 /** A player without its own read: each related read can show that it does not exist; a failed one shows nothing. */
 async function playerFromRelated(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
   const found = await Promise.all(related.map((read) => read.catch(() => undefined)));
-  return found.includes(null)
-    ? null
-    : { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
+  if (found.includes(null)) return null;
+  return { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
 }
 
 export const playerFields: Pick<PlayerResolvers, 'referralLink'> = {
