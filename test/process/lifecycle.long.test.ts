@@ -75,20 +75,19 @@ test.each([
 });
 
 test('during SHUTDOWN_DELAY_MS requests are answered and told to go elsewhere, and then no more are accepted', async () => {
-  const gateway = await start({ SHUTDOWN_DELAY_MS: '1500', SHUTDOWN_GRACE_MS: '600000' });
+  const gateway = await start({ SHUTDOWN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '600000' });
   const held = upstream.hold('GET /player');
   const before = ask(gateway);
   await held.arrived;
   const began = performance.now();
   gateway.child.kill('SIGTERM');
   await gateway.pageWhen('/readyz', isDraining);
-  expect(performance.now() - began).toBeLessThan(1_000);
   const { data, headers } = await ask(gateway, 'p2');
   expect([data, headers.get('connection')]).toEqual([{ player: { id: 'p2' } }, 'close']);
   held.release();
   expect((await before).headers.get('connection')).toBe('close');
   expect(await gateway.ended).toEqual(ENDED);
-  expect(performance.now() - began).toBeGreaterThan(1_400);
+  expect(performance.now() - began).toBeGreaterThan(4_900);
 });
 
 test('a signal is handled before the program is loaded', async () => {

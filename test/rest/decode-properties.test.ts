@@ -45,13 +45,11 @@ test.each<[string, object, (body: Record<string, unknown>) => unknown]>([
     expect(malformed(read(body))).toBeUndefined();
   };
   fc.assert(fc.property(replacements, check), { seed: 20250501, numRuns: 1_000 });
-  // Each pattern sees texts of bounded length: here a quadratic one would take a minute.
+  // Each pattern sees texts of bounded length: a quadratic one would take longer than a test may.
   for (const unit of ['1', '0-', ' ', 'http://a-', '%25']) {
     const body = JSON.parse(JSON.stringify(usual), (_, value) =>
       Object(value) === value ? value : unit.repeat(100_000),
     );
-    const began = performance.now();
-    read(body);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(read(body)).toBeDefined();
   }
 });
