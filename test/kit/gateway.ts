@@ -14,7 +14,9 @@ export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
 export async function startGateway(restUrl: string, env: Record<string, string> = {}, options: ServeOptions = {}) {
   const required = { PORT: '0', REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
-  const config = loadConfig({ ...required, ...env });
+  // A busy machine needs longer than the defaults.
+  const patient = { REST_TIMEOUT_MS: '20000', OPERATION_TIMEOUT_MS: '20000' };
+  const config = loadConfig({ ...required, ...patient, ...env });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
