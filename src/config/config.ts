@@ -3,10 +3,6 @@ import { ConfigError, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
 import { DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
-const LIMITS = [
-  ...(['MAX_OPERATIONS', 'MAX_COUPON_READS', 'MAX_SERVER_OPERATIONS', 'MAX_SERVER_COUPON_READS'] as const),
-  'MAX_FAILED_AUTHENTICATIONS',
-] as const;
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
 /** The configuration of one gateway. */
@@ -81,12 +77,6 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
     isOpen &&
       !LOOPBACK.test(host) &&
       `HOST: without a token setting the gateway is open to everybody, so it listens on loopback only; set ${TOKEN_SETTINGS} to listen on ${host}`,
-    ...LIMITS.map((name) => {
-      const isTooSmall = values[`${name}_BURST`] < values[`${name}_PER_SECOND`];
-      return (
-        isTooSmall && `${name}_BURST: must be at least ${name}_PER_SECOND, or the burst is the limit of each second`
-      );
-    }),
     mode !== 'off' &&
       !values.PERSISTED_OPERATIONS_FILE[0] &&
       `PERSISTED_OPERATIONS_FILE: is needed when PERSISTED_OPERATIONS is ${mode}`,

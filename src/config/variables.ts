@@ -10,7 +10,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'how many at once after a pause';
+const BURST = 'how many at once after a pause, and the most in one second';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
