@@ -26,7 +26,7 @@ export async function startExample(env: Record<string, string>, ...args: string[
     if (child.exitCode !== null) throw new Error(`The example did not start:\n${output}`);
     [url = ''] = /(?<=Example {2,})http\S+(?=,)/.exec(output) ?? [];
     return url !== '';
-  });
+  }, 110_000);
   return { url };
 }
 
