@@ -43,6 +43,10 @@ const server = createServer((request, response) => {
     response.end();
   });
 });
+server.once('error', ({ message }) => {
+  console.error(`${message}; set EXAMPLE_PORT to another port.`);
+  process.exit(1);
+});
 server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => {
   console.log(`
   Example          http://localhost:${server.address().port}, as the player "${EXAMPLE_PLAYER}"
@@ -59,6 +63,7 @@ function run(command, args) {
 function startGateway() {
   const gateway = spawn(process.execPath, [PROGRAM], { env: settings, stdio: ['ignore', 'pipe', 'inherit'] });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => gateway.kill(signal));
+  process.once('exit', () => gateway.kill());
   gateway.once('exit', (code) => process.exit(code ?? 1));
   return new Promise((resolve) => {
     createInterface(gateway.stdout).on('line', (line) => {
