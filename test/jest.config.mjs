@@ -11,7 +11,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc, module: { type: 'es6' } }] },
   // A busy machine may be slow; what hangs is ended.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   // Tests often wait for timeouts of the gateway. Meanwhile another one can use the processor.
   maxWorkers: availableParallelism() + 1,
 };

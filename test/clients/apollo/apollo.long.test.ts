@@ -54,7 +54,7 @@ type Shown = ReturnType<typeof watch>['shown'][number];
 const isPartial = ({ data, error }: Shown) => data?.player?.id === 'p1' && !data.player.coupons && error !== undefined;
 const isWhole = ({ data, error }: Shown) => data?.player?.coupons?.length === 5 && error === undefined;
 
-test('the snippets have correct types', () => runScript('apollo', 'types'), 60_000);
+test('the snippets have correct types', () => runScript('apollo', 'types'));
 
 test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
   const Screen = await importScreen('apollo');

@@ -29,8 +29,8 @@ const examples = files
 const demo = await startDemo();
 const { gateway } = await startRecorded({ MAX_OPERATIONS_BURST: '1', MAX_OPERATIONS_PER_SECOND: '1' });
 
-test('the package has correct types, with every library', () => runScript('', 'types:package'), 60_000);
-test('the test has correct types', () => runScript('package', 'types'), 60_000);
+test('the package has correct types, with every library', () => runScript('', 'types:package'));
+test('the test has correct types', () => runScript('package', 'types'));
 
 test.each(STATES)('%s has every field of each example, of the right type', (state) => {
   for (const { name, text, variables } of examples) {

@@ -50,7 +50,7 @@ function elementOf(component: typeof Screen, environment = connect(), playerUniq
   return createElement(RelayEnvironmentProvider, { environment, children });
 }
 
-test('the snippets have correct types', () => runScript('relay', 'types'), 60_000);
+test('the snippets have correct types', () => runScript('relay', 'types'));
 
 test('a fragment on Player is fetched again page by page, by trusted documents, with a new token', async () => {
   const tokens = [EXPIRED, token];

@@ -25,7 +25,7 @@ const token = tokenOf();
 const connect = (options: Parameters<typeof gatewayExchanges>[0] = { token }) =>
   new Client({ url, exchanges: gatewayExchanges(options) });
 
-test('the snippets have correct types', () => runScript('urql', 'types'), 60_000);
+test('the snippets have correct types', () => runScript('urql', 'types'));
 
 test('a player that cannot be read has a button to try again; one that does not exist says so', async () => {
   const Screen = await importScreen('urql');
