@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page, type Route } from 'playwright-core';
 import { executablePath } from '../kit/chromium.ts';
 import { startDemo } from '../kit/demo.ts';
 import { startBoth } from '../kit/gateway.ts';
 import { examples } from '../kit/schema.ts';
 import { secretSigner, token } from '../kit/tokens.ts';
-
-/* A browser takes its time on a busy machine. */
-jest.setTimeout(60_000);
 
 /** Chromium makes no requests of its own. */
 const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update'];

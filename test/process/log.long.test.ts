@@ -40,7 +40,7 @@ const numbersIn = (output: string) => Array.from(output.matchAll(/^\{.*\}$/gm), 
 const all = Array.from({ length: LINES }, (_, number) => number);
 
 test.each([
-  ['ends by itself', ''],
+  ['ends by itself', 'await flushed(log);'],
   ['logs a fatal line and is ended', `log.fatal({ number: ${LINES} }, 'end'); await flushed(log); process.exit(1);`],
 ])('every line is written, whole and in order, when the process %s', async (_how, end) => {
   const { stdout } = await startProgram(WRITE_LINES + end);

@@ -3,15 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { until } from '../kit/until.ts';
 import { startUpstream, type Upstream } from '../kit/upstream.ts';
-
-/* Each test starts a program, which takes its time on a busy machine. */
-jest.setTimeout(60_000);
 
 interface Span {
   name: string;

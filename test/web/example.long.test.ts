@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { respond, STATES, type State } from '@referral-gateway/client/testing';
 import type { Browser, Page } from 'playwright-core';
 import { newFolder } from '../kit/at-end.ts';
@@ -16,7 +16,6 @@ const DIST = `${FOLDER}dist`;
 const SESSION = JSON.stringify({ token: 'token', graphql: '/graphql' });
 /** The folder in which screenshots of each state are written, to look at; none without it. */
 const SHOTS = process.env['SCREENSHOTS'];
-jest.setTimeout(90_000);
 
 /** What must be seen in a state. */
 const SEEN: Record<State, (string | RegExp)[]> = {

@@ -41,7 +41,7 @@ test('SQLite: of 500 players that were changed and deleted, no file, log or back
   expect(await found(at.dataDir, secrets)).toEqual([]);
   expect((await client.backup()).status).toBe(200);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-}, 120_000);
+});
 
 test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a deleted player', async () => {
   const { client, at } = await startReference();
@@ -55,7 +55,7 @@ test('SQLite: a file of more than 16 MB, which is not rebuilt, has no trace of a
   expect(await found(at.dataDir, secrets)).not.toEqual([]);
   await client.remove(secrets.id);
   expect(await found(at.dataDir, secrets)).toEqual([]);
-}, 120_000);
+});
 
 test.each(STORES)('$name: an expired contact is deleted with the next start at the latest', async ({ place }) => {
   const at = await place();

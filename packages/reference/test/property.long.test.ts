@@ -181,7 +181,7 @@ onEachStore(
         );
         await fc.assert(property, { numRuns: SEQUENCES, seed: SEED });
       },
-      60_000 + SEQUENCES * 1_000,
+      60_000 + SEQUENCES * 4_000,
     );
   },
   { programme: PROGRAMME, now: () => time++ },

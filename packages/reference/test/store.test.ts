@@ -44,7 +44,7 @@ describe.each(STORES)('the store on $name', ({ name, place }) => {
 
   if (name === 'PostgreSQL') {
     test('ends a statement that waits longer than its limit; the request gets 503 and nothing is stored', async () => {
-      const open = () => openStore({ databaseUrl: `${at.databaseUrl}?statement_timeout=200`, dataDir: '' }, () => {});
+      const open = () => openStore({ databaseUrl: `${at.databaseUrl}?statement_timeout=2000`, dataDir: '' }, () => {});
       const { client } = await startReference({ at: { ...at, open } });
       await client.upsert('locked', { city: 'Bonn' });
       const unlock = await lockRow(at, 'locked');
