@@ -43,7 +43,7 @@ interface Sent extends Record<'method' | 'query' | 'hash', string | undefined> {
 /** The built gateway in front of a scripted REST service; records what this file's `fetch` sends. Each test begins anew. */
 export async function startRecorded(env: Record<string, string> = {}) {
   const upstream = await startUpstream();
-  const settings = { ...signer.env, ...UNLIMITED, REST_BASE_URL: upstream.url, REST_TIMEOUT_MS: '500', ...env };
+  const settings = { ...signer.env, ...UNLIMITED, REST_BASE_URL: upstream.url, REST_TIMEOUT_MS: '3000', ...env };
   const gateway = await startProcess(settings);
   const original = globalThis.fetch;
   const sent: Sent[] = [];
