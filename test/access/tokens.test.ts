@@ -105,8 +105,8 @@ describe('with a key set', () => {
 
   test.each<[string, string]>([
     ['a list of audiences with ours', token(first, { aud: ['another', 'referral-gateway'] })],
-    ['an expiry within the leeway', token(first, { exp: now() - 40 })],
-    ['a beginning within the leeway', token(first, { nbf: now() + 40 })],
+    ['an expiry within the leeway', token(first, { exp: now() - 20 })],
+    ['a beginning within the leeway', token(first, { nbf: now() + 50 })],
     ['unknown claims and scopes', token(first, { roles: ['admin'], scope: `${claims()['scope']} sudo` })],
     ['the type of an access token', make(first, { typ: 'AT+jwt' })],
     ['a list of scopes', token(first, { scope: ['players:read', 'contacts:read'] })],

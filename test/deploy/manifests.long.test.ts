@@ -141,7 +141,8 @@ describe('monitoring', () => {
 
 const withNginx = spawnSync('nginx', ['-v']).status === 0 ? test : test.skip;
 withNginx('behind the shipped nginx no client chooses its address; nginx refuses a body over the limit', async () => {
-  const env = { TRUST_PROXY: '1', ...secretSigner().env, MAX_FAILED_AUTHENTICATIONS_BURST: '2' };
+  const rate = { MAX_FAILED_AUTHENTICATIONS_BURST: '2', MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1' };
+  const env = { TRUST_PROXY: '1', ...secretSigner().env, ...rate };
   const gateways = await Promise.all([1, 2].map(() => startGateway('http://127.0.0.1:1', env)));
   const hosts = gateways.map((gateway) => `server ${new URL(gateway.url).host};`);
   const address = `127.0.0.1:${await freePort()}`;

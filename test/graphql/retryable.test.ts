@@ -12,7 +12,7 @@ const REFUSED = 'a: trackEvents(input: { playerUniqueId: "", events: [] }) { use
 
 let both: Awaited<ReturnType<typeof startBoth>>;
 beforeEach(async () => {
-  both = await startBoth({ REST_TIMEOUT_MS: '300' });
+  both = await startBoth({ REST_TIMEOUT_MS: '1500' });
 });
 
 /** Path, outcome and retryability of each error of an operation. */

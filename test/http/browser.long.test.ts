@@ -39,7 +39,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     for (const name of ['Players', 'Node', 'MobileScreen', 'UpsertPlayer']) {
       await page.getByRole('tab', { name, exact: true }).click();
       // The selected tab's name has its close button in it.
-      await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor({ timeout: 5_000 });
+      await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor();
     }
     await execute(page, 'Grace H.');
 
@@ -76,7 +76,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     const page = await browser.newPage();
     await page.route(/apollographql\.com|googleapis\.com/, handle);
     await page.goto(`${demo.url}/graphql`, { waitUntil: 'commit' });
-    await page.getByRole('link', { name: 'GraphiQL' }).click({ timeout: 10_000 });
+    await page.getByRole('link', { name: 'GraphiQL' }).click();
     await page.waitForURL(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
   });

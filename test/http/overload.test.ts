@@ -13,7 +13,6 @@ async function start(env: Record<string, string>) {
   return both;
 }
 
-const patient = { REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
 const player = (id: string) => `{player(playerUniqueId:"${id}"){id}}`;
 
 function open(): Socket {
@@ -59,7 +58,7 @@ test('a caller with an eighth of MAX_CONCURRENT_OPERATIONS in flight gets 503, u
 });
 
 test('a client with several requests on one connection that disconnects cancels all of them', async () => {
-  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '24', ...patient });
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '24' });
   upstream.on('GET /player', { fault: 'hang' }, { fault: 'hang' }, { fault: 'hang' }, 'usual');
   const client = open();
   client.write(['p1', 'p2', 'p3'].map((id) => get(player(id))).join(''));
@@ -72,7 +71,7 @@ test('a client with several requests on one connection that disconnects cancels 
 });
 
 test('clients that disconnect beside one that stays give back one slot each', async () => {
-  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '16', ...patient });
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '16' });
   upstream.on('GET /player', { fault: 'hang' });
   const clients = Array.from({ length: 22 }, open);
   for (const [index, client] of clients.entries()) {

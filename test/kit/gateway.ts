@@ -4,7 +4,7 @@ import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
 import { atEnd } from './at-end.ts';
 import { assertNoLeak, assertNoSecret } from './leaks.ts';
-import { API_KEY, SECRET_KEY, startUpstream, type UpstreamOptions } from './upstream.ts';
+import { SETTINGS, startUpstream, type UpstreamOptions } from './upstream.ts';
 
 type Json = Record<string, unknown>;
 type Failure = { message: string; path?: (string | number)[]; extensions: Json };
@@ -13,10 +13,7 @@ export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
 export async function startGateway(restUrl: string, env: Record<string, string> = {}, options: ServeOptions = {}) {
-  const required = { PORT: '0', REST_BASE_URL: restUrl, REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY };
-  // A busy machine needs longer than the defaults.
-  const patient = { REST_TIMEOUT_MS: '20000', OPERATION_TIMEOUT_MS: '20000' };
-  const config = loadConfig({ ...required, ...patient, ...env });
+  const config = loadConfig({ ...SETTINGS, REST_BASE_URL: restUrl, ...env });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
 import { assertNoLeak } from './leaks.ts';
-import { API_KEY, SECRET_KEY } from './upstream.ts';
+import { SETTINGS } from './upstream.ts';
 
 export type GatewayProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -52,7 +52,7 @@ export async function startProcess(...given: Parameters<typeof spawnProcess>) {
 /** Starts the compiled program and waits for nothing. */
 export function spawnProcess(env: Record<string, string>, nodeOptions: readonly string[] = [], program = PROGRAM) {
   const child = spawn(process.execPath, [...nodeOptions, program], {
-    env: { PORT: '0', MANAGEMENT_PORT: '0', REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY, ...env },
+    env: { ...SETTINGS, MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

@@ -16,6 +16,11 @@ import { createService } from './upstream-data.ts';
 
 export const API_KEY = 'api-key-for-tests';
 export const SECRET_KEY = 'secret-key-for-tests';
+/** The settings of a gateway under test. On a busy machine a call may take longer than the default of three seconds. */
+export const SETTINGS = {
+  ...{ PORT: '0', REST_API_KEY: API_KEY, REST_SECRET_KEY: SECRET_KEY },
+  ...{ REST_TIMEOUT_MS: '30000', OPERATION_TIMEOUT_MS: '30000' },
+};
 
 const ROUTES = [
   ['GET /player', /^GET \/integrations\/player\/([^/]*)$/],

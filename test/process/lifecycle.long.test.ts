@@ -15,8 +15,7 @@ const refuses = ({ url }: { url: string }) =>
   until(async () => (await fetch(`${url}/none`).catch(() => 'refused')) === 'refused');
 
 test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
-  // On a busy machine it takes its time until a hundred requests are in flight.
-  const gateway = await start({ REST_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000', REST_CONNECTIONS: '100' });
+  const gateway = await start({ REST_CONNECTIONS: '100' });
   let release = () => {};
   const after = new Promise<void>((resolve) => {
     release = resolve;
@@ -91,10 +90,10 @@ test('during SHUTDOWN_DELAY_MS requests are answered and told to go elsewhere, a
 });
 
 test('a signal is handled before the program is loaded', async () => {
-  const watch = `process.on("newListener",(name)=>{if(name==="SIGINT")process.stderr.write("heap "+process.memoryUsage().heapUsed+"\\n")})`;
+  const tell =
+    'process.stderr.write("heap "+process.memoryUsage().heapUsed);setImmediate(()=>process.kill(process.pid,"SIGTERM"))';
+  const watch = `process.on("newListener",(name)=>{if(name==="SIGINT"){${tell}}})`;
   const gateway = spawnProcess({ REST_BASE_URL: upstream.url }, ['--import', `data:text/javascript,${watch}`]);
-  await gateway.written(() => /heap \d+\n/.test(gateway.output()));
-  gateway.child.kill('SIGTERM');
   expect(await gateway.ended).toEqual(ENDED);
   // Loaded it takes more than 20 MB.
   expect(Number(/heap (\d+)/.exec(gateway.output())?.[1])).toBeLessThan(10_000_000);

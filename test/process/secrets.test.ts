@@ -44,7 +44,7 @@ const FAULTS: Answer[] = [
 ];
 
 test('nothing that was ever written or answered holds a key, a token or a contact', async () => {
-  const env = { NODE_ENV: 'production', LOG_LEVEL: 'trace', REST_TIMEOUT_MS: '500', ...signer.env, ...UNLIMITED };
+  const env = { NODE_ENV: 'production', LOG_LEVEL: 'trace', ...signer.env, ...UNLIMITED };
   const gateway = await start(env);
   const answers: string[] = [];
   const ask = async (query: string, variables?: unknown, jwt = own) => {

@@ -38,7 +38,7 @@ describe.each<[string, Answer]>([
 });
 
 test('the retries of a call are within its deadline', async () => {
-  const { upstream, rest } = await start({ timeoutMs: 500 });
+  const { upstream, rest } = await start({ timeoutMs: 2_000 });
   upstream.on('GET /player', { status: 500 }, { fault: 'hang' });
   const op = operation();
   expect(await failure(read(rest, 'p1', op))).toMatchObject(late);

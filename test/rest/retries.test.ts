@@ -56,7 +56,7 @@ describe('Retry-After', () => {
     expect(op.records[0]?.ms).toBeGreaterThanOrEqual(ms);
   });
 
-  test.each([[inSeconds(31)], ['3600']])('of %j is past the deadline: told, at most 30 s', async (value) => {
+  test.each([[inSeconds(120)], ['3600']])('of %j is past the deadline: told, at most 30 s', async (value) => {
     const { upstream, rest } = await start();
     upstream.on('GET /player', { status: 503, headers: { 'retry-after': value } });
     const { retryAfterMs } = await failure(read(rest));
