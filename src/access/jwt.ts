@@ -72,8 +72,10 @@ export function rejectionOf(error: unknown): Rejection {
   return { reason: isMalformed ? 'malformed' : 'signature' };
 }
 
-/** Header and claims of a token whose signature is valid. */
+/** Header and claims of a token whose signature is valid. Unused bits and padding would give one token many spellings. */
 export async function readToken(token: string, keys: Keys): Promise<{ header: Claims; claims: Claims }> {
+  const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
+  if (!token.split('.').every(isCanonical)) throw new SyntaxError();
   const { payload, protectedHeader: header } = await keys.verify(token);
   const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
   if (!isJson(claims) || REJECTED_MEMBERS.some((name) => name in header)) throw new SyntaxError();

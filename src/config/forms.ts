@@ -59,6 +59,12 @@ export const httpUrl = z
   .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
   .describe('URL');
 
+/** A name or an address; one of IPv6 may be in brackets, as in URLs. */
+export const host = z
+  .string()
+  .transform((given) => given.replace(/^\[(.+)\]$/, '$1'))
+  .describe('text');
+
 /** Names and addresses that reach only this machine. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 

@@ -14,11 +14,11 @@ const BURST = 'how many at once after a pause, and the most in one second';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
-  HOST: f.text
+  HOST: f.host
     .default('127.0.0.1')
     .describe('address (`localhost` is 127.0.0.1); other than loopback needs a token setting'),
   PORT: f.port.default(4_000).describe('its port; 0 takes a free one'),
-  MANAGEMENT_HOST: f.text.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
+  MANAGEMENT_HOST: f.host.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
   MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
 
   REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; unset (in development), the reference service'),

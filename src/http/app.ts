@@ -3,7 +3,7 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { LOOPBACK } from '../config/forms.ts';
 import { requestError } from '../errors.ts';
@@ -21,6 +21,8 @@ const COMPRESS_FROM_BYTES = 2_048;
 
 /** A response must not be cached, and browsers must not guess its type. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+const addHeaders = (reply: FastifyReply) => reply.headers(ALWAYS).header('x-request-id', reply.request.id);
 
 export interface AppOptions {
   /** Aborts when the process drains; responses then close their connections. */
@@ -41,7 +43,7 @@ export async function createApp(config: Config, observation: Observation, option
     logController: new fastify.LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
     genReqId: requestIdOf,
-    frameworkErrors: answerError,
+    frameworkErrors: (error, request, reply) => answerError(error, request, addHeaders(reply)),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
@@ -86,7 +88,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
     if (isOperation) request.record = createOperationRecord(request.headers, observation.tracing?.begin);
     last.set(request.raw.socket, reply.raw);
-    void reply.headers(ALWAYS).header('x-request-id', request.id);
+    void addHeaders(reply);
     checkHead(request.raw, open);
     done();
   });

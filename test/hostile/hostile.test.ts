@@ -59,6 +59,7 @@ describe.each([
     if (data == null) expect(text.length).toBeLessThan(16_384);
     if ('data' in row) expect(data).toEqual(row.data);
     if (extensions) expect(extensions.requestId).toMatch(/^[\w-]{36}$/);
+    if (extensions) expect(text).toContain(`x-request-id: ${extensions.requestId}\r\n`);
     expect(all.upstream.calls()).toEqual(row.upstream ?? []);
   });
 });

@@ -15,13 +15,13 @@ export function checkFiles(files: readonly string[], sdl: string): string[] {
   const documents = files.filter((file) => !manifests.includes(file));
   return [
     ...documents.flatMap((file) =>
-      problemsOf(file, () =>
+      problemsOf(() =>
         readFileOperations(file).flatMap(({ document, operation }) =>
           validate(schema, document).map(({ message }) => `${file}: ${operation.name?.value ?? 'query'}: ${message}`),
         ),
       ),
     ),
-    ...problemsOf('', () => {
+    ...problemsOf(() => {
       readManifest(manifests, { schema, maxTokens: loadConfig({}).MAX_TOKENS });
       return [];
     }),
@@ -30,10 +30,10 @@ export function checkFiles(files: readonly string[], sdl: string): string[] {
 
 const NO_THROW = { throwIfNoEntry: false } as const;
 
-function problemsOf(file: string, check: () => string[]): string[] {
+function problemsOf(check: () => string[]): string[] {
   try {
     return check();
   } catch (error) {
-    return [file ? `${file}: ${reasonOf(error)}` : reasonOf(error)];
+    return [reasonOf(error)];
   }
 }

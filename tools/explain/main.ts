@@ -6,17 +6,29 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { validate } from 'graphql';
+import { reasonOf } from '../../src/errors.ts';
 import { checkFiles } from './check.ts';
 import { type Explanation, startExplaining } from './explain.ts';
-import { readFileOperations } from './operations.ts';
+import { type FileOperation, readFileOperations } from './operations.ts';
 
 const USAGE =
   'usage: npm run explain -- [--check SDL] FILE…  (documents *.graphql, manifests *.json of any tool, with --check also folders)';
 
-const { values, positionals } = parseArgs({ options: { check: { type: 'string' } }, allowPositionals: true });
-if (positionals.length === 0) fail([USAGE]);
-else if (values.check !== undefined) check(values.check, positionals);
-else await explainFiles(positionals);
+const operations = read();
+if (operations.length > 0) await explain(operations);
+
+/** The operations to explain; none when there is nothing to explain, or they cannot be read: then it has said why. */
+function read(): FileOperation[] {
+  try {
+    const { values, positionals } = parseArgs({ options: { check: { type: 'string' } }, allowPositionals: true });
+    if (positionals.length === 0) fail([USAGE]);
+    else if (values.check === undefined) return positionals.flatMap(readFileOperations);
+    else check(values.check, positionals);
+  } catch (error) {
+    fail([reasonOf(error)]);
+  }
+  return [];
+}
 
 function fail(messages: readonly string[]): void {
   for (const message of messages) console.error(message);
@@ -29,10 +41,10 @@ function check(sdl: string, files: readonly string[]): void {
   else console.log(`Every operation is valid against ${sdl}.`);
 }
 
-async function explainFiles(files: readonly string[]): Promise<void> {
+async function explain(operations: readonly FileOperation[]): Promise<void> {
   const explaining = await startExplaining(pathToFileURL('schema/'));
   try {
-    for (const of of files.flatMap(readFileOperations)) {
+    for (const of of operations) {
       const title = `${of.operation.name?.value ?? 'without a name'} (${of.operation.operation}, ${of.from})`;
       const [invalid] = validate(explaining.schema, of.document);
       if (invalid) fail([`${title}\n  not valid    ${invalid.message}`]);

@@ -7,6 +7,7 @@ import {
   parse,
   separateOperations,
 } from 'graphql';
+import { reasonOf } from '../../src/errors.ts';
 import { readOperations } from '../../src/persisted-operations/manifest.ts';
 
 /** One operation of a file, with the fragments that it uses. */
@@ -19,10 +20,17 @@ export interface FileOperation {
   variables: Record<string, unknown> | undefined;
 }
 
-/** The operations of a document (`*.graphql`) or of a manifest (`*.json`) of any toolchain. Throws for what it cannot read. */
+/**
+ * The operations of a document (`*.graphql`) or of a manifest (`*.json`) of any toolchain. Throws, with the name of the file,
+ * for what it cannot read.
+ */
 export function readFileOperations(file: string): FileOperation[] {
-  if (!file.endsWith('.json')) return operationsIn(file, readFileSync(file, 'utf8'), readVariables(file));
-  return readOperations(file).flatMap(({ id, text }) => operationsIn(`${file}: "${id}"`, text, undefined));
+  try {
+    if (!file.endsWith('.json')) return operationsIn(file, readFileSync(file, 'utf8'), readVariables(file));
+    return readOperations(file).flatMap(({ id, text }) => operationsIn(`${file}: "${id}"`, text, undefined));
+  } catch (error) {
+    throw new Error(`${file}: ${reasonOf(error)}`);
+  }
 }
 
 function operationsIn(from: string, text: string, variables: FileOperation['variables']): FileOperation[] {
