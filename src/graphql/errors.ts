@@ -47,7 +47,7 @@ function isRefusedArgument(cause: unknown): boolean {
   return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-/** `OperationWrites.addOutcome` adds the `outcome` of a write. */
+/** `addOutcome` in loaders/writes.ts adds the `outcome` of a write. */
 function describeUpstreamError({ code, retryable, retryAfterMs }: UpstreamError) {
   const extensions = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   return { message: UPSTREAM_MESSAGES[code], extensions };

@@ -51,11 +51,9 @@ export function createCompile(schema: GraphQLSchema) {
     const { query } = compiled;
     const needed = scopesIn(schema, document);
     return (root, context, variables) =>
-      needed.every((scope) => context.caller.scopes.has(scope)) ? query(root, context, variables) : NOT_EXECUTED;
+      needed.every((scope) => context.caller.scopes.has(scope)) ? query(root, context, variables) : {};
   };
 }
-
-const NOT_EXECUTED: ExecutionResult = {};
 
 /** The scopes of the selected fields that `forJit` leaves unprotected. */
 function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly Scope[] {

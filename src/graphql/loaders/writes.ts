@@ -40,8 +40,6 @@ export class InputRefused extends Error {
   }
 }
 
-export type OperationWrites = ReturnType<typeof createWrites>;
-
 /**
  * The writes of one operation, and their outcomes.
  * @param clearCaches Clears the caches of the operation's loaders: a write to one player can change others (a friend's order makes
