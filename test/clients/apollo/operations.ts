@@ -51,9 +51,7 @@ export const Page = graphql(`
   }
 `);
 
-export const Track = graphql(`
-  mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }
-`);
+export const Track = graphql(`mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }`);
 
 export const Rename = graphql(`
   mutation Rename($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code } } }

@@ -29,9 +29,7 @@ export const Friends = graphql(`
   }
 `);
 
-export const Track = graphql(`
-  mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }
-`);
+export const Track = graphql(`mutation Track($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }`);
 
 export const Rename = graphql(`
   mutation Rename($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code } } }

@@ -39,7 +39,7 @@ test('an expired token is replaced by one new token, and nothing of an operation
   const fetched = [EXPIRED, token];
   const client = connect({ token: async () => fetched.shift() });
   const links = graphql(
-    'query Link($lang: LanguageCode) { player(playerUniqueId: "p1") { id referralLink(lang: $lang) } }',
+    'query L($lang: LanguageCode) { player(playerUniqueId: "p1") { id referralLink(lang: $lang) } }',
   );
   const results = await Promise.all(['de', 'fr'].map((lang) => client.query(links, { lang }).toPromise()));
   expect(results.map(({ data, error }) => [data?.player?.referralLink, error])).toEqual(
