@@ -38,7 +38,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing();
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const { schema, rules, rates, operations, persisted, apollo } = await createEngine(config, log, metrics, options);
   const idempotency = createIdempotency(redis ? createRedisKeyStore(redis) : createMemoryKeyStore(), rates);

@@ -16,7 +16,8 @@ export interface Keys {
 /** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
-/** How long a key set is used before it is fetched again, and how long while the server fails, in milliseconds. */
+/** After how long a key set is fetched again, until when it is used meanwhile, and while the server fails, in milliseconds. */
+const REFRESH_AFTER_MS = 300_000;
 const MAX_AGE_MS = 600_000;
 const MAX_STALE_MS = 3_600_000;
 /** The least time between fetches, after a failed one or for unknown key ids. */
@@ -59,16 +60,16 @@ function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
 
   const find: CompactVerifyGetKey = async (header, token) => {
     const age = () => Date.now() - (last?.fetchedAt ?? 0);
-    const refreshed = age() > MAX_AGE_MS ? refresh() : undefined;
-    // With an earlier key set, nobody waits for a server that failed before.
-    if (!isFailing || age() > MAX_STALE_MS) await refreshed;
+    const refreshed = age() > REFRESH_AFTER_MS ? refresh() : undefined;
+    // With an earlier key set, nobody waits for a slow server, or for one that failed before.
+    if (age() > (isFailing ? MAX_STALE_MS : MAX_AGE_MS)) await refreshed;
     if (!last || age() > MAX_STALE_MS) throw unavailable(retryAt);
     try {
       return await last.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       // A key that is not known may be a new one, as long as the server does not say otherwise.
-      if (!isFailing) await refresh();
+      await refresh();
       if (isFailing) throw unavailable(retryAt);
       return await last.find(header, token);
     }

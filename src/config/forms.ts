@@ -98,7 +98,9 @@ export const origins = list
   .describe('origins, separated by commas');
 
 /** An address or a range; the names stand for ranges of private addresses (package proxy-addr, which Fastify uses). */
-const PROXY = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])]);
+const PROXY = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
+  .refine((range) => !range.endsWith('/0'));
 
 /** The proxies whose `X-Forwarded-For` is trusted, as Fastify's option `trustProxy`. With a number it would trust none. */
 export const trustProxy = readBy(

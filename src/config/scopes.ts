@@ -1,3 +1,5 @@
+import querystring from 'node:querystring';
+
 /** What a token can allow. `any-player` extends the other scopes from the token's own player to all players. */
 export const SCOPES = [
   'players:read',
@@ -12,15 +14,18 @@ export const SCOPES = [
   'any-player',
 ] as const;
 
-/** `events:write` allows every event, `events:write:<name>` the one of that name, percent-encoded. */
+/** `events:write` allows every event, `events:write:<name>` the one of that name, as `encodeURIComponent` encodes it. */
 export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
 
-const ONE_EVENT = /^events:write:(?:[\w.!~*'()-]|%[0-9A-Fa-f]{2}){1,1024}$/;
+const ONE_EVENT = /^events:write:((?:[\w.!~*'()-]|%[0-9A-F]{2}){1,1024})$/;
 
 /**
  * Whether a text from a token or a file is a scope of this gateway. A JWT may have others: they allow nothing.
  * `CLIENT_TOKENS_FILE` must not.
  */
 export function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text) || ONE_EVENT.test(text);
+  const [, name] = ONE_EVENT.exec(text) ?? [];
+  // Another spelling of the name would never be compared equal.
+  const isEvent = name !== undefined && encodeURIComponent(querystring.unescape(name)) === name;
+  return isEvent || (SCOPES as readonly string[]).includes(text);
 }

@@ -8,8 +8,8 @@ import { NotSent, RELEASE } from '../graphql/idempotency-store.ts';
 
 /** How long no command is sent after Redis did not answer, in milliseconds. */
 const PAUSE_MS = 1_000;
-/** Errors with which Redis refuses every write: its memory or disk is full, or another one is the primary now. */
-const REFUSES_WRITES = /^(?:OOM|MISCONF|READONLY|NOREPLICAS|LOADING)\b/;
+/** Errors with which Redis refuses a command: its memory is full, another one is the primary, an ACL forbids it. */
+const REFUSES = /^(?!NOSCRIPT )[A-Z]+ /;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
 
@@ -53,8 +53,8 @@ export async function connectRedis(
   pauseAfterSilence(redis, answerWithinMs, note);
   redis.on('error', ({ message }: Error) => note(message));
   redis.on('close', () => note('the connection was closed'));
-  // Whether one that refused writes takes them again, the next write shows.
-  redis.on('ready', () => REFUSES_WRITES.test(problem ?? '') || note());
+  // Whether one that refused a command takes it again, the next one shows.
+  redis.on('ready', () => REFUSES.test(problem ?? '') || note());
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {
     redis,
@@ -91,7 +91,7 @@ function pauseAfterSilence(redis: Redis, answerWithinMs: number, note: (problem?
     const timer = setTimeout(() => setImmediate(() => command.reject(silence)), answerWithinMs);
     const failed = (error: Error) => {
       if (error === silence) pausedUntil = performance.now() + PAUSE_MS;
-      if (error === silence || REFUSES_WRITES.test(error.message)) note(error.message);
+      if (error === silence || REFUSES.test(error.message)) note(error.message);
     };
     // A Redis that is full still answers reads, and a release that finds nothing. Each operation's limit is another command.
     const succeeded = () => command.name === 'get' || command.name === 'eval' || note();

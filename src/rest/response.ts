@@ -22,14 +22,23 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 /**
  * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
  * send a success without a body. Throws an `UpstreamError` for any other response that is no `transientError`.
+ * @param maybeDone Whether an earlier attempt may have been carried out. Then a 404 of a delete must have the code: one of a
+ * proxy would say that the player is deleted.
  */
-export function readResponse(response: Response, endpoint: Endpoint, observer: Observer): Json | null {
+export function readResponse(
+  response: Response,
+  endpoint: Endpoint,
+  maybeDone: boolean,
+  observer: Observer,
+): Json | null {
   const { status, headers, body } = response;
   if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
   if (status >= 400) {
-    const isUnknown = codeOf(parseJson(body)) === UNKNOWN_PLAYER;
-    if (!endpoint.ofPlayer || !(isUnknown || status === 404)) throw failure('UPSTREAM_REJECTED', endpoint, response);
-    if (!isUnknown) observer.notFoundWithoutCode?.(endpoint.name);
+    const code = codeOf(parseJson(body));
+    const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
+    const isUnknown = endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
+    if (!isUnknown) throw failure('UPSTREAM_REJECTED', endpoint, response);
+    if (isWithoutCode) observer.notFoundWithoutCode?.(endpoint.name);
     return null;
   }
   const isHtml = HTML_TYPE.test(String(headers['content-type']));

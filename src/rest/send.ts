@@ -115,7 +115,8 @@ export class Call<Result> {
     removeListener();
     const endedAt = performance.now();
     const inFlightMs = endedAt - (startedAt ?? endedAt);
-    permit.end(resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
+    // What ended in no time of its own, and not in the queue, has waited for a connection to open.
+    permit.end(resultOf(response, endedAt - (startedAt ?? queuedAt) >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (startedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
@@ -152,7 +153,7 @@ export class Call<Result> {
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return decode(readResponse(response, endpoint, this.#shared.observer), maybeDone);
+    return decode(readResponse(response, endpoint, maybeDone, this.#shared.observer), maybeDone);
   }
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */

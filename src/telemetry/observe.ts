@@ -119,10 +119,13 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
       return log.warn({ requestId, code: cause.code, reason: cause.originalError?.message }, 'field failed');
     }
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
-    const { code, status, serviceCode, message, withheld } = cause;
+    const { code, status, serviceCode, message, withheld, cause: origin } = cause;
     const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
+    // Why there is no connection, such as ENOTFOUND or CERT_HAS_EXPIRED; an error without a code is a mistake of ours.
+    const { code: connection } = Object(origin);
+    const why = connection === undefined ? { err: origin } : { cause: connection };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
-    log[code === 'CANCELLED' || withheld ? 'debug' : 'warn'](line, 'upstream call failed');
+    log[code === 'CANCELLED' || withheld ? 'debug' : 'warn']({ ...line, ...why }, 'upstream call failed');
   };
 }
 

@@ -8,6 +8,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { UndiciInstrumentation, type UndiciRequest } from '@opentelemetry/instrumentation-undici';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { FastifyBaseLogger } from 'fastify';
+import { reasonOf } from '../errors.ts';
 import { ID_PLACEHOLDER } from '../rest/endpoints.ts';
 import type { Trace } from './observe.ts';
 
@@ -15,10 +17,14 @@ import type { Trace } from './observe.ts';
 const SERVICE_NAME = 'referral-gateway';
 /** How long the remaining spans may take at the end, in milliseconds. */
 const SEND_WITHIN_MS = 1_000;
+/** How long no further failed export is logged, in milliseconds, and how many characters of its reason are. */
+const QUIET_MS = 600_000;
+const MAX_REASON = 300;
 const propagator = new W3CTraceContextPropagator();
 
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
-export function startTracing() {
+export function startTracing(log: FastifyBaseLogger) {
+  warnOfFailedExports(log);
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -46,10 +52,22 @@ export function startTracing() {
     /** Sends the remaining spans; gives up after a second, and when `forced` aborts. A collector may be away: no error. */
     async stop(forced: AbortSignal): Promise<void> {
       restCalls.disable();
-      const sent = provider.shutdown().catch(() => undefined);
+      const sent = provider.shutdown().catch((error: unknown) => otel.diag.error(reasonOf(error)));
       if (!forced.aborted) await Promise.race([sent, once(forced, 'abort'), setTimeout(SEND_WITHIN_MS)]);
     },
   };
+}
+
+/** One line in ten minutes while the collector does not take spans. */
+function warnOfFailedExports(log: FastifyBaseLogger): void {
+  let quietUntil = 0;
+  const error = (reason: string) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
+    log.warn({ reason: reason.slice(0, MAX_REASON) }, 'traces cannot be exported');
+  };
+  const ignore = () => undefined;
+  otel.diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, otel.DiagLogLevel.ERROR);
 }
 
 /** `traceparent` and perhaps `tracestate` of what a span causes. */

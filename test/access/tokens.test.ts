@@ -190,6 +190,22 @@ describe('a key set', () => {
     expect(keys.fetched()).toBe(2);
   });
 
+  test('is fetched again 30 s after a fetch for a new key failed, and after five minutes, for which nobody waits', async () => {
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(first)));
+    keys.serve((_, response) => response.writeHead(500).end());
+    later(31_000);
+    expect((await bearer(gateway, token(second))).status).toBe(503);
+    keys.serve([first.jwk ?? {}, second.jwk ?? {}]);
+    later(31_000);
+    await expectLetIn(bearer(gateway, token(second)));
+    keys.serve(() => {});
+    later(301_000);
+    await expectLetIn(bearer(gateway, token(first, { more: 1 })));
+    await until(() => keys.fetched() === 4);
+    expect(gateway.logged()).not.toContain('no response in time');
+  });
+
   test('without a key that it had refuses its tokens after ten minutes, remembered or not', async () => {
     const gateway = await start();
     const old = token(first);

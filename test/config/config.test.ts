@@ -72,7 +72,7 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths | https://a.example,b.example | https://a.example/
   FEDERATION | must be one of true, false | yes
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
-  TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
+  TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
 `);
 
 test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));
@@ -162,8 +162,8 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     `CLIENT_TOKENS_FILE: must be JSON ${given('not-json')}`,
   ],
   'a file of client tokens with plain tokens and unknown scopes': [
-    clients('plain', client({ sha256: 'hunter2-hunter2', scopes: ['admin'], expiresAt: 'soon' })),
-    `CLIENT_TOKENS_FILE: 0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: "admin" is no scope of this gateway; 0.expiresAt: Invalid ISO datetime ${given('plain')}`,
+    clients('plain', client({ sha256: 'hunter2-hunter2', scopes: ['events:write:caf%c3%a9'], expiresAt: 'soon' })),
+    `CLIENT_TOKENS_FILE: 0.sha256: must be a SHA-256 in hexadecimal: 64 digits; 0.scopes.0: "events:write:caf%c3%a9" is no scope of this gateway; 0.expiresAt: Invalid ISO datetime ${given('plain')}`,
   ],
   'a file of client tokens with the same token twice': [
     clients('twice', client({ name: 'a' }), client({ name: 'b', sha256: 'AB'.repeat(32) })),

@@ -53,6 +53,9 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 0]);
     await client.replicaof('NO', 'ONE');
     await until(async () => (await ask(gateway)) && gateway.log().some(isBack));
+    await client.acl('SETUSER', 'default', '-@write');
+    expect((await ask(gateway)).status).toBe(200);
+    await metricIs(gateway, 0);
   });
 
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { RestClient } from '../../src/rest/client.ts';
+import { atEnd } from '../kit/at-end.ts';
 import type { Answer } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, start, startWithClock, track } from './setup.ts';
 
@@ -87,6 +90,18 @@ test.each([
   if (what === 'clients that go away') await upstream.received(10).then(op.abort);
   await Promise.all(calls);
   expect(seen.breaker).toEqual(states);
+});
+
+test('it opens when no connection opens in the time of the operations', async () => {
+  // Accepts connections, and never answers to TLS.
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => silent.close());
+  const { port } = Object(silent.address());
+  const { rest, seen } = await startWithClock({ baseUrl: `https://127.0.0.1:${port}` });
+  const calls = Array.from({ length: 10 }, (_, index) => failure(track(rest, `p${index}`, operation({ inMs: 2_000 }))));
+  expect(await Promise.all(calls)).toMatchObject(Array(10).fill({ code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' }));
+  expect(seen.breaker).toEqual(['open']);
 });
 
 test('half-open, it lets one of ten concurrent calls through, and closes when that succeeds', async () => {

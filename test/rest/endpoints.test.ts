@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Secret } from '../../src/config/secret.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
-import { CALLS, operation, read, start } from './setup.ts';
+import { CALLS, failure, operation, read, start } from './setup.ts';
 
 /** The headers of ours that went upstream, as they were written. */
 function sent(rawHeaders: string[]) {
@@ -49,7 +49,7 @@ test('a key that no header can carry is a misconfiguration, and nothing is sent'
 test('a path in the base URL stands before the version', async () => {
   const { upstream } = await start();
   const { rest } = await start({ baseUrl: `${upstream.url}/rewards/` });
-  await read(rest);
+  await failure(read(rest));
   expect(upstream.calls()).toEqual(['GET /rewards/api/v3.0/integrations/player/p1']);
 });
 

@@ -29,6 +29,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['400', { status: 400, json: { code: 5, message: 'no' } }, { ...rejected, status: 400 }],
   ['401', { status: 401 }, { ...misconfigured, status: 401 }],
   ['403', { status: 403 }, { ...misconfigured, status: 403 }],
+  ['404 with another code', { status: 404, json: { code: 7 } }, { ...rejected, status: 404 }],
   ['422 with another code', { status: 422, json: { code: 7 } }, { ...rejected, status: 422 }],
   ['422 of a busy player', { status: 422, json: { code: 2001 } }, { ...unavailable, status: 422, retryAfterMs: 200 }],
   ['429', { status: 429, headers: later }, { ...unavailable, status: 429, retryAfterMs: 30_000 }],

@@ -27,6 +27,10 @@ describe.each<[string, Answer]>([
     const { upstream, rest } = await start();
     upstream.on('DELETE /player', answer, { status: 404, json: { code: 101 } });
     expect(await rest.deletePlayer('p1', operation())).toBe('deleted');
+    // That of a proxy says nothing.
+    upstream.on('DELETE /player', answer, { status: 404 });
+    const unknown = { code: 'UPSTREAM_REJECTED', outcome: 'UNKNOWN', retryable: false };
+    expect(await failure(rest.deletePlayer('p1', operation()))).toMatchObject(unknown);
   });
 });
 

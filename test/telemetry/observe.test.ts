@@ -105,6 +105,9 @@ describe('a failed call of the REST service', () => {
     const line = { level: 40, requestId, code: 'UPSTREAM_REJECTED', upstreamStatus: 422, upstreamCode: 9 };
     expect(callsThatFailed(both.gateway)).toEqual([expect.objectContaining(line)]);
     expect(both.gateway.logged() + text).not.toMatch(/ada@example|not wanted/);
+    await both.upstream.stop();
+    await both.gateway.query(`{ ${PLAYER} }`);
+    expect(callsThatFailed(both.gateway)[1]).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', cause: 'ECONNREFUSED' });
   });
 
   test('causes no warning while the breaker is open and nothing is sent', async () => {

@@ -197,5 +197,7 @@ test('a collector that is not there, or answers 404, delays neither responses no
     const output = await run(env, async (url) => expect((await post(url, SCREEN)).status).toBe(200));
     expect(output).toMatch(/"cut":false,.*"msg":"stopped"/);
     expect(output).not.toContain('"level":50');
+    // One that is not there is asked again until the end.
+    expect(output.includes('traces cannot be exported')).toBe(endpoint === upstream.url);
   }
 });
