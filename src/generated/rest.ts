@@ -375,7 +375,7 @@ export interface components {
         EventMetadata: {
             [key: string]: components["schemas"]["EventMetadataValue"];
         };
-        /** @description A number, a string, or an array of values (multiple values for one key are given as an array of strings). Other JSON values are tolerated and kept as they came. */
+        /** @description A number, a string, or an array of these. Other JSON values are refused with 400. */
         EventMetadataValue: number | string | unknown[];
         /**
          * Format: date-time
@@ -443,7 +443,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Language code such as `en` or `fr`, in any case; must be one of the languages configured for the account (else
-                 *     400). The answer then names it in `Content-Language`, and the referral link opens the landing page in it.
+                 *     400). The answer then names it in `Content-Language`.
                  *     When absent the answer is in the default language.
                  */
                 Lang?: string;

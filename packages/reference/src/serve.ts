@@ -6,6 +6,7 @@ import { OperatorError } from './errors.ts';
 import { loadProgramme } from './programme/file.ts';
 import type { Service } from './routes/service.ts';
 import { openStore } from './store/open.ts';
+import { reasonOf } from './store/store.ts';
 
 /** How long requests that are being answered may take after the process was told to end. */
 const GRACE_MS = 10_000;
@@ -49,7 +50,9 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
   const { host, port, keys, dataDir, hasDevelopmentKeys, isProduction } = config;
   const programme = loadProgramme(config.programmeFile);
-  const store = await openStore(config, (error) => log.warn({ err: error }, 'a database connection was lost'));
+  const store = await openStore(config, (error) =>
+    log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
+  );
   opened.push(store);
   let url = `http://127.0.0.1:${port}`;
   const publicUrl = () => config.publicUrl ?? url;

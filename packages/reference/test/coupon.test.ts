@@ -53,9 +53,10 @@ const LIMITED = programmeWith({
     { handle: 'three', title: 'Three', maxPerPlayer: 3, coupon: { ...coupon, options: { UsageLimit: 5 } } },
     { handle: 'endless', title: 'Endless', coupon },
     { handle: 'week', title: 'Week', coupon: { ...coupon, options: { ExpiryAfter: 7 } } },
-    { handle: 'later', title: 'Later', coupon: { ...coupon, startAt: '2025-05-02' } },
+    { handle: 'later', title: 'Later', coupon: { ...coupon, startAt: '2025-05-02', options: { ExpiryAfter: 7 } } },
     { handle: 'off', title: 'Off', active: false, coupon },
     { handle: 'may', title: 'May', startDate: START, expiryDate: '2025-05-31', coupon },
+    { handle: 'day', title: 'Day', coupon: { ...coupon, endAt: '2025-05-01' } },
   ],
 });
 
@@ -100,22 +101,29 @@ onEachStore(
       ['week', '2025-05-08T00:00:00.001Z', { isExpired: true, isUsed: false }, 'The coupon has expired'],
       ['later', '2025-05-01T23:59:59.999Z', { startAt: '2025-05-02T00:00:00.000Z' }, NOT_YET],
       ['later', '2025-05-02', { group: ACTIVE }],
-      ['may', '2025-05-31', { group: ACTIVE }],
-      ['may', '2025-05-31T00:00:00.001Z', { isExpired: false, group: INACTIVE }, NOT_ACTIVE],
+      ['later', '2025-05-09T00:00:00.001Z', { isExpired: true }, 'The coupon has expired'],
+      ['may', '2025-05-31T23:59:59.999Z', { group: ACTIVE }],
+      ['may', '2025-06-01', { isExpired: false, group: INACTIVE }, NOT_ACTIVE],
     ])('%s, at %s: %j', async (group, later, shown, refusal = '') => {
       const id = `${group} ${later}`;
       await client.upsert(id);
       const { code } = (await client.give(id, group)).body;
       clock = Date.parse(later);
       expect(await couponsOf(client, id)).toMatchObject([shown]);
-      const { status, body } = await client.use(code);
-      expect([status, body.message]).toEqual(refusal ? [409, refusal] : [200, undefined]);
+      const { groups } = LIMITED;
+      // Also as a group that the programme has no longer.
+      for (const known of [groups, [], groups]) {
+        const { status, body } = await client.use(code);
+        expect([status, body.message]).toEqual(refusal ? [409, refusal] : [200, undefined]);
+        LIMITED.groups = known;
+      }
     });
 
     test.each<[message: string, status: number, ask: () => Promise<Reply>, time?: string]>([
       [NOT_AVAILABLE, 409, () => client.give('asking', 'off')],
       [NOT_AVAILABLE, 409, () => client.give('asking', 'may'), '2025-04-30T23:59:59.999Z'],
-      [NOT_AVAILABLE, 409, () => client.give('asking', 'may'), '2025-05-31T00:00:00.001Z'],
+      [NOT_AVAILABLE, 409, () => client.give('asking', 'may'), '2025-06-01'],
+      [NOT_AVAILABLE, 409, () => client.give('asking', 'day'), '2025-05-02'],
       ['There is no player with this playerUniqueId', 404, () => client.give('nobody', 'three')],
       ['The programme has no group "gold"', 404, () => client.give('nobody', 'gold')],
       ['There is no coupon with this code', 404, () => client.use('NONE')],

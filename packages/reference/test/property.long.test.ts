@@ -31,8 +31,8 @@ const compared = (email: unknown) => String(email).trim().toLowerCase();
 /** The service in memory, written from the interface document and the README. */
 class Model {
   readonly players = new Map<string, Player>();
-  #contacts: { referrer: Player; email: string }[] = [];
-  /** Every e-mail that has ever counted or that a deleted player had. */
+  #contacts: { referrer: Player; email: string; owner?: Player }[] = [];
+  /** Every e-mail that has ever counted or that a deleted player had, also for a time. */
   readonly #counted = new Set<string>();
   /** All friends, in the order in which they were referred. */
   #friends: Player[] = [];
@@ -45,8 +45,12 @@ class Model {
     player.attributes = { ...known, ...Object.fromEntries(sent) };
     const email = compared(player.attributes['email']);
     const winner = this.#contacts.find((contact) => contact.email === email && contact.referrer !== player);
+    for (const contact of known && compared(known['email']) !== email ? this.#contacts : []) {
+      if (contact.email === compared(known?.['email'])) contact.owner ??= player;
+    }
     if (known || !winner || this.#counted.has(email)) return;
     this.#counted.add(email);
+    for (const contact of this.#contacts) if (contact.email === email) contact.owner = player;
     player.referrer = winner.referrer;
     this.#friends.push(player);
     player.coupons.add(WELCOME);
@@ -70,6 +74,7 @@ class Model {
     const gone = this.#take(id);
     this.players.delete(id);
     if (gone.attributes?.['email']) this.#counted.add(compared(gone.attributes['email']));
+    for (const { owner, email } of this.#contacts) if (owner === gone) this.#counted.add(email);
     this.#contacts = this.#contacts.filter(({ referrer }) => referrer !== gone);
     this.#friends = this.#friends.filter((friend) => friend !== gone && friend.referrer !== gone);
     for (const player of this.players.values()) if (player.referrer === gone) player.referrer = undefined;

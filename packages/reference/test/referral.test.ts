@@ -84,7 +84,11 @@ onEachStore('referrals', (client, service) => {
     const content = async () => JSON.stringify(await contentOf(service()));
     await invite(client, 'lasting', email);
     await client.upsert('forgotten', { email, displayName: 'Forget Me' });
-    expect(await content()).toContain(email);
+    // An address that the player had for a time.
+    const earlier = 'forget.earlier@example.com';
+    await client.leave('lasting', earlier);
+    for (const one of [earlier, email]) await client.upsert('forgotten', { email: one });
+    expect(await content()).toMatch(/forget.me@.*forget.earlier@/);
     await client.remove('forgotten');
     expect(await totals(client, 'lasting')).toEqual(NONE);
     expect(await content()).not.toMatch(/forget/i);
@@ -92,9 +96,9 @@ onEachStore('referrals', (client, service) => {
     expect(await content()).toContain(contactHash(key, { kind: 'email', value: email }));
     expect(await content()).not.toContain(contactHash('', { kind: 'email', value: email }));
     // Left again, a contact that has counted is not stored, and does not count again.
-    await client.leave('lasting', email);
+    for (const one of [email, earlier]) await client.leave('lasting', one);
     expect(await content()).not.toContain('forget');
-    await client.upsert('forgotten', { email });
+    for (const one of [email, earlier]) await client.upsert(`again ${one}`, { email: one });
     expect(await totals(client, 'lasting')).toEqual(NONE);
   });
 
@@ -145,7 +149,7 @@ onEachStore(
       ['expires; then the next referrer wins', ['one', 1, 'two', 30 * DAY], 'two'],
       ['left again after it expired, takes its place behind the others', ['one', 30 * DAY, 'two', 1, 'one'], 'two'],
       ['left again after it expired, counts', ['one', 31 * DAY, 'one'], 'one'],
-      ['left again before it expires, expires at its time', ['one', 20 * DAY, 'one', 11 * DAY], undefined],
+      ['left again before it expires, lasts anew in its place', ['one', 20 * DAY, 'two', 'one', 30 * DAY], 'one'],
     ])('%s', async (what, steps, winner) => {
       const email = `${what.length}.${steps.length}@example.com`;
       for (const referrer of ['one', 'two']) await client.upsert(`${what}: ${referrer}`);

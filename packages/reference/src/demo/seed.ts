@@ -79,7 +79,9 @@ async function addCoupons(queries: Queries, { programme, now }: Service, { id }:
   await lockTotals(queries, id);
   const earned = (await listCoupons(queries, id)).length;
   for (const group of programme.groups) {
-    for (let number = 0; number < COUPONS_OF_EACH_GROUP; number++) await issueCoupon(queries, group, id, now());
+    // Coupons that have ended were issued before.
+    const time = Math.min(now(), group.coupon.endAt ?? Infinity);
+    for (let number = 0; number < COUPONS_OF_EACH_GROUP; number++) await issueCoupon(queries, group, id, time);
   }
   const given = (await listCoupons(queries, id))[earned];
   if (given) await useCoupon(queries, given.code);

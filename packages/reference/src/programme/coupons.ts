@@ -11,13 +11,15 @@ const CODE_LENGTH = 12;
 
 /**
  * Issues a coupon of a group to a player whose totals the transaction has locked. Returns its code, or undefined if the
- * group is not available to the player: it is not active, its dates are not now, or `maxPerPlayer` is reached.
+ * group is not available to the player: it is not active, its dates are not now, its coupons have ended, or `maxPerPlayer` is
+ * reached.
  */
 export async function issueCoupon(queries: Queries, group: CouponGroup, playerId: number, now: number) {
   const obtained = await countCoupons(queries, playerId, group.handle);
   if (!groupState(group, obtained, now).isAvailable) return undefined;
   const { startAt, endAt, options } = group.coupon;
   const days = options?.ExpiryAfter;
+  const from = Math.max(now, startAt ?? now);
   const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   await addCoupon(queries, {
     code,
@@ -26,7 +28,7 @@ export async function issueCoupon(queries: Queries, group: CouponGroup, playerId
     definition: JSON.stringify(group),
     created_at: now,
     start_at: startAt ?? now,
-    end_at: endAt ?? (days === undefined ? null : now + days * DAY_MS),
+    end_at: endAt ?? (days === undefined ? null : from + days * DAY_MS),
     usage_limit: options?.UsageLimit ?? null,
   });
   return code;
@@ -44,13 +46,14 @@ interface GroupState {
 
 /** @param obtained How many coupons of the group the player has obtained already. */
 export function groupState(
-  group: Pick<CouponGroup, 'startDate' | 'expiryDate' | 'active' | 'maxPerPlayer'>,
+  group: Pick<CouponGroup, 'startDate' | 'expiryDate' | 'active' | 'maxPerPlayer' | 'coupon'>,
   obtained: number,
   now: number,
 ): GroupState {
   const isValid = now >= (group.startDate ?? -Infinity) && now <= (group.expiryDate ?? Infinity);
   const isActive = group.active && isValid;
-  return { isValid, isActive, isAvailable: isActive && obtained < (group.maxPerPlayer ?? Infinity) };
+  const isLeft = obtained < (group.maxPerPlayer ?? Infinity) && !isExpired(group.coupon.endAt ?? null, now);
+  return { isValid, isActive, isAvailable: isActive && isLeft };
 }
 
 export function isExpired(endAt: number | null, now: number): boolean {

@@ -15,6 +15,11 @@ const whole = z.int().min(0);
 const times = z.int().min(1).max(2_147_483_647); // The largest `integer` of PostgreSQL.
 /** A date or date-time, in milliseconds since 1970. */
 const instant = dateTime.transform((iso) => Date.parse(iso));
+/** The same as an end, which belongs to the period: that of a date is the end of its day. */
+const end = z.preprocess(
+  (given) => (typeof given === 'string' && /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T23:59:59.999Z` : given),
+  instant,
+);
 
 const product = z.strictObject({
   productId: whole,
@@ -59,9 +64,9 @@ const coupon = z
     type: couponType,
     value: z.number().min(0).optional(),
     currency: text.optional(),
-    /** Fixed dates. Default: from the issue until `options.ExpiryAfter` days later, or without end. */
+    /** Fixed dates. Default: from the issue, until `options.ExpiryAfter` days after the start, or without end. */
     startAt: instant.optional(),
-    endAt: instant.optional(),
+    endAt: end.optional(),
     product: product.optional(),
     collections: z.array(z.strictObject({ collectionId: whole, collectionName: text })).optional(),
     options: options.optional(),
@@ -81,7 +86,7 @@ const group = z.strictObject({
   /** How many coupons of this group one player can obtain. Default: any number. */
   maxPerPlayer: times.optional(),
   startDate: instant.optional(),
-  expiryDate: instant.optional(),
+  expiryDate: end.optional(),
   /** Whether the operator offers the group at all. */
   active: z.boolean().default(true),
   coupon,
@@ -115,6 +120,10 @@ export const programme = z
   .superRefine(({ groups, rewards }, context) => {
     const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const handles = groups.map(({ handle }) => handle);
+    groups.forEach(({ startDate = 0, expiryDate = Infinity, coupon: { startAt = 0, endAt = Infinity } }, index) => {
+      if (startDate > expiryDate) problem(['groups', index, 'expiryDate'], 'is before the startDate');
+      if (startAt > endAt) problem(['groups', index, 'coupon', 'endAt'], 'is before the startAt');
+    });
     handles.forEach((handle, index) => {
       if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
     });

@@ -34,10 +34,23 @@ export async function leaveContact(
 /** Has the contacts of a player deleted with it, which the caller does. Their hashes stay: they do not count again. */
 export async function forgetContacts(queries: Queries, player: PlayerRow, now: number): Promise<void> {
   const key = await contacts.readHashKey(queries);
-  for (const contact of contactsOf(attributesOf(player) ?? {})) {
-    await contacts.addCounted(queries, contactHash(key, contact), now);
-    await contacts.markContact(queries, contact, player.id);
-  }
+  const own = contactsOf(attributesOf(player) ?? {});
+  for (const contact of own) await contacts.markContact(queries, contact, player.id);
+  const earlier = await contacts.findMarked(queries, player.id);
+  for (const contact of [...own, ...earlier]) await contacts.addCounted(queries, contactHash(key, contact), now);
+}
+
+/** Notes the contacts that a player will have no longer, so that they are deleted with the player too. */
+export async function noteEarlierContacts(
+  queries: Queries,
+  player: PlayerRow,
+  attributes: PlayerAttributes,
+): Promise<void> {
+  const kept = contactsOf(attributes);
+  const earlier = contactsOf(attributesOf(player) ?? {}).filter(
+    ({ kind, value }) => !kept.some((one) => one.kind === kind && one.value === value),
+  );
+  for (const contact of earlier) await contacts.markContact(queries, contact, player.id, 'if free');
 }
 
 const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { invalid, unknownPlayer } from '../errors.ts';
 import type { Programme } from '../programme/file.ts';
-import { decideReferral, forgetContacts } from '../programme/referral.ts';
+import { decideReferral, forgetContacts, noteEarlierContacts } from '../programme/referral.ts';
 import * as players from '../store/players.ts';
 import { removeReferral } from '../store/referrals.ts';
 import type { Queries } from '../store/store.ts';
@@ -106,7 +106,8 @@ export async function upsertPlayer(
     ...(deviceToken !== undefined && { device_token: deviceToken }),
     ...(osType !== undefined && { os_type: osType }),
   });
-  if (!known && attributes) await decideReferral(queries, programme, player.id, attributes, now());
+  if (known && attributes) await noteEarlierContacts(queries, player, attributes);
+  else if (attributes) await decideReferral(queries, programme, player.id, attributes, now());
   return player;
 }
 

@@ -3,12 +3,12 @@ import type { ContactsTable } from './tables.ts';
 
 export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
-/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order. */
+/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order, and lasts anew. */
 export async function addContact(queries: Queries, referrerId: number, contact: Contact, now: number): Promise<void> {
   await queries
     .insertInto('contacts')
     .values({ ...contact, referrer_id: referrerId, given_at: now })
-    .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doNothing())
+    .onConflict((conflict) => conflict.columns(['referrer_id', 'kind', 'value']).doUpdateSet({ given_at: now }))
     .execute();
 }
 
@@ -23,13 +23,26 @@ export function findContacts(queries: Queries, contacts: readonly Contact[], exp
     .execute();
 }
 
-/** Notes at every link which player this contact belongs to, so that all are deleted with the player. */
-export async function markContact(queries: Queries, { kind, value }: Contact, playerId: number): Promise<void> {
+/**
+ * Notes at every link which player this contact belongs to, so that all are deleted with the player.
+ * @param free With 'if free', only where it belongs to no player.
+ */
+export async function markContact(
+  queries: Queries,
+  { kind, value }: Contact,
+  playerId: number,
+  free?: 'if free',
+): Promise<void> {
   await queries
     .updateTable('contacts')
     .set({ counted_for: playerId })
-    .where((where) => where.and({ kind, value }))
+    .where((where) => where.and({ kind, value, ...(free && { counted_for: null }) }))
     .execute();
+}
+
+/** The contacts that belong to a player, of every link. */
+export function findMarked(queries: Queries, playerId: number): Promise<Contact[]> {
+  return queries.selectFrom('contacts').select(['kind', 'value']).where('counted_for', '=', playerId).execute();
 }
 
 /** Deletes contacts that were left before `before` and have not counted. */
