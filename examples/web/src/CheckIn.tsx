@@ -15,7 +15,7 @@ interface Props {
 
 /** Reports an event. The name is one that earns nothing by itself: what earns a reward is sent by a server. */
 export function CheckIn({ playerUniqueId, done }: Props) {
-  // The key of a report without a response, so that another attempt counts nothing twice, even after a restart.
+  // The key and the day of a report without a response, so that another attempt counts nothing twice, even after a restart.
   const pending = `check-in-key:${playerUniqueId}`;
   const counted = `check-in-day:${playerUniqueId}`;
   const [report, { loading }] = useMutation(CheckInMutation);
@@ -23,19 +23,21 @@ export function CheckIn({ playerUniqueId, done }: Props) {
   const [text, setText] = useState(() => (localStorage.getItem(pending) ? 'Your last check-in was not sent yet.' : ''));
   const checkIn = async () => {
     if (loading || isDone) return;
-    const idempotencyKey = localStorage.getItem(pending) ?? createIdempotencyKey();
-    localStorage.setItem(pending, idempotencyKey);
+    const stored = localStorage.getItem(pending) ?? `${createIdempotencyKey()} ${today()}`;
+    localStorage.setItem(pending, stored);
+    const [idempotencyKey, day] = [stored.slice(0, 36), stored.slice(37)];
     const input = { playerUniqueId, idempotencyKey, events: [{ name: 'daily_check_in' }] };
     const { data, error } = await report({ variables: { input } });
     // Every response is final for this key, but for those that allow another attempt with it.
     if (!error || (CombinedGraphQLErrors.is(error) && !mayRepeat(error))) localStorage.removeItem(pending);
     const { eventNames = [], userErrors = [] } = data?.trackEvents ?? {};
     if (eventNames.length > 0) {
-      localStorage.setItem(counted, today());
-      setDone(true);
+      localStorage.setItem(counted, day);
+      setDone(day === today());
       done();
     }
-    setText(eventNames.length > 0 ? THANKS : userErrors[0] ? refusal(userErrors[0]) : failure(error));
+    const thanks = day === today() ? THANKS : `Your check-in of ${day} is counted.`;
+    setText(eventNames.length > 0 ? thanks : userErrors[0] ? refusal(userErrors[0]) : failure(error));
   };
   return (
     <section className="check-in" aria-label="Check-in">

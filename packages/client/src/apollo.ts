@@ -3,7 +3,7 @@ import { print } from 'graphql';
 import { Observable } from 'rxjs';
 import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { createHealer } from './healing.ts';
-import { kindOf, withKeys } from './idempotency.ts';
+import { createKeeper, kindOf } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
@@ -29,11 +29,12 @@ export interface GatewayLinkOptions {
 export function createGatewayLink({ url, token, fetch, persisted = false }: GatewayLinkOptions): ApolloLink {
   const authorized = authorizedFetch(token, fetch);
   const healQuery = createHealer();
+  const keep = createKeeper();
   const improvements = new Map<string, GatewayResponse>();
   return new ApolloLink((operation) => {
     const isQuery = operation.operationType === 'query';
     const text = print(operation.query);
-    const variables = withKeys(operation.variables);
+    const variables = keep(operation, operation.variables);
     const again = async (signal: AbortSignal) => {
       const id = documentId(persisted, operation.query, operation.operationName);
       const names = { id, query: text, operationName: operation.operationName };
@@ -41,7 +42,6 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       return (await send(authorized, url, { ...request, signal }, kindOf(isQuery, variables, text))).response;
     };
     const key = JSON.stringify([text, variables]);
-    const isShown = (last: GatewayResponse) => watching(operation).length > 0 && isMissing(operation, last);
     const improved = (next: GatewayResponse) => {
       const { query, client } = operation;
       if (!next.errors?.length) {
@@ -65,6 +65,9 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const started = Date.now();
       again(abort.signal).then(
         (response) => {
+          const before: unknown = isQuery && operation.client.readQuery(operation);
+          const isShown = (last: GatewayResponse) =>
+            watching(operation).length > 0 && isMissing(operation, last, before);
           observer.next(response);
           observer.complete();
           if (!isQuery) return;
@@ -82,14 +85,27 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
 function watching({ client, query, operationName, variables }: ApolloLink.Operation) {
   const wanted = JSON.stringify([operationName ?? print(query), variables]);
   return [...client.getObservableQueries('active')].filter(
-    (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === wanted,
+    (one) =>
+      one.hasObservers() &&
+      one.options.fetchPolicy !== 'no-cache' &&
+      JSON.stringify([one.queryName ?? print(one.query), one.variables]) === wanted,
   );
 }
 
-/** Whether the cache still lacks a part that the response lacks: another query, or `fetchMore`, can have brought it. */
-function isMissing({ client, query, variables }: ApolloLink.Operation, { errors = [] }: GatewayResponse): boolean {
+/**
+ * Whether the cache still lacks a part that the response lacks, or has it as it was before: another query, or `fetchMore`, can
+ * have brought it.
+ */
+function isMissing(
+  { client, query, variables }: ApolloLink.Operation,
+  { errors = [] }: GatewayResponse,
+  before: unknown,
+): boolean {
   const known: unknown = client.readQuery({ query, variables });
-  return errors.some((error) => isRetryable(error) && valueAt(known, error.path ?? []) == null);
+  return errors.some((error) => {
+    const [value, old] = [known, before].map((data) => valueAt(data, error.path ?? []));
+    return isRetryable(error) && (value == null || JSON.stringify(value) === JSON.stringify(old));
+  });
 }
 
 /** What Apollo's link for automatic persisted queries, in front of this one, asks to send: a hash, and perhaps no text. */
@@ -153,6 +169,9 @@ const growingList: FieldPolicy<Connection | null> = {
 
 const nodeOf = ({ node }: Edge) => node;
 
+/** A part that could not be read is null, beside an error. It does not replace what screens show. */
+const keepsKnown: FieldPolicy = { merge: (known, incoming) => incoming ?? known ?? null };
+
 /**
  * The policies of the cache: `new InMemoryCache(cacheConfig)`. All screens share one player, lists grow page by page, and a
  * deleted player is removed by a mutation that selects `deletedPlayerUniqueId`.
@@ -186,7 +205,13 @@ export const cacheConfig: InMemoryCacheConfig = {
     Player: {
       fields: {
         // Has no id: two screens that read different attributes complete each other.
-        attributes: { merge: true },
+        attributes: {
+          merge: (known, incoming, { mergeObjects }) =>
+            incoming ? mergeObjects(known ?? {}, incoming) : (known ?? null),
+        },
+        coupons: keepsKnown,
+        referralLink: keepsKnown,
+        referredFriends: keepsKnown,
         // One list that grows with each page. Each value of `page` and `limit` of `referredFriends` is stored by itself.
         referredFriendsConnection: growingList,
       },

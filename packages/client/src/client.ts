@@ -15,7 +15,8 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /**
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
-   * hash. Default false. A document without its text counts as a write: without a response, it is not sent again.
+   * hash. Default false. Of a document without its text, the client sees the variables alone: without a
+   * response, it is sent again if each input reports events with a key. It must have no other write then.
    */
   readonly persisted?: boolean;
 }
@@ -114,7 +115,10 @@ export function createClient({ url, token, fetch, persisted = false }: ClientOpt
       const again = () => read(document, variables, signal, true);
       const improved = (next: GatewayResponse) => onResult(resultOf(next));
       const started = Date.now();
-      const response = await again();
+      const response = await again().catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (!response || signal.aborted) return;
       improved(response);
       await heal({ response, tookMs: Date.now() - started, again, isShown: () => true, improved, signal });
     },

@@ -91,7 +91,10 @@ export class GatewayError extends Error {
  */
 export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (error === undefined || error === null) return [];
-  if (error instanceof GatewayError) return [error];
+  if (error instanceof GatewayError) {
+    const { errors, requestId } = error;
+    return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
+  }
   if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
   const { errors, graphQLErrors, networkError, source }: Combined = typeof error === 'object' ? error : {};
   if (networkError) return gatewayErrors(networkError);

@@ -28,6 +28,23 @@ export function withKeys<V extends object>(variables: V): V {
   return keyed;
 }
 
+/** How many operations with keys are remembered. One that is sent again that much later gets new keys. */
+const MAX_KEPT = 100;
+
+/** `withKeys`, with the same keys for the same operation: what stands in front of this package may send it again. */
+export function createKeeper(): <V extends object>(id: unknown, variables: V) => V {
+  const kept = new Map<unknown, Variables>();
+  return (id, variables) => {
+    const keyed = { ...variables, ...kept.get(id) };
+    const complete = withKeys(keyed);
+    if (complete === keyed || id === undefined) return complete;
+    const [oldest] = kept.keys();
+    if (kept.size >= MAX_KEPT) kept.delete(oldest);
+    kept.set(id, Object.fromEntries(Object.entries(complete).filter(([, value]) => isEventsInput(value))));
+    return complete;
+  };
+}
+
 /** What is sent: without a response, a query and events with a key may be sent again. Nobody knows what became of a write. */
 export type Kind = 'query' | 'keyed' | 'write';
 

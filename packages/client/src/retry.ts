@@ -69,10 +69,15 @@ export function wait(
   return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
+/** Why a signal aborted. React Native and older browsers do not say it. */
+export function reasonOf(signal: AbortSignal): unknown {
+  return signal.reason ?? Object.assign(new Error('The operation was aborted.'), { name: 'AbortError' });
+}
+
 /** Settles as a promise does; rejects with the signal's reason when that comes first. */
 export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal?.reason);
+    const abort = () => signal && reject(reasonOf(signal));
     promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });

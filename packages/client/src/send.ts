@@ -1,6 +1,6 @@
 import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { ATTEMPTS, isWorthless, pauseAfter, TOO_LONG_MS, wait } from './retry.ts';
+import { ATTEMPTS, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its text and what that says. */
@@ -23,15 +23,15 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, kind
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const received = await sendOnce(fetch, url, options, kind).catch((cause: unknown) => {
-      if (signal?.aborted) throw signal.reason;
+      if (signal?.aborted) throw reasonOf(signal);
       return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, true, cause);
     });
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
     const pause = pauseAfter(attempt, found);
-    const isFinal = isError ? !received.retryable : !isWorthless(received.response);
+    const isFinal = isError ? !received.retryable || received.cause === WRONG_URL : !isWorthless(received.response);
     if (isFinal || attempt === ATTEMPTS || pause > TOO_LONG_MS) {
-      const errors = isUnknown ? found.map(withUnknown) : found;
+      const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
       if (!isUnknown || found.length === 0) return received;
       const response = { ...received.response, errors };
@@ -42,10 +42,16 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, kind
   }
 }
 
-function withUnknown(error: ResponseError): ResponseError {
-  if (error.extensions?.['outcome'] === 'DONE') return error;
-  return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN' } };
+function withUnknown(error: ResponseError, kind: Kind): ResponseError {
+  const { outcome, code } = error.extensions ?? {};
+  if (outcome === 'DONE') return error;
+  // With another token, the same key may be sent again.
+  const mayRepeat = kind === 'keyed' && (code === 'NO_TOKEN' || code === 'UNAUTHENTICATED');
+  return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN', ...(mayRepeat && { retryable: true }) } };
 }
+
+/** The cause of a 404 that is not of the gateway. It is not asked again: a wrong URL stays wrong. */
+const WRONG_URL = new Error('The URL is not that of a gateway.');
 
 async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {
   const received = await fetch(url, options);
@@ -53,8 +59,9 @@ async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: K
   const text = await received.text();
   const response = parsed(text);
   if (isGatewayResponse(response)) return { status, text, response };
-  // A 404 is a wrong URL, which stays wrong. Others, such as the 502 of a proxy, pass.
-  return noResponse(`${url} responded with the status ${status}, but not as a gateway.`, kind, status !== 404);
+  // Others, such as the 502 of a proxy, pass.
+  const cause = status === 404 ? WRONG_URL : undefined;
+  return noResponse(`${url} responded with the status ${status}, but not as a gateway.`, kind, !cause, cause);
 }
 
 function parsed(text: string): unknown {
@@ -76,7 +83,8 @@ function isGatewayResponse(value: unknown): value is GatewayResponse {
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function noResponse(message: string, kind: Kind, canPass: boolean, cause?: unknown): GatewayError {
-  const retryable = canPass && kind !== 'write';
+  // An event with a key is never counted twice, whenever the application sends it again.
+  const retryable = kind === 'keyed' || (canPass && kind === 'query');
   const extensions = { code: 'NO_RESPONSE', retryable, ...(kind !== 'query' && { outcome: 'UNKNOWN' }) };
   return new GatewayError({ message, extensions }, { cause });
 }

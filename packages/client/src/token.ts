@@ -1,5 +1,5 @@
 import { GatewayError } from './errors.ts';
-import { unlessAborted } from './retry.ts';
+import { reasonOf, unlessAborted } from './retry.ts';
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
@@ -25,16 +25,18 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     url,
     options,
   ) => {
+    // Some libraries pass a `Request`, whose body can be read once.
+    const given = typeof url === 'object' && 'clone' in url ? url.clone() : undefined;
     // Not `throwIfAborted`: React Native has none.
-    const signal = options?.signal;
-    if (signal?.aborted) throw signal.reason;
+    const signal = options?.signal ?? given?.signal;
+    if (signal?.aborted) throw reasonOf(signal);
     current ??= fetchToken().catch((cause: unknown) => {
       current = undefined;
       throw noToken(cause);
     });
     const used = current;
     const value = (await unlessAborted(used, signal))?.trim();
-    const headers = new Headers(options?.headers);
+    const headers = new Headers(options?.headers ?? given?.headers);
     if (value !== undefined) {
       // A login page, for example.
       if (!BEARER_TOKEN.test(value)) {
@@ -43,7 +45,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
       }
       headers.set('authorization', `Bearer ${value}`);
     }
-    return { used, response: await fetch(url, { ...options, headers }) };
+    return { used, response: await fetch(given ?? url, { ...options, headers }) };
   };
   return async (url, options) => {
     const { used, response } = await send(url, options);

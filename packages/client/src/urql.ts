@@ -3,7 +3,7 @@ import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import type { GatewayResponse } from './errors.ts';
 import { improve } from './healing.ts';
-import { kindOf, withKeys } from './idempotency.ts';
+import { createKeeper, kindOf } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
 import { post, type Received, send } from './send.ts';
@@ -36,6 +36,8 @@ export function gatewayExchanges({ token, fetch, persisted = false, cache }: Gat
 /** What the screen of a query with a missing part shows, and which attempt to get the part is next. */
 interface Shown {
   readonly last: GatewayResponse;
+  /** Of the latest response, which may ask for a longer pause. */
+  readonly errors: GatewayResponse['errors'];
   readonly attempt: number;
 }
 
@@ -54,6 +56,7 @@ type Read = (...request: Parameters<Fetch>) => Promise<Received>;
 function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
   return (input) => {
     const requests = new Map<number, QueryRequest>();
+    const keep = createKeeper();
 
     function askLater(operation: Operation, own: QueryRequest, shown: Shown, started: number): void {
       if (requests.get(operation.key) !== own) return;
@@ -64,7 +67,7 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
       const context = { ...operation.context, requestPolicy: 'network-only' as const, shown: [shown] };
       // urql ignores it when the query is not active any more.
       const ask = () => input.client.reexecuteOperation(makeOperation('query', operation, context));
-      const pause = pauseBeforeHealing(shown.attempt, shown.last.errors ?? [], Date.now() - started);
+      const pause = pauseBeforeHealing(shown.attempt, shown.errors ?? [], Date.now() - started);
       own.timer = inBackground(setTimeout(ask, pause));
     }
 
@@ -79,16 +82,21 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
         const shown: Shown | undefined = context['shown']?.pop();
         if (!shown) {
           const received = await read(...request);
-          askLater(operation, own, { last: received.response, attempt: 1 }, started);
+          askLater(operation, own, { last: received.response, errors: received.response.errors, attempt: 1 }, started);
           return responseOf(received);
         }
-        const again = async () => (await read(...request)).response;
+        let { errors } = shown;
+        const again = async () => {
+          const next = (await read(...request)).response;
+          errors = next.errors;
+          return next;
+        };
         // Null: asking again cannot help.
         const better = await improve(shown.last, again).catch(() => null);
         // A request that began later has the result; this one never ends.
         if (requests.get(key) !== own) return new Promise(() => undefined);
         const last = better ?? shown.last;
-        if (better !== null) askLater(operation, own, { last, attempt: shown.attempt + 1 }, started);
+        if (better !== null) askLater(operation, own, { last, errors, attempt: shown.attempt + 1 }, started);
         return responseOf({ status: 200, text: JSON.stringify(last) });
       };
     }
@@ -96,7 +104,8 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
     return mapExchange({
       onOperation(operation) {
         const { query } = operation;
-        const variables = withKeys(operation.variables ?? {});
+        // urql numbers the mutations. One that an exchange sends again keeps its number.
+        const variables = keep(operation.context._instance, operation.variables ?? {});
         const isQuery = operation.kind === 'query';
         const kind = kindOf(isQuery, variables, query.loc?.source.body);
         // What it throws is the network error of this request.

@@ -5,6 +5,7 @@ import { build } from 'esbuild';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
 import { improve } from '../src/healing.ts';
 import {
+  authorizedFetch,
   type ClientOptions,
   createClient,
   createIdempotencyKey,
@@ -98,6 +99,12 @@ describe('retries', () => {
     await expect(ask(abort.signal)).rejects.toThrow('left the screen');
     expect(token).not.toHaveBeenCalled();
     await expect(ask(AbortSignal.timeout(20))).rejects.toMatchObject({ name: 'TimeoutError' });
+    await connect().watch(MobileScreenDocument, ME, () => undefined, { signal: abort.signal });
+    // React Native's signals have no reason.
+    const old = new Proxy(abort.signal, {
+      get: (target, name) => (name === 'reason' ? undefined : Reflect.get(target, name)),
+    });
+    await expect(ask(Object.assign(old))).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 
@@ -184,6 +191,10 @@ test('a wrong URL is told with the status, after one request', async () => {
   const message = `${url} responded with the status 404, but not as a gateway.`;
   const known = { code: 'NO_RESPONSE', retryable: false, outcome: undefined, message };
   expect(await rejection(client.request(MobileScreenDocument, ME))).toMatchObject(known);
+  pages.push(new Response('', { status: 404 }));
+  // An event with a key loses nothing when the user tries again.
+  const lost = { ...known, outcome: 'UNKNOWN', retryable: true };
+  expect(await rejection(client.request(TrackEventsDocument, OPEN_APP))).toMatchObject(lost);
 });
 
 describe('events', () => {
@@ -228,7 +239,8 @@ describe('events', () => {
     const send: typeof fetch = (...request) => (fetches.shift() ?? fetch)(...request);
     const request = connect({ token: () => tokens.shift(), fetch: send }).request(TrackEventsDocument, OPEN_APP);
     const { errors } = await request.catch((error: unknown) => ({ errors: [error] }));
-    expect([errors[0], sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN' }, 1]);
+    // After another login, the same key can be sent again.
+    expect([errors[0], sent.length]).toMatchObject([{ code, outcome: 'UNKNOWN', retryable: status === 401 }, 1]);
   });
 
   test('that were counted, but the player could not be read after it, are data with the outcome DONE', async () => {
@@ -273,6 +285,19 @@ describe('the token', () => {
     const results = await Promise.all([1, 2, 3].map(() => client.request(MobileScreenDocument, ME)));
     expect(results.map(({ data }) => data.player?.id)).toEqual(['p1', 'p1', 'p1']);
     expect([tokens, sent.length]).toEqual([[], 6]);
+  });
+
+  test('is sent with a `Request` too, whose headers and body stay, also after a 401', async () => {
+    const [tokens, seen]: string[][] = [['a', 'b'], []];
+    const fetch: typeof globalThis.fetch = async (...given) => {
+      const request = new Request(...given);
+      const { headers } = request;
+      seen?.push(`${headers.get('content-type')}, ${headers.get('authorization')}, ${await request.text()}`);
+      return new Response('', { status: seen?.length === 1 ? 401 : 200 });
+    };
+    const send = authorizedFetch(() => tokens?.shift(), fetch);
+    await send(new Request(url, { method: 'POST', headers: { 'content-type': 'a/b' }, body: 'text' }));
+    expect(seen).toEqual(['a/b, Bearer a, text', 'a/b, Bearer b, text']);
   });
 
   test('has every character of RFC 6750; white space around it is left out', async () => {
@@ -331,6 +356,8 @@ test('the errors of every library become errors of the gateway', () => {
   for (const error of [...ofApollo, { source: { errors: [one] } }, [one], [new GatewayError(one)]]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
+  const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
+  expect(gatewayErrors(two).map(({ path }) => path)).toEqual([one.path, ['b']]);
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ApolloClient, type ApolloLink, gql, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, gql, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { ApolloProvider } from '@apollo/client/react';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createClient, gatewayErrors, TypedDocumentString } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
 import { createElement } from 'react';
+import { concat, ignoreElements } from 'rxjs';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
 import { afterPage, EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
@@ -95,6 +96,19 @@ test('an event gets a key, is sent again when its response is lost, and is count
   const renamed = await client.mutate({ mutation: app.Rename, variables: { input: ME } });
   expect(renamed.error).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN' });
   expect(sent).toHaveLength(5);
+});
+
+test('an event that a link in front sends again keeps its key; what it could not read stays on the screen', async () => {
+  const twice = new ApolloLink((event, forward) => concat(forward(event).pipe(ignoreElements()), forward(event)));
+  const client = clientOf(twice.concat(createGatewayLink({ url, token })));
+  const screen = client.watchQuery({ query: app.Coupons, variables: ME });
+  open.add(screen.subscribe({}));
+  await until(() => screen.getCurrentResult().data?.player?.coupons?.length === 10);
+  upstream.on('GET /coupon', FAILS);
+  const track = '($input: TrackEventsInput!) { trackEvents(input: $input) { player { id coupons { id code } } } }';
+  const input = { ...ME, events: [{ name: 'open_app' }] };
+  await client.mutate({ mutation: gql(`mutation ${track}`), variables: { input } });
+  expect([events(), screen.getCurrentResult().data?.player?.coupons?.length]).toEqual([1, 10]);
 });
 
 test.each([404, 413, 502])(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, jest, test } from '@jest/globals';
 import { gatewayExchanges } from '@referral-gateway/client/urql';
-import { Client, type OperationResult } from '@urql/core';
+import { Client, mapExchange, type Operation, type OperationResult } from '@urql/core';
 import type { ResultOf } from 'gql.tada';
 import { createElement } from 'react';
 import { Provider } from 'urql';
@@ -103,6 +103,16 @@ test('events get a key, are sent again when their response is lost, and are coun
   const { error } = await client.mutation(Rename, { input: ME }).toPromise();
   expect(error?.networkError).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN' });
   expect(sent).toHaveLength(4);
+});
+
+test('an event that an exchange in front sends again keeps its key', async () => {
+  const seen: Operation[] = [];
+  const inFront = mapExchange({ onOperation: (operation) => void seen.push(operation) });
+  const client = new Client({ url, exchanges: [inFront, ...gatewayExchanges({ token })] });
+  await client.mutation(Track, { input: { ...ME, events: [{ name: 'open_app' }] } }).toPromise();
+  for (const operation of seen.slice(0, 1)) client.reexecuteOperation(operation);
+  await until(() => sent.length === 2);
+  expect(events()).toBe(1);
 });
 
 test.each([404, 413, 502])(
