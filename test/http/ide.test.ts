@@ -99,14 +99,11 @@ test('no example has a fixed idempotency key', () => {
 
 describe('with tokens', () => {
   const provider = { JWT_JWKS_URL: `${NO_SERVICE}/keys`, JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'a' };
+  const clients = { CLIENT_TOKENS_FILE: newFile('tokens.json', []) };
   test.each<[string, Record<string, string>, string]>([
     ['JWT_SECRET', secretSigner().env, 'npm run token -- --sub demo-player --recipe phone-app'],
     ['JWT_JWKS_URL', provider, 'Tokens are issued by https://issuer.example.'],
-    [
-      'CLIENT_TOKENS_FILE',
-      { CLIENT_TOKENS_FILE: newFile('tokens.json', []) },
-      'npm run token -- --client my-tool --recipe support',
-    ],
+    ['CLIENT_TOKENS_FILE', clients, 'npm run token -- --client my-tool --recipe support'],
   ])('%s: the start page and GraphiQL say how to get one', async (_setting, env, how) => {
     const gateway = await startGateway(NO_SERVICE, env);
     for (const path of ['/', '/graphiql']) expect(await (await fetch(gateway.url + path)).text()).toContain(how);

@@ -7,8 +7,5 @@ export async function startDemo() {
   const { child, ended, url } = await startProcess({ REFERENCE_PORT: '0', DATA_DIR: newFolder() });
   // The reference service ends with it.
   atEnd(() => child.kill('SIGTERM') && ended);
-  return {
-    url,
-    query: (query: string, variables?: Record<string, unknown>) => post(url, { query, variables }),
-  };
+  return { url, query: (query: string, variables?: Record<string, unknown>) => post(url, { query, variables }) };
 }

@@ -108,14 +108,10 @@ test('a player that cannot be read has a button to try again; one that does not 
   expectNoPlayer(upstream, (playerUniqueId, token) => elementOf(Screen, connect(token), playerUniqueId)));
 
 test('an operation that is not in the manifest is refused', async () => {
-  const request = {
-    id: null,
-    cacheID: 'x',
-    operationKind: 'query',
-    metadata: {},
-    text: '{ me { id } }',
-    name: 'X',
-  } as const;
-  const result = await connect().getNetwork().execute(request, {}, {}).toPromise();
+  const request = { id: null, cacheID: 'x', operationKind: 'query', metadata: {}, text: '{ me { id } }' } as const;
+  const result = await connect()
+    .getNetwork()
+    .execute({ ...request, name: 'X' }, {}, {})
+    .toPromise();
   expect(result).toMatchObject({ errors: [{ extensions: { code: 'OPERATION_NOT_ALLOWED' } }] });
 });

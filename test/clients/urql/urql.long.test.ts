@@ -8,7 +8,7 @@ import type { ResultOf } from 'gql.tada';
 import { createElement } from 'react';
 import { Provider } from 'urql';
 import { until } from '../../kit/until.ts';
-import { afterPage, EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
+import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, importScreen } from '../screen.ts';
 import { Coupons, Friends, FriendsPersisted, graphql, Remove, Rename, Track } from './operations.ts';
 
@@ -114,21 +114,6 @@ test('an event that an exchange in front sends again keeps its key', async () =>
   await until(() => sent.length === 2);
   expect(events()).toBe(1);
 });
-
-test.each([404, 413, 502])(
-  'a page with status %d is NO_RESPONSE: a query is repeated unless it is 404, an upsert is not',
-  async (status) => {
-    const known = { code: 'NO_RESPONSE', message: `${url} responded with the status ${status}, but not as a gateway.` };
-    const query = connect({ token, fetch: afterPage(status) }).query(Coupons, ME);
-    const mutation = connect({ token, fetch: afterPage(status) }).mutation(Rename, { input: ME });
-    const [read, renamed] = await Promise.all([query, mutation]);
-    expect(renamed.error?.networkError).toMatchObject({ ...known, outcome: 'UNKNOWN' });
-    expect(read).toMatchObject(
-      status === 404 ? { error: { networkError: known } } : { data: { player: { id: 'p1' } } },
-    );
-    expect(sent).toHaveLength(status === 404 ? 0 : 1);
-  },
-);
 
 test('what the manifest does not list is the network error of each request; what it lists keeps its headers', async () => {
   const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));

@@ -6,7 +6,7 @@ type Edit = { find: string; replace: string; tests: string[]; title?: string; su
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string) => readFileSync(`${ROOT}/${path}`, 'utf8');
-const groups: (Partial<Edit> & { file: string; edits: Edit[] })[] = JSON.parse(textOf('test/mutants/edits.json'));
+const groups: (Partial<Edit> & { file: string; edits: Edit[] })[] = JSON.parse(textOf('tools/mutants/edits.json'));
 const edits = groups.flatMap(({ edits: list, ...group }) => list.map((edit) => ({ ...group, ...edit })));
 
 test('each edit of the mutation run finds its text once in its file', () => {
