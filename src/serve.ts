@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
+import { createPseudonyms } from './access/caller.ts';
 import type { Config } from './config/config.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
@@ -19,7 +20,7 @@ import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
 import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { createPseudonyms, reportTo } from './telemetry/observe.ts';
+import { reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);

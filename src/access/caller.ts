@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { SCOPES, type Scope } from '../config/scopes.ts';
+import { reveal, type Secret } from '../config/secret.ts';
 
 /** The authenticated caller. */
 export interface Caller {
@@ -20,3 +22,12 @@ export const OPEN_CALLER: Caller = {
   playerUniqueId: 'demo-player',
   scopes: new Set(SCOPES),
 };
+
+/**
+ * Names for the log of players and of the callers of JWTs: keyed hashes, because ids can be e-mail addresses or telephone
+ * numbers. The key is derived from a secret of the deployment, so a player has the same name in all replicas.
+ */
+export function createPseudonyms(secret: Secret): (id: string) => string {
+  const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();
+  return (id) => `hmac:${createHmac('sha256', key).update(id).digest('hex').slice(0, 16)}`;
+}

@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
-import { reveal, type Secret } from '../config/secret.ts';
 import { ClientError } from '../errors.ts';
 import type { CallRecord } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/errors.ts';
@@ -122,8 +120,7 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
     const { code, status, serviceCode, message, withheld, cause: origin } = cause;
     const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // Why there is no connection, such as ENOTFOUND or CERT_HAS_EXPIRED; an error without a code is a mistake of ours.
-    const { code: connection } = Object(origin);
-    const why = connection === undefined ? { err: origin } : { cause: connection };
+    const why = Object(origin).code === undefined ? { err: origin } : { cause: Object(origin).code };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
     log[code === 'CANCELLED' || withheld ? 'debug' : 'warn']({ ...line, ...why }, 'upstream call failed');
   };
@@ -146,13 +143,4 @@ function passTraceOn({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
   const state = typeof tracestate === 'string' && tracestate.length <= 512 ? ['tracestate', tracestate] : [];
   // In the format of version 00.
   return { traceId: parent.traceId, headers: ['traceparent', `00${String(traceparent).slice(2, 55)}`, ...state] };
-}
-
-/**
- * Names for the log of players and of the callers of JWTs: keyed hashes, because ids can be e-mail addresses or telephone
- * numbers. The key is derived from a secret of the deployment, so a player has the same name in all replicas.
- */
-export function createPseudonyms(secret: Secret): (id: string) => string {
-  const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();
-  return (id) => `hmac:${createHmac('sha256', key).update(id).digest('hex').slice(0, 16)}`;
 }

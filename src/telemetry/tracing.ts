@@ -17,14 +17,19 @@ import type { Trace } from './observe.ts';
 const SERVICE_NAME = 'referral-gateway';
 /** How long the remaining spans may take at the end, in milliseconds. */
 const SEND_WITHIN_MS = 1_000;
-/** How long no further failed export is logged, in milliseconds, and how many characters of its reason are. */
+/** How long no further failed export is logged, in milliseconds. */
 const QUIET_MS = 600_000;
-const MAX_REASON = 300;
 const propagator = new W3CTraceContextPropagator();
 
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
 export function startTracing(log: FastifyBaseLogger) {
-  warnOfFailedExports(log);
+  let quietUntil = 0;
+  const error = (reason: string) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
+    log.warn({ reason: reason.slice(0, 300) }, 'traces cannot be exported');
+  };
+  otel.diag.setLogger(Object.assign(new otel.DiagConsoleLogger(), { error }), otel.DiagLogLevel.ERROR);
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
@@ -56,18 +61,6 @@ export function startTracing(log: FastifyBaseLogger) {
       if (!forced.aborted) await Promise.race([sent, once(forced, 'abort'), setTimeout(SEND_WITHIN_MS)]);
     },
   };
-}
-
-/** One line in ten minutes while the collector does not take spans. */
-function warnOfFailedExports(log: FastifyBaseLogger): void {
-  let quietUntil = 0;
-  const error = (reason: string) => {
-    if (performance.now() < quietUntil) return;
-    quietUntil = performance.now() + QUIET_MS;
-    log.warn({ reason: reason.slice(0, MAX_REASON) }, 'traces cannot be exported');
-  };
-  const ignore = () => undefined;
-  otel.diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, otel.DiagLogLevel.ERROR);
 }
 
 /** `traceparent` and perhaps `tracestate` of what a span causes. */
