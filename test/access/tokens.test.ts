@@ -211,9 +211,9 @@ describe('a key set', () => {
     const old = token(first);
     await expectLetIn(bearer(gateway, old));
     keys.serve([second.jwk ?? {}]);
-    later(9 * 60_000);
+    later(4 * 60_000);
     await expectLetIn(bearer(gateway, old));
-    later(2 * 60_000);
+    later(7 * 60_000);
     await expectRefused(bearer(gateway, old));
   });
 
