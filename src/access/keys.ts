@@ -16,9 +16,11 @@ export interface Keys {
 /** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
-/** After how long a key set is fetched again, until when it is used meanwhile, and while the server fails, in milliseconds. */
+/** The age, in milliseconds, at which a key set is fetched again while requests still use it. */
 const REFRESH_AFTER_MS = 300_000;
+/** The age, in milliseconds, from which requests wait for the new key set, and no longer use the old one. */
 const MAX_AGE_MS = 600_000;
+/** The same age while the key server fails. */
 const MAX_STALE_MS = 3_600_000;
 /** The least time between fetches, after a failed one or for unknown key ids. */
 const RETRY_MS = 30_000;

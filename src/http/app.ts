@@ -22,6 +22,8 @@ const COMPRESS_FROM_BYTES = 2_048;
 /** A response must not be cached, and browsers must not guess its type. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
+const UNDECODABLE = requestError('BAD_REQUEST', 400, 'The path has a percent sign that encodes no character.');
+
 const addHeaders = (reply: FastifyReply) => reply.headers(ALWAYS).header('x-request-id', reply.request.id);
 
 export interface AppOptions {
@@ -43,7 +45,7 @@ export async function createApp(config: Config, observation: Observation, option
     logController: new fastify.LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
     genReqId: requestIdOf,
-    frameworkErrors: (error, request, reply) => answerError(error, request, addHeaders(reply)),
+    frameworkErrors: (_error, request, reply) => answerError(UNDECODABLE, request, addHeaders(reply)),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.

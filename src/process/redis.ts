@@ -53,7 +53,7 @@ export async function connectRedis(
   pauseAfterSilence(redis, answerWithinMs, note);
   redis.on('error', ({ message }: Error) => note(message));
   redis.on('close', () => note('the connection was closed'));
-  // Whether one that refused a command takes it again, the next one shows.
+  // After a refusal, only the next command shows whether Redis accepts commands again.
   redis.on('ready', () => REFUSES.test(problem ?? '') || note());
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
   return {

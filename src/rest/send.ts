@@ -115,7 +115,7 @@ export class Call<Result> {
     removeListener();
     const endedAt = performance.now();
     const inFlightMs = endedAt - (startedAt ?? endedAt);
-    // What ended in no time of its own, and not in the queue, has waited for a connection to open.
+    // A request that was never sent waited for its connection to open. For the breaker, that is time in flight.
     permit.end(resultOf(response, endedAt - (startedAt ?? queuedAt) >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += (startedAt ?? endedAt) - queuedAt;
     record.status = response instanceof Error ? undefined : response.status;

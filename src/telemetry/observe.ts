@@ -119,7 +119,7 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
     const { code, status, serviceCode, message, withheld, cause: origin } = cause;
     const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
-    // Why there is no connection, such as ENOTFOUND or CERT_HAS_EXPIRED; an error without a code is a mistake of ours.
+    // The code of a connection error, such as ENOTFOUND. An error without a code is a bug of the gateway.
     const why = Object(origin).code === undefined ? { err: origin } : { cause: Object(origin).code };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.
     log[code === 'CANCELLED' || withheld ? 'debug' : 'warn']({ ...line, ...why }, 'upstream call failed');

@@ -24,6 +24,7 @@ const propagator = new W3CTraceContextPropagator();
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
 export function startTracing(log: FastifyBaseLogger) {
   let quietUntil = 0;
+  // OpenTelemetry reports a failed export only here.
   const error = (reason: string) => {
     if (performance.now() < quietUntil) return;
     quietUntil = performance.now() + QUIET_MS;

@@ -3,7 +3,7 @@ import { print } from 'graphql';
 import { Observable } from 'rxjs';
 import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { createHealer } from './healing.ts';
-import { createKeeper, kindOf } from './idempotency.ts';
+import { createKeyMemory, kindOf } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { post, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
@@ -29,12 +29,12 @@ export interface GatewayLinkOptions {
 export function createGatewayLink({ url, token, fetch, persisted = false }: GatewayLinkOptions): ApolloLink {
   const authorized = authorizedFetch(token, fetch);
   const healQuery = createHealer();
-  const keep = createKeeper();
+  const withSameKeys = createKeyMemory();
   const improvements = new Map<string, GatewayResponse>();
   return new ApolloLink((operation) => {
     const isQuery = operation.operationType === 'query';
     const text = print(operation.query);
-    const variables = keep(operation, operation.variables);
+    const variables = withSameKeys(operation, operation.variables);
     const again = async (signal: AbortSignal) => {
       const id = documentId(persisted, operation.query, operation.operationName);
       const names = { id, query: text, operationName: operation.operationName };
@@ -65,7 +65,8 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       const started = Date.now();
       again(abort.signal).then(
         (response) => {
-          const before: unknown = isQuery && operation.client.readQuery(operation);
+          const before: unknown =
+            response.errors?.length && isQuery ? operation.client.readQuery(operation) : undefined;
           const isShown = (last: GatewayResponse) =>
             watching(operation).length > 0 && isMissing(operation, last, before);
           observer.next(response);
@@ -93,8 +94,8 @@ function watching({ client, query, operationName, variables }: ApolloLink.Operat
 }
 
 /**
- * Whether the cache still lacks a part that the response lacks, or has it as it was before: another query, or `fetchMore`, can
- * have brought it.
+ * Whether the cache lacks a part that the response lacks, or still has the value of before the response. Another query, or
+ * `fetchMore`, can have brought a new one.
  */
 function isMissing(
   { client, query, variables }: ApolloLink.Operation,
@@ -169,7 +170,7 @@ const growingList: FieldPolicy<Connection | null> = {
 
 const nodeOf = ({ node }: Edge) => node;
 
-/** A part that could not be read is null, beside an error. It does not replace what screens show. */
+/** A part that could not be read arrives as null, with an error. The null does not replace the value in the cache. */
 const keepsKnown: FieldPolicy = { merge: (known, incoming) => incoming ?? known ?? null };
 
 /**

@@ -16,7 +16,7 @@ export interface ClientOptions {
   /**
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
    * hash. Default false. Of a document without its text, the client sees the variables alone: without a
-   * response, it is sent again if each input reports events with a key. It must have no other write then.
+   * response, it is sent again if each input reports events with a key. Such a document must contain no other write.
    */
   readonly persisted?: boolean;
 }

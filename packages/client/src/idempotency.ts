@@ -28,11 +28,14 @@ export function withKeys<V extends object>(variables: V): V {
   return keyed;
 }
 
-/** How many operations with keys are remembered. One that is sent again that much later gets new keys. */
+/** How many operations with keys are remembered. An older one that is sent again gets new keys. */
 const MAX_KEPT = 100;
 
-/** `withKeys`, with the same keys for the same operation: what stands in front of this package may send it again. */
-export function createKeeper(): <V extends object>(id: unknown, variables: V) => V {
+/**
+ * Returns a `withKeys` that gives the same keys to the same operation, by its id: a retry link or exchange in front of this
+ * package may send it again. Without an id, the keys are new each time.
+ */
+export function createKeyMemory(): <V extends object>(id: unknown, variables: V) => V {
   const kept = new Map<unknown, Variables>();
   return (id, variables) => {
     const keyed = { ...variables, ...kept.get(id) };

@@ -69,7 +69,7 @@ export function wait(
   return unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
-/** Why a signal aborted. React Native and older browsers do not say it. */
+/** The reason of a signal that aborted. Signals of React Native and of older browsers have none. */
 export function reasonOf(signal: AbortSignal): unknown {
   return signal.reason ?? Object.assign(new Error('The operation was aborted.'), { name: 'AbortError' });
 }

@@ -50,7 +50,7 @@ function withUnknown(error: ResponseError, kind: Kind): ResponseError {
   return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN', ...(mayRepeat && { retryable: true }) } };
 }
 
-/** The cause of a 404 that is not of the gateway. It is not asked again: a wrong URL stays wrong. */
+/** The cause of the error for a 404 that does not come from a gateway. The URL is probably wrong, so nothing is repeated. */
 const WRONG_URL = new Error('The URL is not that of a gateway.');
 
 async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {

@@ -25,7 +25,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     url,
     options,
   ) => {
-    // Some libraries pass a `Request`, whose body can be read once.
+    // A `Request` can be sent once, so each attempt sends a copy.
     const given = typeof url === 'object' && 'clone' in url ? url.clone() : undefined;
     // Not `throwIfAborted`: React Native has none.
     const signal = options?.signal ?? given?.signal;

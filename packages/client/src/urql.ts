@@ -3,7 +3,7 @@ import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import type { GatewayResponse } from './errors.ts';
 import { improve } from './healing.ts';
-import { createKeeper, kindOf } from './idempotency.ts';
+import { createKeyMemory, kindOf } from './idempotency.ts';
 import { documentId, type Persisted } from './persisted.ts';
 import { inBackground, isPartial, pauseBeforeHealing } from './retry.ts';
 import { post, type Received, send } from './send.ts';
@@ -56,7 +56,7 @@ type Read = (...request: Parameters<Fetch>) => Promise<Received>;
 function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
   return (input) => {
     const requests = new Map<number, QueryRequest>();
-    const keep = createKeeper();
+    const withSameKeys = createKeyMemory();
 
     function askLater(operation: Operation, own: QueryRequest, shown: Shown, started: number): void {
       if (requests.get(operation.key) !== own) return;
@@ -105,7 +105,7 @@ function sendingExchange(authorized: Fetch, persisted: Persisted): Exchange {
       onOperation(operation) {
         const { query } = operation;
         // urql numbers the mutations. One that an exchange sends again keeps its number.
-        const variables = keep(operation.context._instance, operation.variables ?? {});
+        const variables = withSameKeys(operation.context._instance, operation.variables ?? {});
         const isQuery = operation.kind === 'query';
         const kind = kindOf(isQuery, variables, query.loc?.source.body);
         // What it throws is the network error of this request.

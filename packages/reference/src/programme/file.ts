@@ -15,7 +15,7 @@ const whole = z.int().min(0);
 const times = z.int().min(1).max(2_147_483_647); // The largest `integer` of PostgreSQL.
 /** A date or date-time, in milliseconds since 1970. */
 const instant = dateTime.transform((iso) => Date.parse(iso));
-/** The same as an end, which belongs to the period: that of a date is the end of its day. */
+/** The end of a period, which is inclusive: a date without a time is the end of that day. */
 const end = z.preprocess(
   (given) => (typeof given === 'string' && /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T23:59:59.999Z` : given),
   instant,

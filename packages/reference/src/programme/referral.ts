@@ -40,7 +40,7 @@ export async function forgetContacts(queries: Queries, player: PlayerRow, now: n
   for (const contact of [...own, ...earlier]) await contacts.addCounted(queries, contactHash(key, contact), now);
 }
 
-/** Notes the contacts that a player will have no longer, so that they are deleted with the player too. */
+/** Marks the contacts that an update takes from a player, so that they are deleted with the player too. */
 export async function noteEarlierContacts(
   queries: Queries,
   player: PlayerRow,
@@ -50,7 +50,7 @@ export async function noteEarlierContacts(
   const earlier = contactsOf(attributesOf(player) ?? {}).filter(
     ({ kind, value }) => !kept.some((one) => one.kind === kind && one.value === value),
   );
-  for (const contact of earlier) await contacts.markContact(queries, contact, player.id, 'if free');
+  for (const contact of earlier) await contacts.markContact(queries, contact, player.id, { onlyFree: true });
 }
 
 const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>

@@ -3,7 +3,7 @@ import type { ContactsTable } from './tables.ts';
 
 export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
-/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order, and lasts anew. */
+/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order, and its time begins again. */
 export async function addContact(queries: Queries, referrerId: number, contact: Contact, now: number): Promise<void> {
   await queries
     .insertInto('contacts')
@@ -25,18 +25,18 @@ export function findContacts(queries: Queries, contacts: readonly Contact[], exp
 
 /**
  * Notes at every link which player this contact belongs to, so that all are deleted with the player.
- * @param free With 'if free', only where it belongs to no player.
+ * @param onlyFree Only where it belongs to no player yet.
  */
 export async function markContact(
   queries: Queries,
   { kind, value }: Contact,
   playerId: number,
-  free?: 'if free',
+  { onlyFree = false } = {},
 ): Promise<void> {
   await queries
     .updateTable('contacts')
     .set({ counted_for: playerId })
-    .where((where) => where.and({ kind, value, ...(free && { counted_for: null }) }))
+    .where((where) => where.and({ kind, value, ...(onlyFree && { counted_for: null }) }))
     .execute();
 }
 
