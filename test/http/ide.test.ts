@@ -56,10 +56,12 @@ test.each<[string, string, Headers, unknown[]]>([
   expect(await get(production, path, headers)).toEqual(expected);
 });
 
-test('the start page leads to everything that there is, and loads nothing', async () => {
+test('the start page leads to everything that there is, says that no token is needed, and loads nothing', async () => {
   const response = await fetch(development.url, { headers: BROWSER });
   expect(response.headers.get('content-security-policy')).toBe("default-src 'none'");
-  const paths = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, path]) => path);
+  const page = await response.text();
+  expect(page).toContain('<p>This gateway is open: no token is needed');
+  const paths = [...page.matchAll(/href="([^"]+)"/g)].map(([, path]) => path);
   expect(paths).toEqual(['/graphql', '/graphiql', '/schema.graphql']);
   for (const path of paths) expect((await get(development, path ?? '', BROWSER))[0]).toBe(200);
 });

@@ -54,7 +54,9 @@ function send(reply: FastifyReply, title: string, policy: string, body: string):
   return reply.send(`<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>${body}`);
 }
 
-const start = (hint = '') => `<h1>Referral gateway</h1>
+const OPEN = 'This gateway is open: no token is needed, and every request is made as the player "demo-player".';
+
+const start = (hint = OPEN) => `<h1>Referral gateway</h1>
 <p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with a token; in a browser the Apollo Sandbox
 <p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
