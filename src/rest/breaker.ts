@@ -8,9 +8,8 @@ const WINDOW_MS = 10_000;
 const MIN_FAILURES = 10;
 /** It also opens when this many players had failures without a success between them, however long it takes. */
 const MAX_CONSECUTIVE = 20;
-/** The back-off before the first trial, in milliseconds; doubled after each failed one, up to the longest. */
-const FIRST_MS = 1_000;
-const LONGEST_MS = 30_000;
+/** How long the breaker is open before a trial, in milliseconds. A longer time would add to each outage at its end. */
+const BACK_OFF_MS = 1_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
 export type BreakerResult = 'success' | 'failure' | 'none';
@@ -23,7 +22,6 @@ export class Breaker {
   readonly #now: () => number;
   readonly #onChange: (state: BreakerState) => void;
   #state: BreakerState = 'closed';
-  #backOffMs = FIRST_MS;
   /** When a trial may be sent. It changes with each opening: results of requests sent before the last one do not count. */
   #trialAt = 0;
   #windowEnd = 0;
@@ -51,14 +49,13 @@ export class Breaker {
       /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
       check: () => {
         if (isTrial || this.#state === 'closed') return;
-        const retryAfterMs = Math.ceil(Math.max(this.#trialAt - this.#now(), FIRST_MS));
-        const options = { retryable: true, retryAfterMs, withheld: true };
+        const options = { retryable: true, retryAfterMs: BACK_OFF_MS, withheld: true };
         throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
       },
       end: (result: BreakerResult) => {
         if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
         else if (isTrial && result === 'success') this.#become('closed');
-        else if (isTrial) this.#open(result === 'failure' ? this.#backOffMs * 2 : this.#backOffMs);
+        else if (isTrial) this.#open();
       },
     };
     permit.check();
@@ -80,12 +77,11 @@ export class Breaker {
       this.#consecutive.add(player);
     }
     const isMajority = this.#failing.size >= MIN_FAILURES && this.#failing.size > this.#successes;
-    if (isMajority || this.#consecutive.size >= MAX_CONSECUTIVE) this.#open(FIRST_MS);
+    if (isMajority || this.#consecutive.size >= MAX_CONSECUTIVE) this.#open();
   }
 
-  #open(backOffMs: number): void {
-    this.#backOffMs = Math.min(backOffMs, LONGEST_MS);
-    this.#trialAt = this.#now() + this.#backOffMs;
+  #open(): void {
+    this.#trialAt = this.#now() + BACK_OFF_MS;
     this.#consecutive.clear();
     this.#windowEnd = 0;
     this.#become('open');

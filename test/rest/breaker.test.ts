@@ -120,11 +120,11 @@ test('half-open, it lets one of ten concurrent calls through, and closes when th
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
 });
 
-test('it opens again when that one call fails: the call is not retried, and the back-off doubles', async () => {
+test('it opens again when that one call fails: the call is not retried, and the next is a second later', async () => {
   const { upstream, rest, seen, clock } = await startOpen();
   upstream.on('GET /player', failed);
-  for (const backOffMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
-    clock.ms += backOffMs - 1;
+  for (let trial = 1; trial <= 7; trial += 1) {
+    clock.ms += 999;
     expect(await failure(read(rest))).toMatchObject(rejected);
     clock.ms += 1;
     await failure(read(rest));
@@ -134,7 +134,7 @@ test('it opens again when that one call fails: the call is not retried, and the 
   expect(seen.breaker.slice(0, 3)).toEqual(['open', 'half-open', 'open']);
 
   upstream.on('GET /player', 'usual');
-  clock.ms += 30_000;
+  clock.ms += 1_000;
   await read(rest);
   upstream.on('POST /event', failed);
   await fail(rest);
