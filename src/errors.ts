@@ -12,7 +12,7 @@ export type UpstreamErrorCode =
   | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
   | 'CANCELLED'; // The operation's client disconnected. Only the log and the metrics see this code.
 
-/** What became of the write of a mutation's field that has an error. `DONE`: it was acknowledged, and something failed after it. */
+/** What became of the write of a mutation's field with an error. `DONE`: acknowledged, then something after it failed. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
 /** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */

@@ -5,8 +5,8 @@
  * resolvers find them in the loaders. If only identifiers are selected beside coupons and friends, the player itself is not
  * read: the other reads show whether it exists.
  *
- * A read is started only where access rules allow it and the arguments that it needs are valid. Everything else is left to the resolver,
- * which fails in the same way under its own path.
+ * A read is started only where access rules allow it and the arguments that it needs are valid. Everything else is left to
+ * the resolver, which fails in the same way under its own path.
  */
 import { collectFields } from '@graphql-tools/utils';
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';

@@ -1,4 +1,4 @@
-/* The texts of automatic persisted queries. Any caller can register some, so they are bounded; a client sends a removed one again. */
+/* The texts of automatic persisted queries. They are bounded, since any caller can add some; clients send a removed one again. */
 import { hash } from 'node:crypto';
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import type { Redis } from 'ioredis';

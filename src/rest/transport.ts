@@ -176,8 +176,8 @@ export function batchPerTick(schedule: (runAll: () => void) => void): (work: () 
 type Reason = 'the client disconnected' | 'the deadline passed' | 'the operation is over';
 
 /**
- * Ends the REST calls of one operation: its client disconnected, its deadline passed, or it does not need them. An AbortController with a timer does
- * the same. Creating its signal and one listener for each call took 4 % of a small request.
+ * Ends the REST calls of one operation: its client disconnected, its deadline passed, or it does not need them.
+ * An AbortController with a timer would do the same, but creating its signal and listeners took 4 % of a small request.
  */
 export class Cancellation {
   /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
@@ -205,7 +205,7 @@ export class Cancellation {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Called when the operation is over. What waits for a connection and is not needed, such as the coupons of no player, is not sent. */
+  /** Called when the operation is over. What still waits for a connection, such as the coupons of no player, is not sent. */
   end(): void {
     clearTimeout(this.#timer);
     this.cancel('the operation is over');

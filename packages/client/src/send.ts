@@ -59,7 +59,7 @@ async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: K
   const text = await received.text();
   const response = parsed(text);
   if (isGatewayResponse(response)) return { status, text, response };
-  // Others, such as the 502 of a proxy, pass.
+  // Any other status, such as the 502 of a proxy, is temporary.
   const cause = status === 404 ? WRONG_URL : undefined;
   return noResponse(`${url} responded with the status ${status}, but not as a gateway.`, kind, !cause, cause);
 }
@@ -82,9 +82,9 @@ function isGatewayResponse(value: unknown): value is GatewayResponse {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function noResponse(message: string, kind: Kind, canPass: boolean, cause?: unknown): GatewayError {
+function noResponse(message: string, kind: Kind, isTemporary: boolean, cause?: unknown): GatewayError {
   // An event with a key is never counted twice, whenever the application sends it again.
-  const retryable = kind === 'keyed' || (canPass && kind === 'query');
+  const retryable = kind === 'keyed' || (isTemporary && kind === 'query');
   const extensions = { code: 'NO_RESPONSE', retryable, ...(kind !== 'query' && { outcome: 'UNKNOWN' }) };
   return new GatewayError({ message, extensions }, { cause });
 }

@@ -3,7 +3,7 @@ import type { ContactsTable } from './tables.ts';
 
 export type Contact = Pick<ContactsTable, 'kind' | 'value'>;
 
-/** Stores a contact left at a referrer's link. One that was left there before keeps its place in the order, and its time begins again. */
+/** Stores a contact left at a referrer's link. One left there before keeps its place in the order; its time begins again. */
 export async function addContact(queries: Queries, referrerId: number, contact: Contact, now: number): Promise<void> {
   await queries
     .insertInto('contacts')
