@@ -34,19 +34,19 @@ function isTooLong(data: unknown): boolean {
 
 function exceeds(data: unknown, max: number, sizeOf: (text: string) => number): boolean {
   let left = max;
-  const open: unknown[] = [data];
-  while (open.length > 0 && left >= 0) {
-    const value = open.pop();
+  const count = (value: unknown): void => {
     left -= typeof value === 'string' ? sizeOf(value) + PER_VALUE : PER_VALUE;
-    // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
-    if (Array.isArray(value)) for (const item of value) open.push(item);
+    if (left < 0) return;
+    if (Array.isArray(value)) for (const item of value) count(item);
     else if (isJson(value)) {
+      // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
       for (const name in value) {
         left -= sizeOf(name);
-        open.push(value[name]);
+        count(value[name]);
       }
     }
-  }
+  };
+  count(data);
   return left < 0;
 }
 
