@@ -18,31 +18,43 @@ export function flushed(log: Logger): Promise<void> {
   });
 }
 
-/** How often lines are written that are too few for a write of their own, in milliseconds. */
-const FLUSH_EVERY_MS = 100;
+/** Lines are written in blocks of this many characters, and what there is of a block this often, in milliseconds. */
+const BLOCK_LENGTH = 16_000;
+const WRITE_EVERY_MS = 100;
 
 /** Standard output, written by threads of Node's pool: a slow reader delays no request. No other process may have it. */
-export function openStdout(): DestinationStream {
+export function openStdout() {
   // Reading `process.stdout` makes Node set a pipe to non-blocking: a blocking write would hold a thread, and the end of
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
   let sync = false;
   // At most 16 MB wait for a slow reader; further lines are dropped.
-  const buffer = { minLength: 16_000, maxLength: 16 * 1024 * 1024 };
-  const destination = pino.destination({ dest: 1, sync, retryEAGAIN: () => !sync, ...buffer });
-  // Not SonicBoom's periodic flush: it also begins writes when there is no line, and during one `flushSync` writes nothing.
-  setInterval(() => Reflect.get(destination, '_len') > 0 && destination.flush(), FLUSH_EVERY_MS).unref();
-  destination.on('error', () => undefined);
+  const options = { dest: 1, sync, minLength: 1, maxLength: 16 * 1024 * 1024, retryEAGAIN: () => !sync };
+  const destination = pino.destination(options).on('error', () => undefined);
+  // Blocks are made here: SonicBoom counts the bytes of its whole block, and so copies it, for each line.
+  let block = '';
+  const write = (lines: string) => {
+    block += lines;
+    if (block === '' || (lines !== '' && block.length < BLOCK_LENGTH)) return;
+    destination.write(block);
+    block = '';
+  };
+  setInterval(write, WRITE_EVERY_MS, '').unref();
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
     sync = true;
     Object.assign(destination, { sync });
+    write('');
     destination.flush();
     destination.flush();
     sync = false;
     Object.assign(destination, { sync });
   };
-  return destination;
+  const flush = (done: () => void) => {
+    write('');
+    destination.flush(done);
+  };
+  return { write, flush, flushSync: () => destination.flushSync() };
 }
 
 /**
