@@ -196,6 +196,16 @@ describe('a response of more than 4 MB', () => {
     expect(await gateway.query(query)).toMatchObject(refused);
   });
 
+  test('is what it takes as text: 2.7 MB of short values are no more', async () => {
+    const group = { isAvailable: true, isValid: true, isActive: true };
+    upstream.on('GET /coupon', { json: { coupons: Array(10_000).fill({ isUsed: true, isExpired: true, group }) } });
+    const fields = ['a', 'b', 'c'].map(
+      (name) => `${name}: coupons { isUsed isExpired group { ${Object.keys(group)} } }`,
+    );
+    const { errors, text } = await gateway.query(`{ player(playerUniqueId: "p1") { ${fields} } }`);
+    expect([errors, text.length > 2_600_000]).toEqual([[], true]);
+  });
+
   test('of few fields is refused, and below a write it says that the outcome is unknown', async () => {
     upstream.on('GET /coupon', { json: { coupons: [{ code: 'c'.repeat(1_500_000) }] } });
     const few = '{ coupons { a: code b: code c: code } }';
