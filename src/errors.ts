@@ -10,7 +10,7 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, a redirect, another player.
   | 'UPSTREAM_MISCONFIGURED' // A response of 401 or 403: our keys were refused, never the fault of the gateway's client.
   | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
-  | 'CANCELLED'; // The operation's client disconnected. Only the log and the metrics see this code.
+  | 'CANCELLED'; // The client disconnected, or the operation did not need it. Only log and metrics see it.
 
 /** What became of the write of a mutation's field with an error. `DONE`: acknowledged, then something after it failed. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';

@@ -25,7 +25,7 @@ export interface CallRecord {
   status: number | undefined;
   /** From the operation's request to the result, in milliseconds. */
   ms: number;
-  /** How long the call waited for a free connection, in milliseconds; a part of `ms`. */
+  /** How long the call waited for a connection, in milliseconds; a part of `ms`. */
   queueMs: number;
   /** How often the call was tried, also without a connection. */
   attempts: number;

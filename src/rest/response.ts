@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoints.ts';
 import { UpstreamError } from './errors.ts';
 import type { Response } from './transport.ts';
 
-/** The code in an error's body that says that the player does not exist, whatever the HTTP status. */
+/** The code in an error's body that says that the player does not exist, with any status but 401, 403, 429 and 5xx. */
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
 const BUSY_PLAYER = 2001;
@@ -61,7 +61,9 @@ export function transientError(endpoint: Endpoint, response: Response): Upstream
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
 function delayOf({ headers }: Response): number | undefined {
   const value = String(headers['retry-after']).trim();
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  // `Date.parse` takes numbers such as 1.5 for dates of the year 2001.
+  const date = /[A-Z]/i.test(value) ? Date.parse(value) : Number.NaN;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : date - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 

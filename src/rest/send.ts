@@ -160,6 +160,7 @@ export class Call<Result> {
   #retryDelayMs(error: UpstreamError): number | undefined {
     const { retryBudget, random } = this.#shared;
     const { endpoint, context } = this.#options;
+    if (context.cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;

@@ -30,9 +30,6 @@ export function createTransport(origin: string, connections: number, connectTime
   const queues = new Map<Endpoint, Queue>();
   let closed = false;
 
-  const sum = (name: 'running' | 'queued') =>
-    [...queues.values()].reduce((total, { pool }) => total + pool.stats[name], 0);
-
   function queueOf(endpoint: Endpoint): Queue {
     const queue = queues.get(endpoint) ?? { pool: keepingClients(new Pool(origin, options)), waiting: 0 };
     if (closed) void queue.pool.destroy();
@@ -51,10 +48,16 @@ export function createTransport(origin: string, connections: number, connectTime
       });
       return exchange;
     },
-    /** Whether requests of an endpoint wait for a connection. */
-    isBusy: (endpoint: Endpoint) => queueOf(endpoint).pool.stats.queued > 0,
+    /** Whether requests of an endpoint wait because others use the connections, not because none can be opened. */
+    isBusy(endpoint: Endpoint): boolean {
+      const { queued, connected } = queueOf(endpoint).pool.stats;
+      return queued > 0 && connected > 0;
+    },
     /** How many requests are in flight, and how many wait for a connection. */
-    load: () => ({ active: sum('running'), queued: sum('queued') }),
+    load: () => ({
+      active: [...queues.values()].reduce((sum, { pool }) => sum + pool.stats.running, 0),
+      queued: [...queues.values()].reduce((sum, { waiting }) => sum + waiting, 0),
+    }),
     /** Closes every connection; requests in flight fail. */
     async close(): Promise<void> {
       closed = true;

@@ -89,9 +89,11 @@ const MAX_CUSTOM_BYTES = 16_384;
 function custom(value: unknown, member: string, warn: d.Warn): Record<string, string | number> | undefined {
   const wire = d.object(value, member, warn);
   if (!wire) return undefined;
+  const all = Object.entries(wire);
+  if (all.length > d.MAX_ITEMS) warn('too-long', member);
   const kept: [string, string | number][] = [];
   let left = MAX_CUSTOM_BYTES - 1;
-  for (const [name, attribute] of Object.entries(wire).slice(0, d.MAX_ITEMS)) {
+  for (const [name, attribute] of all.slice(0, d.MAX_ITEMS)) {
     const isValue = typeof attribute === 'string' || typeof attribute === 'number';
     // Without its own braces, but with a comma.
     const bytes = isValue ? Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1 : 0;

@@ -99,8 +99,9 @@ test('it opens when no connection opens in the time of the operations', async ()
   atEnd(() => silent.close());
   const { port } = Object(silent.address());
   const { rest, seen } = await startWithClock({ baseUrl: `https://127.0.0.1:${port}` });
-  const calls = Array.from({ length: 10 }, (_, index) => failure(track(rest, `p${index}`, operation({ inMs: 2_000 }))));
-  expect(await Promise.all(calls)).toMatchObject(Array(10).fill({ code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' }));
+  // More than there are connections.
+  const calls = Array.from({ length: 80 }, (_, index) => failure(track(rest, `p${index}`, operation({ inMs: 2_000 }))));
+  expect(await Promise.all(calls)).toMatchObject(Array(80).fill({ code: 'UPSTREAM_TIMEOUT', outcome: 'NOT_DONE' }));
   expect(seen.breaker).toEqual(['open']);
 });
 

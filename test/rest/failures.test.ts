@@ -113,6 +113,7 @@ test('without a connection no write is done, and each may be sent again; events 
     const attempts = endpoint === 'POST /event' ? 1 : 3;
     expect(op.records).toMatchObject([{ error: 'UPSTREAM_UNAVAILABLE', attempts }]);
   }
+  expect(rest.health().queued).toBe(0);
 });
 
 test('a response that nobody asked for is not taken for the response to the next request', async () => {

@@ -72,6 +72,7 @@ test('after an outage there are no more connections than allowed, and all are cl
   expect(hanging).toHaveLength(2);
   await rest.close();
   await Promise.all([...reads, ...hanging.map(({ gone }) => gone)]);
+  expect(rest.health()).toMatchObject({ active: 0, queued: 0 });
 });
 
 test('the time of a call begins when its request leaves the queue', async () => {

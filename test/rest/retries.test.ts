@@ -51,9 +51,10 @@ describe('Retry-After', () => {
     [inSeconds(-60), 0],
     ['soon', 0],
     ['1', 1_000],
-  ])('of %j holds a retry back for %i ms', async (value, ms) => {
-    const { upstream, rest } = await start();
-    upstream.on('GET /player', { status: 503, headers: { 'retry-after': value } }, 'usual');
+    ['1.5', 200, 429],
+  ])('of %j holds a retry back for %i ms', async (value, ms, status = 503) => {
+    const { upstream, rest } = await start({ random: () => 0 });
+    upstream.on('GET /player', { status, headers: { 'retry-after': value } }, 'usual');
     const op = operation();
     await read(rest, 'p1', op);
     expect(op.records).toMatchObject([{ attempts: 2 }]);
@@ -77,6 +78,18 @@ test('retries wait for a random time: at most 100 ms before the first, and twice
   await read(rest, 'p1', op);
   // 50 ms and 100 ms; timers can end up to a millisecond early.
   expect(op.records[0]?.ms).toBeGreaterThan(148);
+});
+
+test('a read that its operation no longer needs is not sent again, and takes nothing from the budget', async () => {
+  const { upstream, rest, seen } = await start();
+  const held = upstream.hold('GET /player', { status: 503 });
+  const op = operation();
+  const unneeded = failure(read(rest, 'p1', op));
+  await held.arrived;
+  op.cancellation.end();
+  held.release();
+  expect(await unneeded).toMatchObject({ ...unavailable, status: 503 });
+  expect(seen.retries).toEqual([]);
 });
 
 test('retries are at most a fifth of recent traffic', async () => {

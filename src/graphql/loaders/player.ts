@@ -51,7 +51,9 @@ export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDep
     const player = loader.load({ playerUniqueId, lang });
     if (lang === undefined) return player;
     return player.catch((error: unknown) => {
-      if (!(error instanceof UpstreamError && (error.status === 400 || error.status === 422))) throw error;
+      // A busy player is a 422 too, but not a refusal.
+      const isRefused = error instanceof UpstreamError && error.code === 'UPSTREAM_REJECTED';
+      if (!isRefused || (error.status !== 400 && error.status !== 422)) throw error;
       const [primary] = lang.toLowerCase().split('-', 1);
       return load({ playerUniqueId, lang: primary === lang ? undefined : primary });
     });
