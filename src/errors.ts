@@ -50,10 +50,9 @@ export function requestError(
   return new ClientError(code, message, { extensions: { ...extensions, http: { status, headers } } });
 }
 
-/** The HTTP status and headers of an error, if it has them. */
-export function statusOf({ extensions }: ClientError): { status?: number; headers: Iterable<[string, string]> } {
-  const { http } = extensions;
-  return typeof http === 'object' ? { headers: [], ...http } : { headers: [] };
+/** An error that refuses a request that is not valid. */
+export function badRequest(message: string, status = 400): ClientError {
+  return requestError('BAD_REQUEST', status, message);
 }
 
 /** An invalid argument of a query; graphql-js adds the path of the field. */

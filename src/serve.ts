@@ -19,7 +19,7 @@ import { createRateLimits } from './limits/rate-limits.ts';
 import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
 import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 import { reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
@@ -34,38 +34,39 @@ export interface ServeOptions extends AppOptions {
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
-  const { production, PORT: port, SLOW_OPERATION_MS: slowOperationMs } = config;
-  const redis = options.shared?.redis;
+  const { production, MAX_TOKENS: maxTokens, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
+  const { shared, compileAfter = 50 } = options;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
-  const metrics = createMetrics({ health: () => rest.health(), redis: options.shared, active: slots.active });
+  const metrics = createMetrics({ health: () => rest.health(), redis: shared, active: slots.active });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
   const nameOf = createPseudonyms(config.rest.apiKey);
-  const { schema, rules, rates, operations, persisted, apollo } = await createEngine(config, log, metrics, options);
-  const idempotency = createIdempotency(redis ? createRedisKeyStore(redis) : createMemoryKeyStore(), rates);
-  const contextOptions = {
-    rest,
-    rules,
-    rates,
-    idempotency,
-    maxUpstreamCalls: config.MAX_UPSTREAM_CALLS,
-    onBatch: metrics.batch,
-  };
-  const authentication = createAuthentication(config.auth, {
-    rates,
-    warn: (message) => log.warn(message),
-    nameOf,
-    development: !production,
-    onFailure: metrics.authenticationFailed,
-  });
-  const app = await createApp(config, { metrics, log, tracing, nameOf, slowOperationMs }, options);
+  const rates = createRateLimits(config.rates, shared?.redis);
+
+  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
+  const limiter = new OperationLimiter(schema, config);
+  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
+  const parseOptions = { maxTokens, noLocation: production };
+  const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
+  const persistedQueries = createPersistedQueryStore(shared?.redis);
+  const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
+  const forApollo = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, log };
+  const apollo = await startApollo({ ...forApollo, report: reportTo(log) });
+
+  const idempotency = createIdempotency(shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(), rates);
+  const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
+  const warn = (message: string) => log.warn(message);
+  const forTokens = { rates, warn, nameOf, development: !production, onFailure: metrics.authenticationFailed };
+  const authentication = createAuthentication(config.auth, forTokens);
+  const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
+  const app = await createApp(config, observation, options);
   app.addHook('onClose', () => apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
   const engine = { apollo, persisted, operations, rates };
   const route = routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
-  const url = await app.listen({ host, port, listenTextResolver: (address) => `GraphQL listens at ${address}` });
+  const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });
 
   return {
     url,
@@ -89,22 +90,4 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       await tracing?.stop(forced);
     },
   };
-}
-
-/** What finds, measures and executes operations. */
-async function createEngine(config: Config, log: FastifyBaseLogger, metrics: Metrics, serveOptions: ServeOptions) {
-  const { production, MAX_TOKENS: maxTokens } = config;
-  const { shared, compileAfter = 50 } = serveOptions;
-  const rates = createRateLimits(config.rates, shared?.redis);
-  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
-  const limiter = new OperationLimiter(schema, config);
-  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
-  const parseOptions = { maxTokens, noLocation: production };
-  const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(shared?.redis);
-  const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
-  const report = reportTo(log);
-  const options = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, report, log };
-  const apollo = await startApollo(options);
-  return { schema, rules, rates, operations, persisted, apollo };
 }

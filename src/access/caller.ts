@@ -23,10 +23,7 @@ export const OPEN_CALLER: Caller = {
   scopes: new Set(SCOPES),
 };
 
-/**
- * Names for the log of players and of the callers of JWTs: keyed hashes, because ids can be e-mail addresses or telephone
- * numbers. The key is derived from a secret of the deployment, so a player has the same name in all replicas.
- */
+/** Names of players for the log: keyed hashes, because ids can be personal data. All replicas have the secret, so they agree. */
 export function createPseudonyms(secret: Secret): (id: string) => string {
   const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();
   return (id) => `hmac:${createHmac('sha256', key).update(id).digest('hex').slice(0, 16)}`;

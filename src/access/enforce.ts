@@ -27,10 +27,7 @@ type Scopes = Caller['scopes'];
 /** The name of a field's extension: the scope that alone decides who may read the field, whatever object it is of. */
 export const SCOPE_ALONE = 'scopeAlone';
 
-/**
- * Wraps the resolvers of a schema so that its `@access` rules hold, and adds the needed scopes to the descriptions of
- * fields. Throws when a field that needs a rule has none.
- */
+/** Wraps the resolvers of a schema so that its `@access` rules hold. Throws when a field that needs a rule has none. */
 export function enforceAccess(schema: GraphQLSchema): AccessRules {
   const rules = readAccessRules(schema);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {

@@ -100,10 +100,7 @@ const isTime = (value: unknown): value is number => Number.isFinite(value);
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 const isOneOf = (texts: readonly unknown[], value: unknown) => texts.includes(value);
 
-/**
- * Every check of a token whose signature is valid, in their order, and the rejection if it does not hold. jose could make some
- * of them, but the log and `npm run token -- --check` name what was expected and found.
- */
+/** Every check of a token with a valid signature. jose could make some, but would not name what was expected and found. */
 export function checksOf(claims: Claims, header: Claims, config: JwtConfig) {
   const { JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_MAX_LIFETIME_S: longest, JWT_TYP: type } = config;
   const { JWT_PLAYER_CLAIM: player, JWT_AUDIENCE_CLAIM: audienceClaim } = config;

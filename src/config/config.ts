@@ -8,10 +8,7 @@ const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 /** The configuration of one gateway. */
 export type Config = Readonly<ReturnType<typeof derive>>;
 
-/**
- * Reads every setting of the gateway. In production, unsafe or missing settings are errors. Throws one ConfigError that
- * names every variable that cannot be used. It never shows the value of a secret.
- */
+/** Reads every setting. Throws one ConfigError that names every variable that cannot be used, and shows no secret. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
   problems.push(...problemsOf(values, given));

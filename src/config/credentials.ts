@@ -11,10 +11,7 @@ export interface LocalKey {
   algorithms: string[];
 }
 
-/**
- * The signature algorithms of each kind of public key, or of each curve by OpenSSL's name. The key determines them; the `alg`
- * of a token must be one of them.
- */
+/** The signature algorithms of each kind of key, or curve by OpenSSL's name. The `alg` of a token must be one of its key's. */
 const ALGORITHMS: Partial<Record<string, string[]>> = {
   rsa: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   prime256v1: ['ES256'],

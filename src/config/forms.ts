@@ -4,7 +4,6 @@ import { reasonOf } from '../errors.ts';
 import { Secret } from './secret.ts';
 
 export const text = z.string().describe('text');
-export const secret = readBy((given) => new Secret(given), 'secret');
 
 export const headerSecret = readBy(
   (given) => {

@@ -19,10 +19,7 @@ export type Scope = (typeof SCOPES)[number] | `events:write:${string}`;
 
 const ONE_EVENT = /^events:write:((?:[\w.!~*'()-]|%[0-9A-F]{2}){1,1024})$/;
 
-/**
- * Whether a text from a token or a file is a scope of this gateway. A JWT may have others: they allow nothing.
- * `CLIENT_TOKENS_FILE` must not.
- */
+/** Whether a text is a scope of this gateway. Others allow nothing in a JWT, and are an error in `CLIENT_TOKENS_FILE`. */
 export function isScope(text: string): text is Scope {
   const [, name] = ONE_EVENT.exec(text) ?? [];
   // Another spelling of the name would never be compared equal.

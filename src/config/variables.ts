@@ -1,7 +1,4 @@
-/*
- * Every environment variable of the gateway: its form, default and description. `npm run docs` writes them into
- * docs/configuration.md; config.ts groups their values.
- */
+/* Every environment variable: its form, default and description, which `npm run docs` writes into docs/configuration.md. */
 import * as z from 'zod';
 import * as c from './credentials.ts';
 import * as f from './forms.ts';

@@ -13,17 +13,11 @@ import type { KnownOperation } from './operations.ts';
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
-  /**
-   * The operation and its coerced variables, once server.ts has measured, charged and checked it; undefined before, and for one
-   * that is refused.
-   */
+  /** The operation and its coerced variables, once server.ts has measured, charged and checked it. */
   checked: { known: KnownOperation; variables: Readonly<Record<string, unknown>> } | undefined;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
-  /**
-   * The part of the context that REST calls need: request id, deadline, cancellation. The loaders have this same object;
-   * server.ts sets `wanted` before any resolver runs.
-   */
+  /** What REST calls need. The loaders have this same object; server.ts sets `wanted` before any resolver runs. */
   call: CallContext & { wanted?: Wanted };
   loaders: Loaders;
   idempotency: Idempotency;

@@ -47,24 +47,18 @@ export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'cons
     const input = inputOf(keyed);
     const endsAt = Date.now() + Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${endsAt} ${randomUUID()}`;
-    const release = () => store.release(key, claim);
-    const found = await store.claim(key, claim).catch((error: unknown) => {
-      throw storeUnavailable(error);
-    });
+    const found = await store.claim(key, claim).catch(storeUnavailable);
     if (found !== undefined) return assertDone(found, input);
-    await rates.consume('idempotencyKeys', caller).catch(async (error: unknown) => {
-      await release();
-      throw error;
-    });
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
     const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`).catch(() => undefined);
     const cancellation = new Cancellation(deadline);
     try {
+      await rates.consume('idempotencyKeys', caller);
       await send(cancellation);
       await keep('DONE');
     } catch (error) {
       if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([release(), rates.giveBack('idempotencyKeys', caller)]);
+        await Promise.all([store.release(key, claim), rates.giveBack('idempotencyKeys', caller)]);
       } else await keep('UNKNOWN');
       throw error;
     } finally {
@@ -104,10 +98,10 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 }
 
-function storeUnavailable(cause: unknown): ClientError {
+function storeUnavailable(cause: unknown): never {
   const message =
     'The gateway cannot check the idempotency key at the moment. Nothing was sent; try again with the same key.';
-  return new ClientError('OVERLOADED', message, {
+  throw new ClientError('OVERLOADED', message, {
     originalError: cause instanceof Error ? cause : undefined,
     extensions: { retryable: true, retryAfterMs: RETRY_AFTER_MS },
   });

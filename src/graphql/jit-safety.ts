@@ -29,7 +29,6 @@ import {
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
-  type SelectionSetNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -43,9 +42,10 @@ export function reasonNotToCompile(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
+  fields: number,
 ): string | undefined {
   if (operation.operation !== OperationTypeNode.QUERY) return 'only queries are compiled';
-  if (countFields(document, operation.selectionSet) > MAX_FIELDS) return `it has more than ${MAX_FIELDS} fields`;
+  if (fields > MAX_FIELDS) return `it has more than ${MAX_FIELDS} fields`;
   const types = new TypeInfo(schema);
   const nullable = new Set<string>();
   let reason: string | undefined;
@@ -81,23 +81,6 @@ export function reasonNotToCompile(
   });
   visit(document, visitor);
   return reason;
-}
-
-/** The number of fields with fragments expanded. Counts no further than just above `MAX_FIELDS`. */
-export function countFields({ definitions }: DocumentNode, selected: SelectionSetNode): number {
-  const fragments = new Map<string, SelectionSetNode>();
-  for (const part of definitions) {
-    if (part.kind === Kind.FRAGMENT_DEFINITION) fragments.set(part.name.value, part.selectionSet);
-  }
-  let fields = 0;
-  const open: (SelectionSetNode | undefined)[] = [selected];
-  while (open.length > 0 && fields <= MAX_FIELDS) {
-    for (const part of open.pop()?.selections ?? []) {
-      if (part.kind === Kind.FIELD) fields += 1;
-      open.push(part.kind === Kind.FRAGMENT_SPREAD ? fragments.get(part.name.value) : part.selectionSet);
-    }
-  }
-  return fields;
 }
 
 function canHoldNulls(type: GraphQLOutputType): boolean {

@@ -1,7 +1,4 @@
-/*
- * Compiles operations with graphql-jit, where jit-safety.ts allows it. Data and errors are those of graphql-js: a test executes
- * operations both ways and compares.
- */
+/* Compiles operations with graphql-jit, where jit-safety.ts allows it. A test compares data and errors with graphql-js. */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
@@ -23,26 +20,21 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import type { Caller } from '../access/caller.ts';
 import { SCOPE_ALONE } from '../access/enforce.ts';
-import { isScope, type Scope } from '../config/scopes.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 
-/**
- * Executes a compiled operation with variables that graphql-js has coerced. A result without `data` means that nothing was
- * executed; graphql-js must do it.
- */
+/** Executes a compiled operation with variables that graphql-js has coerced. Without `data`, graphql-js must execute it. */
 export type Execute = (
   root: object,
-  context: { caller: Pick<Caller, 'scopes'> },
+  context: { caller: { scopes: ReadonlySet<unknown> } },
   variables: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
 /** Returns a function that returns undefined for an operation that graphql-jit may not or cannot compile. */
 export function createCompile(schema: GraphQLSchema) {
   const plain = forJit(schema);
-  return (document: DocumentNode, operation: OperationDefinitionNode): Execute | undefined => {
-    if (reasonNotToCompile(schema, document, operation) !== undefined) return undefined;
+  return (document: DocumentNode, operation: OperationDefinitionNode, fields: number): Execute | undefined => {
+    if (reasonNotToCompile(schema, document, operation, fields) !== undefined) return undefined;
     const compiled = compileQuery(plain, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       disableLeafSerialization: true,
@@ -56,18 +48,12 @@ export function createCompile(schema: GraphQLSchema) {
 }
 
 /** The scopes of the selected fields that `forJit` leaves unprotected. */
-function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly Scope[] {
-  const scopes = new Set<Scope>();
+function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unknown[] {
+  const scopes = new Set<unknown>();
   const types = new TypeInfo(schema);
-  const visitor = visitWithTypeInfo(types, {
-    [Kind.FIELD]() {
-      const scope = types.getFieldDef()?.extensions[SCOPE_ALONE];
-      if (scope === undefined) return;
-      if (typeof scope !== 'string' || !isScope(scope)) throw new Error(`Unknown scope ${String(scope)}.`);
-      scopes.add(scope);
-    },
-  });
-  visit(document, visitor);
+  const add = () => void scopes.add(types.getFieldDef()?.extensions[SCOPE_ALONE]);
+  visit(document, visitWithTypeInfo(types, { [Kind.FIELD]: add }));
+  scopes.delete(undefined);
   return [...scopes];
 }
 

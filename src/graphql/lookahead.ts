@@ -1,12 +1,6 @@
 /*
- * What an operation selects below a field, and the reads that are started because of it.
- *
- * A player, its coupons and its friends are three REST calls that need only the player's id, so they start together; the
- * resolvers find them in the loaders. If only identifiers are selected beside coupons and friends, the player itself is not
- * read: the other reads show whether it exists.
- *
- * A read is started only where access rules allow it and the arguments that it needs are valid. Everything else is left to
- * the resolver, which fails in the same way under its own path.
+ * What an operation selects below a field, and the reads that are started because of it; docs/architecture.md has the reasons. A
+ * read is started where access rules allow it and its arguments are valid. The resolver fails in the same way under its own path.
  */
 import { collectFields } from '@graphql-tools/utils';
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';
@@ -23,10 +17,7 @@ import { type ConnectionRange, readCursor } from './loaders/connection.ts';
 /** A node that can have a selection set. */
 type Selected = Pick<FieldNode, 'selectionSet'>;
 
-/**
- * The fields selected below one or several nodes, with fragments expanded and `@skip`/`@include` decided.
- * @param typeName The object type that the selection is read for; fragments on other types do not count.
- */
+/** The fields selected below nodes for the object type `typeName`, with fragments expanded, `@skip` and `@include` decided. */
 export function selectedFields(nodes: readonly Selected[], typeName: string, info: GraphQLResolveInfo): FieldNode[] {
   const { schema, fragments, variableValues } = info;
   const type = schema.getType(typeName);
@@ -43,10 +34,7 @@ const DEFAULT_SIZE = 50;
 const ROWS_OF_PAGE = new Set(['nodes', 'count', 'hasNextPage']);
 const ROWS_OF_CONNECTION = new Set(['nodes', 'edges', 'pageInfo']);
 
-/**
- * The rows a page asks for; none where only totals are selected. Null and an absent argument mean the default. Throws
- * BAD_USER_INPUT for an invalid page.
- */
+/** The rows of a page; none where only totals are selected. Null means the default. Throws BAD_USER_INPUT for an invalid page. */
 export function rowsOfPage(args: PlayerReferredFriendsArgs, nodes: readonly FieldNode[], info: GraphQLResolveInfo) {
   const [page, limit] = [args.page ?? 1, args.limit ?? DEFAULT_SIZE];
   checkPage(page, limit);
@@ -107,10 +95,7 @@ export function needsPlayer(fields: readonly FieldNode[], info: GraphQLResolveIn
   });
 }
 
-/**
- * Starts the other reads that are selected below a player. Never throws. Each promise is rejected where the read fails; its
- * result is null where the player does not exist.
- */
+/** Starts the other reads below a player. Never throws. Each promise rejects as its read does; null means no such player. */
 export function startRelated(
   playerUniqueId: string,
   fields: readonly FieldNode[],

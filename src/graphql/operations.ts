@@ -1,14 +1,11 @@
 /*
- * The operations that this process has validated: Apollo Server's document store, and what was compiled of them. Clients send
- * the same few texts repeatedly. A document that is not here is new: its caller has a limit for it, and it is measured before
- * it is validated. An invalid document is never stored, so each repetition consumes a point again.
- *
- * Operations that were requested `compileAfter` times are compiled, which takes milliseconds: one operation at a time, between
- * requests. graphql-js executes all others.
+ * The operations that this process has validated: Apollo Server's document store, and what was compiled of them. A document that
+ * is not here is new: its caller has a limit for it. An invalid one is never stored, so each repetition consumes a point again.
+ * Operations that were requested `compileAfter` times are compiled, which takes milliseconds: one at a time, between requests.
  */
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ApolloServerOptions, type BaseContext, HeaderMap } from '@apollo/server';
+import { HeaderMap } from '@apollo/server';
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -24,14 +21,11 @@ import { ClientError, requestError } from '../errors.ts';
 import type { OperationLimiter } from '../limits/operation-limits.ts';
 import type { Wanted } from '../rest/decode/properties.ts';
 import { createCompile, type Execute } from './jit.ts';
-import { countFields } from './jit-safety.ts';
 
 /** One operation of a valid document. */
 export interface KnownOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** SHA-256 of the document's text, in hexadecimal. */
-  readonly hash: string;
   /** The names of the fields that its document selects, by which responses of the service are decoded. */
   readonly wanted: Wanted;
   /** Hash and name: the key of what was compiled. */
@@ -63,8 +57,6 @@ const MAX_TEXT_LENGTH = 16_384;
 const MAX_COMPILED = 200;
 const MAX_COMPILED_FIELDS = 20_000;
 
-type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
-
 export class Operations {
   readonly #options: OperationsOptions;
   readonly #compile: ReturnType<typeof createCompile>;
@@ -83,8 +75,8 @@ export class Operations {
   }
 
   /** The valid documents by Apollo Server's key, which ends with the hash of the text. `resolve` stores them. */
-  readonly documentStore: DocumentStore = {
-    get: async (key) => this.#documents.get(key.slice(-64))?.document,
+  readonly documentStore = {
+    get: async (key: string) => this.#documents.get(key.slice(-64))?.document,
     set: async () => undefined,
     delete: async () => true,
   };
@@ -115,10 +107,7 @@ export class Operations {
     }
   }
 
-  /**
-   * The requested operation of a valid document, which is stored.
-   * @param textHash SHA-256 of the text, in hexadecimal.
-   */
+  /** The requested operation of a valid document, which is stored. `textHash` is its SHA-256 in hexadecimal. */
   resolve(textHash: string, text: string, document: DocumentNode, { name }: OperationDefinitionNode): KnownOperation {
     const { operations } = this.#documents.get(textHash) ?? this.#store(textHash, text, document);
     const known = operations.get(name?.value);
@@ -139,7 +128,7 @@ export class Operations {
     const operations = operationsIn(document).map((operation) => {
       const name = operation.name?.value;
       const key = `${textHash} ${name}`;
-      return [name, { document, operation, hash: textHash, wanted, key, requests: 0 }] as const;
+      return [name, { document, operation, wanted, key, requests: 0 }] as const;
     });
     const known = { document, operations: new Map(operations) };
     this.#documents.set(textHash, known, { size: text.length + 1 });
@@ -147,17 +136,15 @@ export class Operations {
   }
 
   #schedule({ document, operation, key }: KnownOperation): void {
-    const compile = () => {
+    const compile = async () => {
+      await nextTurn();
       if (this.#compiled.has(key)) return;
-      const execute = this.#compile(document, operation);
-      if (execute) this.#compiled.set(key, execute, { size: countFields(document, operation.selectionSet) });
+      const { fields } = this.#options.limiter.measure(document, operation);
+      const execute = this.#compile(document, operation, fields);
+      if (execute) this.#compiled.set(key, execute, { size: fields });
     };
     // After a failure graphql-js continues to execute it.
-    const ignore = () => undefined;
-    this.#compiling = this.#compiling
-      .then(() => nextTurn())
-      .then(compile)
-      .catch(ignore);
+    this.#compiling = this.#compiling.then(compile).catch(() => undefined);
   }
 }
 
@@ -165,10 +152,7 @@ function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] 
   return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
 }
 
-/**
- * The sum of the squares of how often each response name has selections. That is at least the number of pairs of fields that
- * validation compares, because it compares each pair at most once.
- */
+/** The sum of the squares of how often each name has selections: at least the pairs of fields that validation compares. */
 function repetitionsIn(document: DocumentNode): number {
   const counts = new Map<string, number>();
   visit(document, {
@@ -180,23 +164,15 @@ function repetitionsIn(document: DocumentNode): number {
   return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
 }
 
-/** The names of all fields that a document selects; undefined, which is all, if it has a filter: that can read any field. */
+/** The names of all fields and arguments of a document; undefined, which is all, if it has a filter: that can read any field. */
 function fieldsIn(document: DocumentNode): Wanted {
   const names = new Set<string>();
-  let hasFilter = false;
-  visit(document, {
-    Field: ({ name }) => void names.add(name.value),
-    Argument: ({ name }) => {
-      hasFilter ||= name.value === 'filter';
-    },
-  });
-  return hasFilter ? undefined : names;
+  const add = ({ name }: { name: { value: string } }) => void names.add(name.value);
+  visit(document, { Field: add, Argument: add });
+  return names.has('filter') ? undefined : names;
 }
 
-/**
- * The variables with their declared types and defaults. Coercion stops at the first error, because a long list can have very
- * many. Throws BAD_USER_INPUT with HTTP 400.
- */
+/** The variables with their types and defaults. Stops at the first error: a list can have many. Throws BAD_USER_INPUT. */
 export function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

@@ -4,7 +4,7 @@
  */
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { Caller } from '../access/caller.ts';
-import { type ClientError, requestError } from '../errors.ts';
+import { badRequest, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
 import { isJson, type Json } from '../rest/decode/properties.ts';
@@ -16,10 +16,7 @@ export interface PrepareOptions {
   rates: Pick<RateLimits, 'consume'>;
 }
 
-/**
- * Where clients put the id of a listed operation: `documentId` is the form of the specification; Relay's own examples send
- * `id` or `doc_id`. Apollo's form is in `extensions`.
- */
+/** Where the id of a listed operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
 const IDS = ['documentId', 'id', 'doc_id'] as const;
 
 /**
@@ -47,7 +44,7 @@ export async function prepare(
 
 function fromBody(body: unknown): Json {
   if (!Array.isArray(body)) return isJson(body) ? body : {};
-  throw refused('BAD_REQUEST', 'Send one operation for each request, or several as fields of one operation.');
+  throw badRequest('Send one operation for each request, or several as fields of one operation.');
 }
 
 function fromSearch(search: string): Json {
@@ -85,7 +82,8 @@ const PROPERTY = /"\s*:/g;
  */
 export function parseExactly(text: string): unknown {
   if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
-    throw refused('BAD_USER_INPUT', `The request has more than ${MAX_PROPERTIES} properties; send less at once.`);
+    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
+    throw requestError('BAD_USER_INPUT', 400, message);
   }
   let body: unknown;
   try {
@@ -98,12 +96,12 @@ export function parseExactly(text: string): unknown {
   const visit = (value: unknown, name: string | number) => {
     if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
       const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
-      throw refused('BAD_USER_INPUT', `The list "${String(name).slice(0, 60)}" ${message}`);
+      throw requestError('BAD_USER_INPUT', 400, `The list "${String(name).slice(0, 60)}" ${message}`);
     }
     if (Array.isArray(value) || isJson(value)) open.push(value);
     if (typeof value === 'number' && !isExact(value, name)) {
       const message = 'is too large to be exact; write it as a string.';
-      throw refused('BAD_REQUEST', `The number "${String(name).slice(0, 60)}" ${message}`);
+      throw badRequest(`The number "${String(name).slice(0, 60)}" ${message}`);
     }
   };
   // `Object.entries` takes five times as long.
@@ -112,10 +110,6 @@ export function parseExactly(text: string): unknown {
     else for (const name in container) visit(container[name], name);
   }
   return body;
-}
-
-function refused(code: 'BAD_REQUEST' | 'BAD_USER_INPUT', message: string): ClientError {
-  return requestError(code, 400, message);
 }
 
 /** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */

@@ -6,7 +6,7 @@ import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { LOOPBACK } from '../config/forms.ts';
-import { requestError } from '../errors.ts';
+import { badRequest } from '../errors.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
 import { answerError, answerErrors, GRAPHQL_PATH } from './errors.ts';
@@ -22,7 +22,7 @@ const COMPRESS_FROM_BYTES = 2_048;
 /** A response must not be cached, and browsers must not guess its type. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-const UNDECODABLE = requestError('BAD_REQUEST', 400, 'The path has a percent sign that encodes no character.');
+const UNDECODABLE = badRequest('The path has a percent sign that encodes no character.');
 
 const addHeaders = (reply: FastifyReply) => reply.headers(ALWAYS).header('x-request-id', reply.request.id);
 
@@ -140,13 +140,12 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
  */
 function checkHead({ headers, rawHeaders }: IncomingMessage, open: boolean): void {
   const { host = '', 'transfer-encoding': coding = 'chunked' } = headers;
-  const refuse = (status: number, message: string) => requestError('BAD_REQUEST', status, message);
-  if (rawHeaders.length > 2 * MAX_HEADERS) throw refuse(431, 'The request has too many headers.');
-  if (host.includes(',')) throw refuse(400, 'The header "host" must not be repeated.');
+  if (rawHeaders.length > 2 * MAX_HEADERS) throw badRequest('The request has too many headers.', 431);
+  if (host.includes(',')) throw badRequest('The header "host" must not be repeated.');
   // Node accepts `identity, chunked`; a proxy may take such a body for a length or for none.
-  if (!/^chunked$/i.test(coding)) throw refuse(400, 'The only transfer coding that is accepted is "chunked".');
+  if (!/^chunked$/i.test(coding)) throw badRequest('The only transfer coding that is accepted is "chunked".');
   if (open && !LOOPBACK.test(host.replace(/:\d+$/, ''))) {
-    throw refuse(421, 'Without a token setting this gateway answers to localhost and 127.0.0.1 only.');
+    throw badRequest('Without a token setting this gateway answers to localhost and 127.0.0.1 only.', 421);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { requestError } from '../errors.ts';
+import { badRequest } from '../errors.ts';
 import { parseExactly } from '../graphql/request.ts';
 import { CLIENT_GONE } from './errors.ts';
 import { OVERLOADED } from './overload.ts';
@@ -13,7 +13,7 @@ const FIRST_BYTES = 16_384;
 /** In how many pieces a body may come. Each takes about 2 µs: 256 KB in one-byte chunks took half a second. */
 const MAX_PIECES = 10_000;
 
-const TOO_LARGE = requestError('BAD_REQUEST', 413, 'The body is larger than this gateway accepts.');
+const TOO_LARGE = badRequest('The body is larger than this gateway accepts.', 413);
 
 /** Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Without a parser, Fastify reads no body. */
 export function parseBodies(scope: FastifyInstance, limit: number): void {
@@ -47,18 +47,17 @@ function parseBody(body: Buffer): unknown {
   const value = isUtf8(body) ? parseExactly(body.toString()) : undefined;
   if (value !== undefined) return value;
   const problem = body.length === 0 ? 'empty' : 'not valid JSON';
-  throw requestError('BAD_REQUEST', 400, `The body is ${problem}. Send the operation as JSON: {"query": "…"}.`);
+  throw badRequest(`The body is ${problem}. Send the operation as JSON: {"query": "…"}.`);
 }
 
 /** Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed; 400 for a GET with a body. */
 export function checkContent({ method, headers, raw }: FastifyRequest): void {
-  const refuse = (status: number, message: string) => requestError('BAD_REQUEST', status, message);
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
-  if (method === 'GET' && hasBody(raw)) throw refuse(400, 'A GET request must not have a body.');
+  if (method === 'GET' && hasBody(raw)) throw badRequest('A GET request must not have a body.');
   if (method === 'POST' && !JSON_IN_UTF8.test(type)) {
-    throw refuse(415, 'The body must be JSON in UTF-8, with the content type application/json.');
+    throw badRequest('The body must be JSON in UTF-8, with the content type application/json.', 415);
   }
-  if (!/^ *identity *$/i.test(encoding)) throw refuse(415, 'The body must not be compressed.');
+  if (!/^ *identity *$/i.test(encoding)) throw badRequest('The body must not be compressed.', 415);
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

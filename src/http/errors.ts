@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
-import { ClientError, requestError, statusOf } from '../errors.ts';
+import { badRequest, ClientError, requestError } from '../errors.ts';
 import { formatError } from '../graphql/errors.ts';
 
 /** Where operations are sent. */
@@ -19,14 +19,15 @@ export function answerErrors(app: FastifyInstance): void {
     const known = request.url.split('?', 1)[0] === GRAPHQL_PATH;
     if (known) void reply.header('allow', 'GET, POST');
     const message = known ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
-    answerError(requestError('BAD_REQUEST', known ? 405 : 404, message), request, reply);
+    answerError(badRequest(message, known ? 405 : 404), request, reply);
   });
 }
 
 /** Also for a target that cannot be decoded, before routing. Of an unexpected error, a client gets the status alone. */
 export function answerError(error: FastifyError | ClientError, request: FastifyRequest, reply: FastifyReply): void {
   const sent = error instanceof ClientError ? error : masked(error);
-  const { status = 500, headers } = statusOf(sent);
+  const { http } = sent.extensions;
+  const { status = 500, headers = [] }: { status?: number; headers?: Iterable<[string, string]> } = Object(http);
   if (sent !== error && status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
   if (request.record) request.record.codes = [sent.code];
   if (request.record && error instanceof Unauthenticated) request.record.rejection = error.rejection;
@@ -40,5 +41,5 @@ export function answerError(error: FastifyError | ClientError, request: FastifyR
 
 function masked({ statusCode = 500 }: FastifyError): ClientError {
   if (statusCode >= 500) return requestError('INTERNAL_SERVER_ERROR', 500, 'Internal server error');
-  return requestError('BAD_REQUEST', statusCode, `${STATUS_CODES[statusCode]}.`);
+  return badRequest(`${STATUS_CODES[statusCode]}.`, statusCode);
 }

@@ -29,13 +29,15 @@ interface Size {
   /** Not counted below introspection: the standard query is 15 levels deep, and graphql-js has a limit of its own. */
   depth: number;
   aliases: number;
+  /** With fragments expanded. */
+  fields: number;
   /** The weights of the fields (`@cost`, else 1) and objects; below `@listSize` once for each item, for pages their totals too. */
   complexity: number;
   upstreamCalls: number;
   introspects: boolean;
 }
 
-type Limited = Exclude<keyof Size, 'introspects'> | 'repetitions';
+type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
 
 /** Measures operations and refuses those that are too large, before anything is executed. */
@@ -90,6 +92,7 @@ export class OperationLimiter {
       return {
         depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
+        fields: below.fields + 1,
         complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
         upstreamCalls: restCall && Array.isArray(list) ? this.#callsOf(node, type, restCall, list) : 0,
         introspects: INTROSPECTION.has(name),
@@ -105,12 +108,13 @@ export class OperationLimiter {
     const sizeOf = (selections: readonly SelectionNode[] = [], type: unknown): Size => {
       const earlier = sizes.get(selections);
       if (earlier) return earlier;
-      const total = { depth: 0, aliases: 0, complexity: 0, upstreamCalls: 0, introspects: false };
+      const total = { depth: 0, aliases: 0, fields: 0, complexity: 0, upstreamCalls: 0, introspects: false };
       // Stored before it is known, so that a fragment that spreads itself ends here. Validation refuses it later.
       sizes.set(selections, total);
       for (const size of selections.map((node) => sizeOfNode(node, type))) {
         total.depth = Math.max(total.depth, size.depth);
         total.aliases += size.aliases;
+        total.fields += size.fields;
         total.complexity += size.complexity;
         // Those of two fields can be the same.
         total.upstreamCalls = Math.max(total.upstreamCalls, size.upstreamCalls);

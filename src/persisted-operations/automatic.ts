@@ -1,11 +1,9 @@
 /* The texts of automatic persisted queries. They are bounded, since any caller can add some; clients send a removed one again. */
 import { hash } from 'node:crypto';
-import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
-type PersistedQueries = Exclude<ApolloServerOptions<BaseContext>['persistedQueries'], false | undefined>;
-export type PersistedQueryStore = NonNullable<PersistedQueries['cache']>;
+export type PersistedQueryStore = ReturnType<typeof createPersistedQueryStore>;
 
 /** The longest text that is kept, in bytes of UTF-8. A longer one is executed, but clients must always send it whole. */
 const MAX_TEXT_BYTES = 16_384;
@@ -23,7 +21,7 @@ return 1
 `;
 
 /** Keeps texts in memory, and in Redis for the other replicas. Without an answer from Redis a text is unknown. */
-export function createPersistedQueryStore(redis: Redis | undefined): PersistedQueryStore {
+export function createPersistedQueryStore(redis: Redis | undefined) {
   const memory = new LRUCache<string, string>({
     max: MAX_TEXTS,
     maxSize: MAX_BYTES,
@@ -32,7 +30,7 @@ export function createPersistedQueryStore(redis: Redis | undefined): PersistedQu
     ttl: KEPT_SECONDS * 1_000,
   });
   return {
-    async get(key) {
+    async get(key: string) {
       const known = memory.get(key);
       if (known !== undefined) return known;
       const text = await redis?.get(key).catch(() => null);
@@ -41,11 +39,11 @@ export function createPersistedQueryStore(redis: Redis | undefined): PersistedQu
       memory.set(key, text);
       return text;
     },
-    async set(key, text) {
+    async set(key: string, text: string) {
       memory.set(key, text);
       if (!memory.has(key)) return;
       await redis?.eval(REGISTER, 2, key, 'apq-order', text, KEPT_SECONDS, MAX_TEXTS).catch(() => undefined);
     },
-    delete: async (key) => memory.delete(key),
+    delete: async (key: string) => memory.delete(key),
   };
 }

@@ -1,13 +1,4 @@
-/*
- * The files in which clients' tools list the operations of an application:
- *
- * - Apollo's manifest, from `generate-persisted-query-manifest`, Apollo iOS and Apollo Kotlin (`persistedQueryManifest`):
- *   `{ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [{ "id", "name", "type", "body" }] }`
- * - `{ "<id>": "<text>" }`, from Relay's compiler, GraphQL Code Generator (`persistedDocuments`) and gql.tada
- * - Apollo Kotlin's `operationOutput`: `{ "<id>": { "name", "source" } }`
- *
- * An id may have the prefix `sha256:`, which requests may leave out.
- */
+/* The files in which clients' tools list the operations of an application. docs/security.md has the tools and their formats. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLSchema, Kind, parse, validate } from 'graphql';
@@ -78,7 +69,7 @@ function namesIn(text: string, { schema, maxTokens }: ManifestCheck): string[] {
   );
 }
 
-/** An id as requests are compared with it. */
+/** An id as requests are compared with it: files and requests may leave out the prefix. */
 export function withoutPrefix(id: string): string {
   return id.replace(/^sha256:/, '');
 }
@@ -94,6 +85,7 @@ const APOLLO_MANIFEST = z
   })
   .transform(({ operations }) => operations.map(({ id, body }) => ({ id: withoutPrefix(id), text: body })));
 
+/** `{ "<id>": "<text>" }`, or `{ "<id>": { "name", "source" } }` of Apollo Kotlin's `operationOutput`. */
 const BY_ID = z
   .record(ID, z.union([TEXT, z.object({ source: TEXT }).transform(({ source }) => source)]))
   .transform((texts) => Object.entries(texts).map(([id, text]) => ({ id: withoutPrefix(id), text })));

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
-import { type ClientError, requestError } from '../errors.ts';
+import { badRequest, requestError } from '../errors.ts';
 import { isJson } from '../rest/decode/properties.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
@@ -109,8 +109,4 @@ function readId({ query, documentIds, extensions }: OperationRequest, byId: Read
   });
   if (new Set(ids).size > 1) throw badRequest('The request names two operations by different ids; send one id.');
   return ids[0];
-}
-
-function badRequest(message: string): ClientError {
-  return requestError('BAD_REQUEST', 400, message);
 }

@@ -8,10 +8,7 @@ export class ReferenceFailed extends Error {}
 
 const READY = z.object({ ready: z.literal(true), url: z.string().transform((text) => new URL(text)) });
 
-/**
- * Starts the reference service, for development without a REST service; `url` is in the form of REST_BASE_URL. When the
- * service ends unexpectedly, the gateway ends too.
- */
+/** Starts the reference service; `url` is in the form of REST_BASE_URL. When it ends unexpectedly, the gateway ends too. */
 export async function startReference(lifecycle: Lifecycle, log: FastifyBaseLogger): Promise<Stoppable & { url: URL }> {
   // The reference service must not have our stdout; see `openStdout`.
   const options: ForkOptions = { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] };

@@ -59,7 +59,6 @@ export class Call<Result> {
   /** Rejects with an `UpstreamError`; the error of a write has its outcome. */
   async send(): Promise<Result> {
     try {
-      this.#assertActive();
       return await this.#sendWithRetries();
     } catch (thrown) {
       const error = this.#withOutcome(thrown);
@@ -78,6 +77,7 @@ export class Call<Result> {
     const { endpoint, playerUniqueId, context } = this.#options;
     retryBudget.earn();
     for (;;) {
+      this.#assertActive();
       const permit = breaker.admit(playerUniqueId);
       const response = await this.#sendOnce(permit);
       if (!(response instanceof Error)) return this.#read(response);
@@ -85,7 +85,6 @@ export class Call<Result> {
       if (delayMs === undefined) throw response;
       observer.retry?.(endpoint.method, endpoint.template);
       await delay(delayMs, context.cancellation);
-      this.#assertActive();
     }
   }
 

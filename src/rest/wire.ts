@@ -80,7 +80,7 @@ function tags(value: unknown, member: string, warn: d.Warn): string[] | undefine
 }
 
 /** The most bytes of JSON that a player's `custom` may have. */
-const MAX_CUSTOM_BYTES = 16_384;
+export const MAX_CUSTOM_BYTES = 16_384;
 
 /**
  * The strings and numbers among the free attributes, as many as fit in 16 KB of JSON: a service may hold what was written

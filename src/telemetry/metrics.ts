@@ -110,10 +110,7 @@ const MAX_CANDIDATES = 1_000;
 /** How many players must have used a name, so that one player cannot use up the labels. */
 const MIN_PLAYERS = 3;
 
-/**
- * Labels for the names of operations. Clients choose the names, so their number is bounded: listed operations, and the first
- * hundred others that a server or several players use. All others are `other`, operations without a name `anonymous`.
- */
+/** Labels for the names of operations. Clients choose the names, so their number is bounded: see docs/observability.md. */
 function createLabels() {
   const named = new Set<string>();
   const playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });

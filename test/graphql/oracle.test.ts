@@ -5,7 +5,9 @@
 import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { loadConfig } from '../../src/config/config.ts';
 import { createCompile } from '../../src/graphql/jit.ts';
+import { OperationLimiter } from '../../src/limits/operation-limits.ts';
 import { player, signer, WHAT } from '../kit/callers.ts';
 import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { generateOperation } from '../kit/generate.ts';
@@ -74,11 +76,12 @@ async function compare(source: string, variables: Variables, caller = server) {
 }
 
 const compileFor = createCompile(schema);
+const limiter = new OperationLimiter(schema, loadConfig({}));
 /** The first operation of a document, compiled; undefined for one that must not be. */
 function compile(source: string) {
   const document = parse(source);
   const operation = document.definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
-  return operation && compileFor(document, operation);
+  return operation && compileFor(document, operation, limiter.measure(document, operation).fields);
 }
 
 const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { loadConfig } from '../../src/config/config.ts';
 import { reasonNotToCompile } from '../../src/graphql/jit-safety.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
+import { OperationLimiter } from '../../src/limits/operation-limits.ts';
 import { createLog } from '../../src/process/log.ts';
 import { serve } from '../../src/serve.ts';
 import type { FileOperation } from './operations.ts';
@@ -52,6 +53,7 @@ export async function startExplaining(directory: URL) {
     MAX_SERVER_OPERATIONS_BURST: '1000000',
     MAX_SERVER_COUPON_READS_BURST: '1000000',
   });
+  const limiter = new OperationLimiter(schema, config);
   const log = createLog('silent', { write: () => undefined });
   const gateway = await serve(config, service.url, log, { maxEventLoopDelayMs: 0 });
   return {
@@ -70,7 +72,12 @@ export async function startExplaining(directory: URL) {
         cost: { least: costs[0] ?? none, most: costs.at(-1) ?? none },
         scopes: neededScopes(schema, rules, of),
         deprecated: validate(schema, of.document, [NoDeprecatedCustomRule]).map(({ message }) => message),
-        notCompiled: reasonNotToCompile(schema, of.document, of.operation),
+        notCompiled: reasonNotToCompile(
+          schema,
+          of.document,
+          of.operation,
+          limiter.measure(of.document, of.operation).fields,
+        ),
         errors: [...new Set(runs.flatMap(({ errors }) => errors))],
       };
     },

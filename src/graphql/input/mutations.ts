@@ -1,5 +1,7 @@
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
+import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
 import { idProblem } from '../../rest/request.ts';
+import { MAX_CUSTOM_BYTES } from '../../rest/wire.ts';
 import { type Problem, type UserError, userErrorAt } from '../loaders/writes.ts';
 import { isExact } from '../request.ts';
 
@@ -9,12 +11,6 @@ const MAX_NAME_LENGTH = 256;
 const MAX_KEY_LENGTH = 128;
 /** How many events one report may have: each is authorized, checked and named in the response. */
 const MAX_EVENTS = 500;
-/**
- * The longest text of a player, in characters, and its longest `custom`, in bytes of JSON; the reference service has the same.
- * They are returned each time the player is read.
- */
-const MAX_TEXT_LENGTH = 1_024;
-const MAX_CUSTOM_BYTES = 16_384;
 /** How many problems are reported at once: thousands of them would make the response larger than the input. */
 const MAX_PROBLEMS = 50;
 
@@ -63,7 +59,7 @@ function attributeProblems(name: string, value: PlayerAttributesInput[keyof Play
     const problems = value.flatMap((tag, index) => userErrorAt([...path, String(index)], tagProblem(String(tag))));
     return problems.length > 0 ? problems : userErrorAt(path, valueProblem(value.join()));
   }
-  if (typeof value !== 'object') return userErrorAt(path, valueProblem(value, MAX_TEXT_LENGTH, name));
+  if (typeof value !== 'object') return userErrorAt(path, valueProblem(value, MAX_PLAYER_TEXT, name));
   const problems = memberProblems(path, value, (member) => (member === null ? undefined : valueProblem(member)));
   // Without problems it is flat.
   const isTooLong = problems.length === 0 && Buffer.byteLength(JSON.stringify(value)) > MAX_CUSTOM_BYTES;
@@ -88,7 +84,7 @@ function metadataProblem(value: unknown): Problem | undefined {
 }
 
 /** @param name Amounts of money may be rounded. Any other number that parsing rounded can be an identifier. */
-function valueProblem(value: unknown, maxLength = MAX_TEXT_LENGTH, name?: string): Problem | undefined {
+function valueProblem(value: unknown, maxLength = MAX_PLAYER_TEXT, name?: string): Problem | undefined {
   if (typeof value === 'string') return textProblem(value, maxLength);
   if (typeof value === 'number' && isExact(value, name)) return undefined;
   return invalid('must be text or a number that JSON can carry exactly');

@@ -35,11 +35,8 @@ export interface ConnectionRange extends RowRange {
 }
 
 /**
- * Reads the rows after a cursor. With another friend in the cursor's row, the list has changed. The cursor's friend may stand in
- * a later row that was read: what follows there is the page, and if nothing does, the rows from there on. Otherwise earlier
- * friends were deleted: then the 200 rows up to the cursor's row are searched once for its friend, and what follows there
- * precedes the rows that were read. Those are of an older state of the list, with the same friends in later rows, so deletions
- * between both reads leave nobody out. A friend who is not found was deleted too: then the list starts again.
+ * Reads the rows after a cursor, also of a list that changed: see "Merged pages of referrals" in docs/architecture.md. The rows
+ * read first are of an older state, with the same friends in later rows: deletions between both reads leave nobody out.
  */
 export async function readConnection(
   referrals: ReferralLoader,

@@ -61,10 +61,7 @@ export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDep
   return { load, clearAll: () => void loader.clearAll() };
 }
 
-/**
- * Players' coupons, each player's read once per operation; null for a player that does not exist. A batch consumes its coupon
- * reads at once: one call to Redis, and all or none of its fields are RATE_LIMITED.
- */
+/** Players' coupons, read once per operation; null for no player. A batch consumes its coupon reads in one call, all or none. */
 export function createCouponLoader({ rest, call, takeCalls, onBatch, consumeCouponReads }: LoaderDependencies) {
   return new DataLoader(async (keys: readonly string[]) => {
     onBatch('coupons', keys.length);
@@ -74,5 +71,5 @@ export function createCouponLoader({ rest, call, takeCalls, onBatch, consumeCoup
   });
 }
 
-/** For DataLoader, an Error in the place of a result is the failure of that key. All errors of the REST client are Errors. */
+/** For DataLoader, an Error in the place of a result is the failure of that key. */
 export const asError = (error: Error) => error;

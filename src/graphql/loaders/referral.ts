@@ -72,11 +72,8 @@ export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderD
 }
 
 /**
- * The pages that contain a range: the smallest one, else two adjacent ones. Undefined in place of a page for totals alone.
- *
- *     0–10       page 1 of 10 rows             is a page
- *     5–15       page 1 of 15 rows             the smallest page that contains the range
- *     100–201    pages 1 and 2 of 101 rows     no page of at most 200 rows contains the range
+ * The pages that contain a range: the smallest one (for rows 5 to 15, page 1 of 15 rows), else two adjacent ones (for 100 to 201,
+ * pages 1 and 2 of 101 rows). Undefined in place of a page for totals alone.
  */
 function pagesFor({ from, to }: RowRange): readonly [page: Page | undefined, next?: Page] {
   if (to <= from) return [undefined];

@@ -102,10 +102,7 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
   };
 }
 
-/**
- * The outcome of a write that failed with an error. Errors of ours without an outcome were thrown before anything was sent;
- * after an unexpected error the outcome is unknown.
- */
+/** The outcome of a failed write. Errors of ours without an outcome were thrown before anything was sent. */
 export function outcomeOf(error: unknown): WriteOutcome {
   if (error instanceof UpstreamError) return error.outcome ?? 'NOT_DONE';
   return error instanceof ClientError && error.extensions['outcome'] !== 'UNKNOWN' ? 'NOT_DONE' : 'UNKNOWN';

@@ -19,10 +19,5 @@ export interface WriteParent {
   userErrors: readonly UserError[];
 }
 
-export interface UpsertPlayerParent extends WriteParent {
-  serviceId: string | null;
-}
-
-export interface TrackEventsParent extends WriteParent {
-  eventNames: readonly string[];
-}
+export type UpsertPlayerParent = WriteParent & { serviceId: string | null };
+export type TrackEventsParent = WriteParent & { eventNames: readonly string[] };

@@ -75,9 +75,7 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
   },
   players: (_parent, { playerUniqueIds, lang }, context, info) => {
     checkLength('playerUniqueIds', playerUniqueIds, MAX_PLAYERS);
-    playerUniqueIds.forEach((id, index) => {
-      checkPlayerId(`playerUniqueIds[${index}]`, id);
-    });
+    for (const [index, id] of playerUniqueIds.entries()) checkPlayerId(`playerUniqueIds[${index}]`, id);
     return playerUniqueIds.map((id) => readPlayer(id, lang, context, info));
   },
   me: (_parent, { lang }, context, info) => {
@@ -136,10 +134,8 @@ function upsertBody({ playerUniqueId, attributes, device }: UpsertPlayerInput): 
   };
 }
 
-type WireAttributes = NonNullable<PlayerUpsertRequest['playerAttributes']>;
-
 /** The attributes have the same names in GraphQL and REST. Tags are sent as one comma-separated text. */
-function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput): WireAttributes {
+function wireAttributes({ tags, custom, ...rest }: PlayerAttributesInput) {
   const free = withoutEmpty(custom ?? {});
   return {
     ...withoutEmpty({ ...rest, tags: tags?.map((tag) => tag.trim()).join(',') }),

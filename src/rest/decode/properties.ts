@@ -23,7 +23,7 @@ export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn, want
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
 const MAX_SHORT_TEXT = 64;
 /** The longest text of a player; a longer one is cut. */
-const MAX_PLAYER_TEXT = 1_024;
+export const MAX_PLAYER_TEXT = 1_024;
 /** The longest list that is decoded; the rest is left out. Longer ones would block the event loop. */
 export const MAX_ITEMS = 10_000;
 
