@@ -199,10 +199,9 @@ describe('a response of more than 4 MB', () => {
   test('is what it takes as text: 2.7 MB of short values are no more', async () => {
     const group = { isAvailable: true, isValid: true, isActive: true };
     upstream.on('GET /coupon', { json: { coupons: Array(10_000).fill({ isUsed: true, isExpired: true, group }) } });
-    const fields = ['a', 'b', 'c'].map(
-      (name) => `${name}: coupons { isUsed isExpired group { ${Object.keys(group)} } }`,
-    );
-    const { errors, text } = await gateway.query(`{ player(playerUniqueId: "p1") { ${fields} } }`);
+    const fields = 'isUsed isExpired group { isAvailable isValid isActive }';
+    const of = ['a', 'b', 'c'].map((name) => `${name}: coupons { ${fields} }`);
+    const { errors, text } = await gateway.query(`{ player(playerUniqueId: "p1") { ${of} } }`);
     expect([errors, text.length > 2_600_000]).toEqual([[], true]);
   });
 

@@ -75,8 +75,7 @@ async function compare(source: string, variables: Variables, caller = server) {
   return interpreted.body;
 }
 
-const compileFor = createCompile(schema);
-const limiter = new OperationLimiter(schema, loadConfig({}));
+const [compileFor, limiter] = [createCompile(schema), new OperationLimiter(schema, loadConfig({}))];
 /** The first operation of a document, compiled; undefined for one that must not be. */
 function compile(source: string) {
   const document = parse(source);

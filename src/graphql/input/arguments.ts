@@ -1,20 +1,11 @@
 import { badUserInput } from '../../errors.ts';
-import { idProblem } from '../../rest/request.ts';
 
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
-/** How many players one field may request. */
-export const MAX_PLAYERS = 50;
 /** How many kinds of coupons one filter may name. */
 export const MAX_COUPON_TYPES = 100;
 /** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
 const MAX_ROW = 2 ** 31 - 1;
-
-/** Checks an argument that identifies a player; throws BAD_USER_INPUT. */
-export function checkPlayerId(argument: string, playerUniqueId: string): void {
-  const problem = idProblem(playerUniqueId);
-  if (problem) throw badUserInput(argument, problem.message);
-}
 
 /** Checks the arguments of a page of the REST service. */
 export function checkPage(page: number, limit: number): void {

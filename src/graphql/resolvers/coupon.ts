@@ -5,7 +5,7 @@ import { opaqueId } from './parents.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {
-    checkLength('filter.couponTypes', filter?.couponTypes ?? [], MAX_COUPON_TYPES);
+    if (filter?.couponTypes) checkLength('filter.couponTypes', filter.couponTypes, MAX_COUPON_TYPES);
     const found = await loaders.coupons.load(playerUniqueId);
     return found && filter ? filterCoupons(found, filter) : found;
   },

@@ -8,10 +8,11 @@ import type {
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
 import { isJson } from '../../rest/decode/properties.ts';
+import { idProblem } from '../../rest/request.ts';
 import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
-import { checkLength, checkPlayerId, MAX_PLAYERS } from '../input/arguments.ts';
+import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
 import { userErrorAt } from '../loaders/writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
@@ -19,8 +20,15 @@ import type { WriteParent } from './parents.ts';
 
 type Lang = string | null | undefined;
 
-/** How many representations one field may have. */
+/** How many players, and how many representations, one field may have. */
+const MAX_PLAYERS = 50;
 const MAX_REPRESENTATIONS = 200;
+
+/** Checks an argument that identifies a player; throws BAD_USER_INPUT. */
+function checkPlayerId(argument: string, playerUniqueId: string): void {
+  const problem = idProblem(playerUniqueId);
+  if (problem) throw badUserInput(argument, problem.message);
+}
 
 /** Reads a player and, at the same time, what else the operation asks of it. Null for a player that does not exist. */
 export function readPlayer(
