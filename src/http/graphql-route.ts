@@ -28,7 +28,7 @@ export interface GraphQLRoute extends PrepareOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, and what cancels its operation. Null before authentication, and for a browser that opens the page. */
+    /** Its caller and slot, and what cancels its operation. Null before that, and for a browser that opens the page. */
     admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
   }
 }

@@ -57,7 +57,7 @@ function send(reply: FastifyReply, title: string, policy: string, body: string):
 const OPEN = 'This gateway is open: no token is needed, and every request is made as the player "demo-player".';
 
 const start = (hint = OPEN) => `<h1>Referral gateway</h1>
-<p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with a token; in a browser the Apollo Sandbox
+<p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with the header <code>authorization</code> or <code>apollo-require-preflight</code>; in a browser the Apollo Sandbox
 <p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
 <p>${hint}
