@@ -18,7 +18,7 @@ export function flushed(log: Logger): Promise<void> {
   });
 }
 
-/** Lines are written in blocks of this many characters, and what there is of a block this often, in milliseconds. */
+/** The length of a block of lines, in characters, and how often a shorter one is written, in milliseconds. */
 const BLOCK_LENGTH = 16_000;
 const WRITE_EVERY_MS = 100;
 
@@ -31,30 +31,34 @@ export function openStdout() {
   // At most 16 MB wait for a slow reader; further lines are dropped.
   const options = { dest: 1, sync, minLength: 1, maxLength: 16 * 1024 * 1024, retryEAGAIN: () => !sync };
   const destination = pino.destination(options).on('error', () => undefined);
-  // Blocks are made here: SonicBoom counts the bytes of its whole block, and so copies it, for each line.
+  // Lines are collected here: for each one, SonicBoom would count the bytes of its whole buffer, and copy it for that.
   let block = '';
-  const write = (lines: string) => {
-    block += lines;
-    if (block === '' || (lines !== '' && block.length < BLOCK_LENGTH)) return;
-    destination.write(block);
+  const writeBlock = () => {
+    if (block !== '') destination.write(block);
     block = '';
   };
-  setInterval(write, WRITE_EVERY_MS, '').unref();
+  setInterval(writeBlock, WRITE_EVERY_MS).unref();
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
   destination.flushSync = () => {
     sync = true;
     Object.assign(destination, { sync });
-    write('');
+    writeBlock();
     destination.flush();
     destination.flush();
     sync = false;
     Object.assign(destination, { sync });
   };
-  const flush = (done: () => void) => {
-    write('');
-    destination.flush(done);
+  return {
+    write(line: string): void {
+      block += line;
+      if (block.length >= BLOCK_LENGTH) writeBlock();
+    },
+    flush(done: () => void): void {
+      writeBlock();
+      destination.flush(done);
+    },
+    flushSync: () => destination.flushSync(),
   };
-  return { write, flush, flushSync: () => destination.flushSync() };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Lifecycle } from './lifecycle.ts';
 /** `reasons` make it not ready. `conditions` are states of others: with them, all replicas would be unready at once. */
 type Source = Pick<Awaited<ReturnType<typeof serve>>, 'status' | 'metrics'>;
 
-/** Serves states and numbers on a port that is not public, also while the public one is overloaded or drains. */
+/** Serves `/healthz`, `/readyz` and `/metrics` on a port that is not public, also while the public one is overloaded or drains. */
 export async function startManagement(
   address: { host: string; port: number },
   lifecycle: Pick<Lifecycle, 'phase'>,

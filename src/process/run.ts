@@ -9,7 +9,7 @@ import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
 import { ReferenceFailed, startReference } from './reference.ts';
 
-/** The process from start to end. A failed start is told on stderr. `setSignalHandler` is for SIGTERM and SIGINT. */
+/** The process from start to end. A start that fails is reported on stderr. `setSignalHandler` is for SIGTERM and SIGINT. */
 export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => void): Promise<void> {
   let log: Logger | undefined;
   let lifecycle: Lifecycle | undefined;
