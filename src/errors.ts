@@ -10,9 +10,9 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, a redirect, another player.
   | 'UPSTREAM_MISCONFIGURED' // A response of 401 or 403: our keys were refused, never the fault of the gateway's client.
   | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
-  | 'CANCELLED'; // The client disconnected, or the operation did not need it. Only log and metrics see it.
+  | 'CANCELLED'; // The client disconnected, or the operation no longer needs the call. For log and metrics.
 
-/** What became of the write of a mutation's field with an error. `DONE`: acknowledged, then something after it failed. */
+/** The outcome of a mutation field's write, for its errors. `DONE`: it was acknowledged, and something after it failed. */
 export type WriteOutcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
 
 /** The gateway's own values of `extensions.code`. Apollo Server adds some of its own. */

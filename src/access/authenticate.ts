@@ -32,7 +32,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const { rates, onFailure, development } = options;
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
-  /** Verifying costs about as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
+  /** By token, because verifying one costs as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
   const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED });
   const find = (token: string): Caller | undefined => {
     const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};

@@ -23,7 +23,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { SCOPE_ALONE } from '../access/enforce.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 
-/** Executes a compiled operation with variables that graphql-js has coerced. Without `data`, graphql-js must execute it. */
+/** Executes a compiled operation with variables that graphql-js has coerced. A result without `data`: graphql-js must do it. */
 export type Execute = (
   root: object,
   context: { caller: { scopes: ReadonlySet<unknown> } },

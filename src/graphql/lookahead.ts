@@ -1,6 +1,6 @@
 /*
  * What an operation selects below a field, and the reads that are started because of it; docs/architecture.md has the reasons. A
- * read is started where access rules allow it and its arguments are valid. The resolver fails in the same way under its own path.
+ * read is started only where access rules allow it and its arguments are valid. Otherwise the resolver reports the error.
  */
 import { collectFields } from '@graphql-tools/utils';
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';

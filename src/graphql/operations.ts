@@ -152,7 +152,7 @@ function operationsIn({ definitions }: DocumentNode): OperationDefinitionNode[] 
   return definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
 }
 
-/** The sum of the squares of how often each name has selections: at least the pairs of fields that validation compares. */
+/** The sum of the squares of how often each name has selections: at least the number of pairs that validation compares. */
 function repetitionsIn(document: DocumentNode): number {
   const counts = new Map<string, number>();
   visit(document, {

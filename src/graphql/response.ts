@@ -9,8 +9,8 @@ const MAX_ERRORS = 100;
 /** The largest response, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
 /**
- * So many characters are never too many: one takes at most 6 bytes in JSON, as an escape. A whole number, because V8 allocates
- * for each step of counting down a fraction: 40 KB for a list of 200 friends.
+ * A response of so many characters always fits: a character takes at most 6 bytes in JSON, as an escape. Rounded, because V8
+ * allocates an object for each result of subtracting from a fraction: 40 KB for a list of 200 friends.
  */
 const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 6);
 
@@ -23,8 +23,8 @@ const TOO_LONG = {
 const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false, outcome: 'UNKNOWN' } };
 
 /**
- * Whether the data would be a longer text than a response may have. Counted before the text is made: as if each character took
- * the most bytes, which is fast, and exactly only where that does not decide.
+ * Whether the JSON text of the data would be longer than a response may be, before it is made. Characters are counted first,
+ * which is fast; bytes only where there are more than SAFE_CHARACTERS.
  */
 function isTooLong(data: unknown): boolean {
   return (

@@ -66,7 +66,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   return apollo;
 }
 
-/** One plugin, because hooks of several run concurrently. Logs errors with their cause; Apollo Server only with a message. */
+/** One plugin, because the hooks of several run concurrently. It logs errors with their cause; Apollo Server logs the message. */
 function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
   const { report } = options;
   const listener: GraphQLRequestListener<Context> = {
@@ -116,7 +116,10 @@ async function chargeAndCheck(
   contextValue.checked = { known, variables };
 }
 
-/** Executes the operation, compiled or by graphql-js. Never throws. Apollo Server neither formats nor reports these errors. */
+/**
+ * Executes the operation: compiled where it is, else by graphql-js. Never throws. `formatResult` formats and reports the errors,
+ * because Apollo Server does neither for this response.
+ */
 async function respond(
   { schema, operations, production: hideSuggestions, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,

@@ -66,7 +66,7 @@ export function createTransport(origin: string, connections: number, connectTime
   };
 }
 
-/** The requests of one endpoint. `pool.stats` asks every connection, so those that wait are counted: it took 3 µs of each call. */
+/** The requests of one endpoint. Those that wait are counted here: `pool.stats` visits every connection, 3 µs for each call. */
 interface Queue {
   readonly pool: Pool;
   /** How many were given to the Pool and have not begun. */
@@ -175,18 +175,18 @@ function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
 const atEndOfCallback = batchPerTick(process.nextTick);
 const afterSockets = batchPerTick(setImmediate);
 
-/** How much is run at once, and how many such parts in one turn of the event loop; the rest waits for the next turn. */
+/** How many functions run in one callback, and how many such callbacks in one turn of the event loop; the rest waits. */
 const PART = 16;
 const MAX_PARTS = 4;
 
 /**
- * Returns a function that runs the work of a tick together, in its order; the work must not throw.
+ * Returns a function that runs the work of a tick in parts of 16, in its order; the work must not throw.
  *
  * Requests are begun, sent upstream and answered in such parts. Otherwise JavaScript and system calls alternate for each of
  * them, and the processor's caches contain other code each time. Measured with docs/benchmarks.md on 2 cores, 32 connections:
- * without this a profile (W1) takes 30 % more CPU, and the round trip (W2) 30 to 40 %. Node runs what follows from one part
- * before the next one begins, so that the responses of few operations are in memory: parts of 64 take a tenth more under W4. A
- * request alone does not wait: the event loop runs it as soon as it has read the sockets.
+ * without this a profile (W1) takes 30 % more CPU, and the round trip (W2) 30 to 40 %. Between two parts Node runs the microtasks
+ * of the first, so that the data of few operations is in memory at once: parts of 64 take a tenth more under W4. A request alone
+ * does not wait: the event loop runs it as soon as it has read the sockets.
  */
 export function batchPerTick(schedule: (run: () => void) => void): (work: () => void) => void {
   const waiting: (() => void)[] = [];

@@ -61,7 +61,10 @@ export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDep
   return { load, clearAll: () => void loader.clearAll() };
 }
 
-/** Players' coupons, read once per operation; null for no player. A batch consumes its coupon reads in one call, all or none. */
+/**
+ * Players' coupons, each player's read once per operation; null for a player that does not exist. A batch consumes its coupon
+ * reads in one step: all its fields are RATE_LIMITED, or none.
+ */
 export function createCouponLoader({ rest, call, takeCalls, onBatch, consumeCouponReads }: LoaderDependencies) {
   return new DataLoader(async (keys: readonly string[]) => {
     onBatch('coupons', keys.length);
