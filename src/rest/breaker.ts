@@ -14,6 +14,14 @@ const BACK_OFF_MS = 1_000;
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
 export type BreakerResult = 'success' | 'failure' | 'none';
 
+/** The right to send one request. */
+export interface Permit {
+  readonly player: string;
+  readonly isTrial: boolean;
+  /** The breaker's `#trialAt` when it was given. */
+  readonly trialAt: number;
+}
+
 /**
  * Stops requests to a failing service. A failure counts once per player and window, so that one player's trouble opens the
  * breaker for nobody else. While it is open, one trial is sent after each back-off, until one succeeds.
@@ -40,26 +48,26 @@ export class Breaker {
   }
 
   /** Allows one request about a player. Throws UPSTREAM_UNAVAILABLE while the breaker is open or a trial is under way. */
-  admit(player: string) {
+  admit(player: string): Permit {
     const isTrial = this.#state === 'open' && this.state === 'half-open';
     if (isTrial) this.#become('half-open');
-    const trialAt = this.#trialAt;
-    const permit = {
-      isTrial,
-      /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
-      check: () => {
-        if (isTrial || this.#state === 'closed') return;
-        const options = { retryable: true, retryAfterMs: BACK_OFF_MS, withheld: true };
-        throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
-      },
-      end: (result: BreakerResult) => {
-        if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
-        else if (isTrial && result === 'success') this.#become('closed');
-        else if (isTrial) this.#open();
-      },
-    };
-    permit.check();
+    const permit = { player, isTrial, trialAt: this.#trialAt };
+    this.check(permit);
     return permit;
+  }
+
+  /** Throws when the breaker has opened since. Called when the request leaves the queue for connections. */
+  check({ isTrial }: Permit): void {
+    if (isTrial || this.#state === 'closed') return;
+    const options = { retryable: true, retryAfterMs: BACK_OFF_MS, withheld: true };
+    throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
+  }
+
+  /** Called once for each permit. */
+  end({ player, isTrial, trialAt }: Permit, result: BreakerResult): void {
+    if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
+    else if (isTrial && result === 'success') this.#become('closed');
+    else if (isTrial) this.#open();
   }
 
   #count(player: string, result: BreakerResult): void {

@@ -35,18 +35,15 @@ export function createRestClient(options: RestClientOptions) {
   const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
   const transport = createTransport(baseUrl.origin, connections, timeoutMs);
   const breaker = new Breaker(now, (state) => observer.breaker?.(state));
-  const shared = { transport, breaker, retryBudget: createRetryBudget(now), observer, timeoutMs, random };
+  const retryBudget = createRetryBudget(now);
+  const shared = { createRequest, transport, breaker, retryBudget, observer, timeoutMs, random };
 
-  async function call<Result>(
+  const call = <Result>(
     endpoint: endpoints.Endpoint,
     context: CallContext,
     content: RequestContent,
     decode: CallOptions<Result>['decode'],
-  ): Promise<Result> {
-    const request = createRequest(endpoint, content, context);
-    const { playerUniqueId } = content;
-    return await new Call(shared, { endpoint, request, playerUniqueId, context, decode }).send();
-  }
+  ) => new Call(shared, { endpoint, content, context, decode }).send();
 
   return {
     getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext) {

@@ -22,10 +22,12 @@ export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) 
     const problem = idProblem(playerUniqueId);
     if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
     const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
-    const headers = [...(endpoint.secret ? withSecret : always)];
-    if (lang !== undefined) headers.push('Lang', lang);
-    if (body !== undefined) headers.push('content-type', 'application/json');
-    headers.push('x-request-id', requestId, ...traceHeaders);
+    const headers = (endpoint.secret ? withSecret : always).concat(
+      lang === undefined ? [] : ['Lang', lang],
+      body === undefined ? [] : ['content-type', 'application/json'],
+      ['x-request-id', requestId],
+      traceHeaders,
+    );
     return { method: endpoint.method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };
 }

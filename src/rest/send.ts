@@ -2,11 +2,12 @@
  * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
  * leaves the queue for connections. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
-import type { Breaker, BreakerResult, createRetryBudget } from './breaker.ts';
+import type { Breaker, BreakerResult, createRetryBudget, Permit } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './errors.ts';
+import type { createRequests, RequestContent } from './request.ts';
 import { readResponse, transientError } from './response.ts';
 import type { Cancellation, Exchange, Request, Response, Transport } from './transport.ts';
 
@@ -19,6 +20,7 @@ const MIN_PART_OF_TIMEOUT = 1 / 2;
 
 /** What all calls to the service share. */
 interface SharedByCalls {
+  createRequest: ReturnType<typeof createRequests>;
   transport: Transport;
   breaker: Breaker;
   retryBudget: ReturnType<typeof createRetryBudget>;
@@ -30,21 +32,23 @@ interface SharedByCalls {
 
 export interface CallOptions<Result> {
   endpoint: Endpoint;
-  request: Request;
-  playerUniqueId: string;
+  content: RequestContent;
   context: CallContext;
   /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
+/** A class, because thousands can wait for a connection: functions and contexts of their own would take twice the memory. */
 export class Call<Result> {
   readonly #shared: SharedByCalls;
   readonly #options: CallOptions<Result>;
-  readonly #began = performance.now();
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
+  /** The last attempt: its request, when it was given to the transport, and when it left the queue for connections. */
   #exchange: Exchange | undefined;
+  #queuedAt = 0;
+  #startedAt: number | undefined;
   readonly #record: CallRecord;
   /** Whether the service may have carried out an earlier attempt. */
   #maybeDone = false;
@@ -56,74 +60,82 @@ export class Call<Result> {
     this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
   }
 
-  /** Rejects with an `UpstreamError`; the error of a write has its outcome. */
+  /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
   async send(): Promise<Result> {
+    const { createRequest, breaker, retryBudget, observer } = this.#shared;
+    const { endpoint, content, context } = this.#options;
+    const request = createRequest(endpoint, content, context);
+    const began = performance.now();
+    retryBudget.earn();
     try {
-      return await this.#sendWithRetries();
+      for (;;) {
+        this.#assertActive();
+        const permit = breaker.admit(content.playerUniqueId);
+        const exchange = this.#begin(request, permit);
+        const onCancel = () => this.#cancel(exchange);
+        context.cancellation.add(onCancel);
+        const result = await exchange.response;
+        context.cancellation.delete(onCancel);
+        const response = this.#end(exchange, permit, result);
+        if (!(response instanceof Error)) return this.#read(response);
+        const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
+        if (delayMs === undefined) throw response;
+        observer.retry?.(endpoint.method, endpoint.template);
+        await delay(delayMs, context.cancellation);
+      }
     } catch (thrown) {
       const error = this.#withOutcome(thrown);
       this.#record.error = error.code;
       throw error;
     } finally {
       clearTimeout(this.#expiry);
-      this.#record.ms = performance.now() - this.#began;
-      this.#shared.observer.call?.(this.#record);
-      this.#options.context.onCall?.(this.#record);
+      this.#record.ms = performance.now() - began;
+      observer.call?.(this.#record);
+      context.onCall?.(this.#record);
     }
   }
 
-  async #sendWithRetries(): Promise<Result> {
-    const { breaker, retryBudget, observer } = this.#shared;
-    const { endpoint, playerUniqueId, context } = this.#options;
-    retryBudget.earn();
-    for (;;) {
-      this.#assertActive();
-      const permit = breaker.admit(playerUniqueId);
-      const response = await this.#sendOnce(permit);
-      if (!(response instanceof Error)) return this.#read(response);
-      const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
-      if (delayMs === undefined) throw response;
-      observer.retry?.(endpoint.method, endpoint.template);
-      await delay(delayMs, context.cancellation);
-    }
-  }
-
-  /** One request: its final response, or the error of the attempt. Reports the result to the breaker; never rejects. */
-  async #sendOnce(permit: ReturnType<Breaker['admit']>): Promise<Response | UpstreamError> {
-    const { transport, observer, timeoutMs } = this.#shared;
-    const { endpoint, request, context } = this.#options;
-    const record = this.#record;
-    const queuedAt = performance.now();
-    let startedAt: number | undefined;
-    const exchange = transport.send(endpoint, request, () => {
-      permit.check();
+  #begin(request: Request, permit: Permit): Exchange {
+    const { transport, breaker, timeoutMs } = this.#shared;
+    const { endpoint, context } = this.#options;
+    this.#queuedAt = performance.now();
+    this.#startedAt = undefined;
+    this.#exchange = transport.send(endpoint, request, () => {
+      breaker.check(permit);
       const now = performance.now();
       // It has waited longer than it has left: under overload its response would come too late, like those of all behind it.
-      if (now - queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
-      startedAt = now;
-      this.#expiresAt = Math.min(this.#expiresAt, startedAt + timeoutMs);
+      if (now - this.#queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
+      this.#startedAt = now;
+      this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
       this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
     });
-    this.#exchange = exchange;
-    const removeListener = context.cancellation.onCancel(() => {
-      // A request in flight that nobody needs any more keeps its connection, and its own timeout.
-      if (exchange.sent && context.cancellation.reason === 'the operation is over') return;
-      exchange.abort(this.#ended());
-    });
-    const response = await exchange.response;
-    removeListener();
+    return this.#exchange;
+  }
+
+  #cancel(exchange: Exchange): void {
+    // A request in flight that nobody needs any more keeps its connection, and its own timeout.
+    if (exchange.sent && this.#options.context.cancellation.reason === 'the operation is over') return;
+    exchange.abort(this.#ended());
+  }
+
+  /** Reports an attempt to the breaker, and returns its final response or its error. */
+  #end(exchange: Exchange, permit: Permit, response: Response | UpstreamError): Response | UpstreamError {
+    const { breaker, observer, timeoutMs } = this.#shared;
+    const { endpoint } = this.#options;
+    const record = this.#record;
     const endedAt = performance.now();
-    const inFlightMs = endedAt - (startedAt ?? endedAt);
+    const startedAt = this.#startedAt ?? endedAt;
     // A request that was never sent waited for its connection to open. For the breaker, that is time in flight.
-    permit.end(resultOf(response, endedAt - (startedAt ?? queuedAt) >= timeoutMs * MIN_PART_OF_TIMEOUT));
-    record.queueMs += (startedAt ?? endedAt) - queuedAt;
+    const tookMs = endedAt - (this.#startedAt ?? this.#queuedAt);
+    breaker.end(permit, resultOf(response, tookMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
+    record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
     if (exchange.sent || !endedInQueue) {
       record.attempts += 1;
-      observer.attempt?.(endpoint.method, endpoint.template, record.status, inFlightMs);
+      observer.attempt?.(endpoint.method, endpoint.template, record.status, endedAt - startedAt);
     }
     return response instanceof Error ? response : (transientError(endpoint, response) ?? response);
   }
@@ -194,12 +206,12 @@ function resultOf(response: Response | UpstreamError, wasInFlight: boolean): Bre
 /** Waits before a retry; shorter when the operation is cancelled. */
 function delay(ms: number, cancellation: Cancellation): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => end(), ms);
-    const removeListener = cancellation.onCancel(() => end());
     const end = () => {
       clearTimeout(timer);
-      removeListener();
+      cancellation.delete(end);
       resolve();
     };
+    const timer = setTimeout(end, ms);
+    cancellation.add(end);
   });
 }

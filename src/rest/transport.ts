@@ -86,6 +86,8 @@ function keepingClients(pool: Pool): Pool {
   });
 }
 
+const NO_HEADERS = {};
+
 /** A request that waits or is in flight. Unlike undici's `request`, it needs no stream and knows when writing begins. */
 export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: Response | UpstreamError) => void = () => {};
@@ -101,7 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
-  #headers: Response['headers'] = {};
+  #headers: Response['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
   /** Until it leaves the queue. */
   #queue: Queue | undefined;
@@ -233,10 +235,13 @@ export class Cancellation {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the function that removes the listener. */
-  onCancel(listener: () => void): () => void {
+  /** Adds a listener; `delete` removes it. */
+  add(listener: () => void): void {
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  }
+
+  delete(listener: () => void): void {
+    this.#listeners.delete(listener);
   }
 
   /** Called when the operation is over. What still waits for a connection, such as the coupons of no player, is not sent. */
