@@ -102,6 +102,10 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
   });
+  app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
+    if (last.get(socket) === reply.raw) last.delete(socket);
+    done();
+  });
   // What follows the last response of a connection may be no HTTP. Fastify would send a second response to it.
   app.server.prependListener('clientError', (_error, socket) => {
     if (socket instanceof Socket && socket.bytesWritten > 0) socket.end();
