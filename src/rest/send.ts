@@ -107,9 +107,15 @@ export class Call<Result> {
       if (now - this.#queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
       this.#startedAt = now;
       this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
-      this.#expiry ??= setTimeout(() => this.#exchange?.abort(timedOut(endpoint)), timeoutMs);
+      this.#expiry ??= setTimeout(() => this.#expire(), timeoutMs);
     });
     return this.#exchange;
+  }
+
+  /** Timers can end a millisecond early; then no other attempt may begin, because it would have no timeout. */
+  #expire(): void {
+    this.#expiresAt = 0;
+    this.#exchange?.abort(this.#late());
   }
 
   #cancel(exchange: Exchange): void {
@@ -148,15 +154,20 @@ export class Call<Result> {
     if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
-  /** Why the call ends with its operation. Without a free connection, the wait was caused by the gateway's own limit. */
+  /** Why the call ends with its operation. */
   #ended(): UpstreamError {
     const { endpoint, context } = this.#options;
     const { reason } = context.cancellation;
     if (reason && reason !== 'the deadline passed')
       return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
-    return this.#exchange?.sent === false && this.#shared.transport.isBusy(endpoint)
-      ? noConnection(endpoint)
-      : timedOut(endpoint);
+    return this.#late();
+  }
+
+  /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
+  #late(): UpstreamError {
+    const { endpoint } = this.#options;
+    const isQueued = this.#exchange?.sent === false && this.#shared.transport.isBusy(endpoint);
+    return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
   #read(response: Response): Result {

@@ -102,6 +102,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onStart: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
+  /** Whether the whole response has arrived; it is read a little later. */
+  #received = false;
   #status = 0;
   #headers: Response['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
@@ -124,8 +126,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#queue = undefined;
   }
 
-  /** Ends the request at once. One that still waits stays in the Pool's queue, and counts there, until its turn comes. */
+  /** Ends the request at once, unless its response has arrived. One that still waits stays in the Pool's queue, and counts there, until its turn comes. */
   abort(reason: UpstreamError): void {
+    if (this.#received) return;
     this.aborted ??= reason;
     this.#resolve(reason);
     this.#controller?.abort(reason);
@@ -153,6 +156,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#received = true;
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     afterSockets(() => this.#resolve({ status: this.#status, headers: this.#headers, body }));

@@ -1,4 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
 import type { Answer } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, start } from './setup.ts';
 
@@ -43,6 +44,31 @@ test('the retries of a call are within its deadline', async () => {
   const op = operation();
   expect(await failure(read(rest, 'p1', op))).toMatchObject(late);
   expect(op.records).toMatchObject([{ attempts: 2 }]);
+});
+
+test('a retry that waits for a connection until its time is over is refused for overload', async () => {
+  const { upstream, rest } = await start({ timeoutMs: 400, connections: 1 });
+  const limited = { status: 429, headers: { 'retry-after': '0' } };
+  upstream.on('GET /player', ({ playerUniqueId }) => (playerUniqueId === 'limited' ? limited : { fault: 'hang' }));
+  const op = operation();
+  const [first] = await Promise.all([read(rest, 'limited', op), read(rest, 'slow')].map(failure));
+  expect(first).toMatchObject({ code: 'OVERLOADED', retryable: true });
+  expect(op.records).toMatchObject([{ attempts: 1 }]);
+});
+
+test('after the timer of a call, which can fire a little early, no attempt without one begins', async () => {
+  const real = performance.now.bind(performance);
+  let early = 0;
+  const now = jest.spyOn(performance, 'now').mockImplementation(() => real() - early);
+  atEnd(() => now.mockRestore());
+  const random = () => {
+    early = 50;
+    return 1.6;
+  };
+  const { upstream, rest } = await start({ timeoutMs: 150, random });
+  upstream.on('GET /player', { status: 503 }, { fault: 'hang' });
+  expect(await failure(read(rest))).toMatchObject(late);
+  expect(upstream.calls()).toHaveLength(1);
 });
 
 test('a client that goes away while a retry waits ends the wait, and nothing more is sent', async () => {
