@@ -80,7 +80,8 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
     onCall: (ended) => record.calls.push(ended),
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
-  const loaders = new Loaders({ rest, call, takeCalls, onBatch, consumeCouponReads });
+  const userErrorCodes = record.userErrors;
+  const loaders = new Loaders({ rest, call, takeCalls, onBatch, consumeCouponReads, userErrorCodes });
   const extensions = { requestId };
   return { caller, checked: undefined, call, loaders, idempotency, rules, record, extensions };
 }

@@ -87,18 +87,10 @@ export function completeResponse(response: FormattedExecutionResult, context: Co
   const { record, extensions } = context;
   if (response.errors)
     record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
-  if (record.type === 'mutation') record.userErrors = userErrorCodes(response.data);
   if (!production) {
     extensions['upstream'] = record.calls.map(({ method, template, status, ms }) => {
       return { method, template, status, ms: Math.round(ms * 10) / 10 };
     });
   }
   response.extensions = extensions;
-}
-
-/** The codes of the user errors in the payloads of mutations, where they were selected. */
-function userErrorCodes(data: Record<string, unknown> | null | undefined): string[] {
-  const payloads = Object.values(data ?? {}).map((field) => Object(field).userErrors);
-  const codes = payloads.flatMap((errors) => (Array.isArray(errors) ? errors.map((error) => Object(error).code) : []));
-  return [...new Set(codes.filter((code) => typeof code === 'string'))];
 }

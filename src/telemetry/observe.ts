@@ -26,7 +26,7 @@ export interface OperationRecord {
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once, and those of the mutations' user errors. */
   codes: readonly string[];
-  userErrors: readonly string[];
+  readonly userErrors: Set<string>;
   /** The `deletePlayer`s, for the audit. */
   readonly deletions: { playerUniqueId: string; outcome: 'DELETED' | 'NOT_FOUND' | 'REFUSED' | 'FAILED' }[];
 }
@@ -53,7 +53,7 @@ const MAX_LOGGED = 100;
 
 export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTrace = passTraceOn): OperationRecord {
   const trace = beginTrace(headers);
-  return { started: performance.now(), ms: 0, trace, calls: [], codes: [], userErrors: [], deletions: [] };
+  return { started: performance.now(), ms: 0, trace, calls: [], codes: [], userErrors: new Set(), deletions: [] };
 }
 
 /** The metrics, log line and audit of a request, and the end of its trace. `payload` is the response before compression. */
@@ -85,7 +85,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     status,
     outcome: codes[0] ?? 'OK',
     codes: codes.length > 1 ? codes : undefined,
-    userErrors: userErrors.length > 0 ? userErrors : undefined,
+    userErrors: userErrors.size > 0 ? [...userErrors] : undefined,
   };
   log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
   const about = { audit: 'deletePlayer', requestId: request.id, caller: caller?.name };

@@ -143,6 +143,16 @@ describe('a cursor', () => {
   });
 
   test.each([
+    ['leads on where a friend is deleted between two reads', named(1, 329), 164, 164, ['f165'], true],
+    ['ends where no friend is left after two reads', named(2, 6), 5, 1, ['f2', 'f3', 'f6'], false],
+  ])('%s', async (_what, rows, friend, first, gone, hasNextPage) => {
+    const left = rows.filter((id) => !gone.includes(id));
+    list(rows, () => void (both.upstream.calls().length === 2 && rows.splice(0, rows.length, ...left)));
+    const found = await ask(CONNECTION(`(first: ${first}, after: "${cursor(friend - 1, `f${friend}`)}")`));
+    expect(found.pageInfo).toMatchObject({ hasNextPage, endCursor: hasNextPage ? expect.any(String) : null });
+  });
+
+  test.each([
     ['a friend joins at the front before each read', (rows: string[]) => void rows.unshift(`new${rows.length}`)],
     ['four join', (rows: string[]) => void rows.unshift(...Array(4).fill('new'))],
     ['the service hides a friend', () => undefined, 'f13'],

@@ -104,10 +104,11 @@ describe('reads of coupons', () => {
   const couponCalls = ({ upstream }: Both) => upstream.calls().filter((call) => call.endsWith('/coupon'));
 
   test('over the limit are errors at their fields, beside the rest, and cause no call', async () => {
-    const both = await startBoth(server);
+    // Enough calls for each player and its coupons, once.
+    const both = await startBoth({ ...server, MAX_UPSTREAM_CALLS: '4' });
     const headers = player('server', 'players:read coupons:read any-player');
     const query = (ids: string) =>
-      both.gateway.query(`{ players(playerUniqueIds: [${ids}]) { id coupons { code } } }`, {}, headers);
+      both.gateway.query(`{ players(playerUniqueIds: [${ids}]) { id referralLink coupons { code } } }`, {}, headers);
     expect((await query('"p1", "p2"')).errors).toEqual([]);
     both.upstream.forget();
     const { status, errors, data } = await query('"p3", "p4"');

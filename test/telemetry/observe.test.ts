@@ -18,6 +18,7 @@ const COUPONS = '{ player(playerUniqueId: "p1") { referralLink coupons { code } 
 const SCREEN = `query Screen ${COUPONS.replace('coupons', 'referredFriends { total } coupons')}`;
 const PART = `query Part { ${PLAYER} players(playerUniqueIds: [""]) { id } }`;
 const SAVE = 'mutation Save { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }';
+const UNSELECTED = SAVE.replace('{ code }', '{ code: message }').replace('{ userErrors', '{ errors: userErrors');
 const INFO = 30;
 const HASHED = expect.stringMatching(/^hmac:[\da-f]{16}$/);
 
@@ -27,6 +28,7 @@ describe('the log line of an operation', () => {
     ['a named query', SCREEN, { operation: 'Screen', type: 'query', upstreamCalls: 3, ...ok }],
     ['a query without a name', `{ ${PLAYER} }`, { type: 'query', upstreamCalls: 1, ...ok }],
     ['a user error', SAVE, { operation: 'Save', type: 'mutation', upstreamCalls: 0, userErrors: ['INVALID'], ...ok }],
+    ['a user error whose code is not selected', UNSELECTED, { type: 'mutation', userErrors: ['INVALID'], ...ok }],
     ['a part that fails', PART, { operation: 'Part', type: 'query', status: 200, outcome: 'BAD_USER_INPUT' }],
     ['a query that is not valid', 'query Bad { nothing }', { status: 400, outcome: 'GRAPHQL_VALIDATION_FAILED' }],
     ['no query at all', '{', { upstreamCalls: 0, status: 400, outcome: 'GRAPHQL_PARSE_FAILED' }],

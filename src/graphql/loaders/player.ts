@@ -14,6 +14,8 @@ export interface LoaderDependencies {
   consumeCouponReads: (reads: number) => Promise<void>;
   /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
+  /** The codes of the operation's user errors, for the log. */
+  userErrorCodes: Set<string>;
 }
 
 /** Takes calls from an operation's budget, before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
@@ -44,7 +46,7 @@ export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDep
     return await Promise.all(keys.map(({ playerUniqueId: id, lang }) => rest.getPlayer(id, lang, call).catch(asError)));
   };
   // An id has no line break, so the key is unambiguous.
-  const loader = new DataLoader<PlayerKey, Player | null, string>(readAll, {
+  const loader = new DataLoader<PlayerKey, Player | null, string>(refusedOnce(readAll), {
     cacheKeyFn: ({ playerUniqueId, lang }) => `${lang ?? ''}\n${playerUniqueId}`,
   });
   function load({ playerUniqueId, lang }: PlayerKey): Promise<Player | null> {
@@ -66,13 +68,22 @@ export function createPlayerLoader({ rest, call, takeCalls, onBatch }: LoaderDep
  * reads in one step: all its fields are RATE_LIMITED, or none.
  */
 export function createCouponLoader({ rest, call, takeCalls, onBatch, consumeCouponReads }: LoaderDependencies) {
-  return new DataLoader(async (keys: readonly string[]) => {
+  const readAll = async (keys: readonly string[]) => {
     onBatch('coupons', keys.length);
     takeCalls(keys.length);
     await consumeCouponReads(keys.length);
     return await Promise.all(keys.map((id) => rest.listCoupons(id, call).catch(asError)));
-  });
+  };
+  return new DataLoader(refusedOnce(readAll));
 }
 
 /** For DataLoader, an Error in the place of a result is the failure of that key. */
 export const asError = (error: Error) => error;
+
+/**
+ * Makes the refusal of a batch the failure of each of its keys. DataLoader forgets the keys of a batch that rejects: after the
+ * look-ahead, the resolver would read and be charged again.
+ */
+export function refusedOnce<Key, Value>(readAll: (keys: readonly Key[]) => Promise<(Value | Error)[]>) {
+  return (keys: readonly Key[]) => readAll(keys).catch((error: Error) => keys.map(() => error));
+}

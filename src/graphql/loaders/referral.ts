@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
-import { asError, type LoaderDependencies } from './player.ts';
+import { asError, type LoaderDependencies, refusedOnce } from './player.ts';
 
 /** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
 export interface RowRange {
@@ -45,7 +45,7 @@ export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderD
     return await Promise.all(keys.map(([id], index) => reads[index] ?? pages.get(id) ?? read(id)));
   }
 
-  const loader = new DataLoader<Key, ReferralPage | null, string>(readAll, {
+  const loader = new DataLoader<Key, ReferralPage | null, string>(refusedOnce(readAll), {
     cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
   });
   async function load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
@@ -54,7 +54,9 @@ export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderD
     const last = next && (await loader.load([playerUniqueId, next]));
     const first = await loader.load([playerUniqueId, page]);
     if (!first || last === null) return null;
-    const { total, totalPending, totalActive, referredFriends } = first;
+    const { referredFriends } = first;
+    // Of the state that the last rows are of: a friend beyond them must not be taken for the end of the list.
+    const { total, totalPending, totalActive } = last ?? first;
     const start = page ? (page.page - 1) * page.limit : 0;
     const all = last ? [...referredFriends, ...last.referredFriends] : referredFriends;
     return { rows: to > from ? all.slice(from - start, to - start) : [], total, totalPending, totalActive };

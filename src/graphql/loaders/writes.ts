@@ -45,11 +45,16 @@ export class InputRefused extends Error {
  * @param clearCaches Clears the caches of the operation's loaders: a write to one player can change others (a friend's order makes
  * a referral active).
  */
-export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clearCaches: () => void) {
+export function createWrites(dependencies: LoaderDependencies, clearCaches: () => void) {
+  const { rest, call, takeCalls, userErrorCodes } = dependencies;
   /** By the response key of the mutation field. */
   const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
   let repeatable = true;
+  const refused = (userErrors: UserError[]) => {
+    for (const { code } of userErrors) userErrorCodes.add(code);
+    return { userErrors };
+  };
   return {
     /**
      * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
@@ -63,7 +68,7 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
       send: Send<Result>,
       isKeyed = false,
     ): Promise<{ result?: Result; userErrors: UserError[] }> {
-      if (problems.length > 0) return { userErrors: problems };
+      if (problems.length > 0) return refused(problems);
       try {
         takeCalls(1);
         const result = await send(rest, call).finally(clearCaches);
@@ -71,7 +76,7 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
         repeatable &&= isKeyed || result === 'not-found';
         return { result, userErrors: [] };
       } catch (error) {
-        if (error instanceof InputRefused) return { userErrors: error.userErrors };
+        if (error instanceof InputRefused) return refused(error.userErrors);
         const outcome = outcomeOf(error);
         outcomes.set(field, outcome);
         // The earlier operation with this idempotency key is under way: unknown yet, and safe to repeat.
@@ -81,7 +86,7 @@ export function createWrites({ rest, call, takeCalls }: LoaderDependencies, clea
         // After an attempt that may have been done, the refusal of a later one says nothing.
         if (!isRefused || outcome !== 'NOT_DONE' || (error.status !== 400 && error.status !== 422)) throw error;
         const message = 'The referral and rewards service refused this input.';
-        return { userErrors: [{ code: 'REJECTED', field: ['input'], message }] };
+        return refused([{ code: 'REJECTED', field: ['input'], message }]);
       }
     },
 

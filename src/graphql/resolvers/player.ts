@@ -126,7 +126,10 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
       rest.deletePlayer(playerUniqueId, call),
     );
     deletion.outcome = result === 'not-found' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
-    if (result === 'not-found') return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
+    if (result === 'not-found') {
+      record.userErrors.add('NOT_FOUND');
+      return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };
+    }
     return { deletedPlayerUniqueId: result ? playerUniqueId : null, userErrors };
   },
 };

@@ -23,7 +23,8 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
     const edges = nodes.map((node, index) => ({ node, row: from + index }));
     const [start, end] = [edges.at(0), edges.at(-1)];
     const pageInfo = {
-      hasNextPage: reachesBeyond(from + (nodes.length || range.first), range.first, found),
+      // Without nodes there is no cursor to go on with; with `first: 0` the client wants none.
+      hasNextPage: (nodes.length > 0 || range.first === 0) && reachesBeyond(from + nodes.length, range.first, found),
       hasPreviousPage: from > 0,
       startCursor: start && cursorOf(start),
       endCursor: end && cursorOf(end),
