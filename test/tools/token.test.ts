@@ -10,7 +10,8 @@ const run = (args: string[], settings: Record<string, string>, input = '') =>
   spawnSync(process.execPath, ['dist/token.js', ...args], { env: settings, input, encoding: 'utf8' });
 const mint = (args: string[], settings: Record<string, string> = env) => run(args, settings).stdout.trimEnd();
 /** What `--check` prints about a token. */
-const check = (token: string, settings: Record<string, string>) => run(['--check'], settings, token).stdout;
+const check = (token: string, settings: Record<string, string>) =>
+  run(['--check'], settings, `> referral-gateway token\n\n${token}\n`).stdout;
 
 test('a token of a player or of a client lets it in, with the scopes asked for', async () => {
   const [client, entry] = mint(['--client', 'shop', '--scopes', 'players:read,any-player']).split('\n');

@@ -105,9 +105,9 @@ function put(claims: Record<string, unknown>, [step = '', ...rest]: Claim['path'
 async function checkToken(auth: AuthConfig): Promise<string> {
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (!jwt) throw usage('Set the JWT settings of the gateway.');
-  const token = readFileSync(0, 'utf8')
-    .trim()
-    .replace(/^Bearer +/i, '');
+  // The last line: `npm run` prints others first.
+  const [line = ''] = readFileSync(0, 'utf8').trim().split('\n').slice(-1);
+  const token = line.replace(/^Bearer +/i, '');
   const lines: string[] = [];
   const add = (ok: boolean, reason: string, about: string) => {
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());

@@ -27,7 +27,7 @@ export interface GatewayExchangesOptions {
  *
  * Without a response, `error.networkError` is a `GatewayError` with the code `NO_RESPONSE`.
  */
-export function gatewayExchanges({ token, fetch, persisted = false, cache }: GatewayExchangesOptions): Exchange[] {
+export function gatewayExchanges({ token, fetch, persisted = false, cache }: GatewayExchangesOptions = {}): Exchange[] {
   const authorized = authorizedFetch(token, fetch);
   const config = { ...graphcacheConfig, ...cache };
   return [cacheExchange(config), sendingExchange(authorized, persisted), fetchExchange];
