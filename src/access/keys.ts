@@ -1,3 +1,4 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { type CompactVerifyGetKey, type CompactVerifyResult, compactVerify, createLocalJWKSet, errors } from 'jose';
 import type { JwtKey } from '../config/auth.ts';
 import { PUBLIC_ALGORITHMS as algorithms } from '../config/credentials.ts';
@@ -110,13 +111,22 @@ function unavailable(retryAt: number): ClientError {
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. */
+/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. Throws if that is all. */
 function readKeySet(text: string): CompactVerifyGetKey {
   const set = JSON.parse(text);
   if (!Array.isArray(set?.keys) || set.keys.length === 0) {
     throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
   }
+  if (!set.keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
   return createLocalJWKSet(set);
+}
+
+function isPublicKey(key: JsonWebKey): boolean {
+  try {
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
+  }
 }
 
 async function fetchText(url: URL): Promise<string> {

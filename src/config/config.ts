@@ -47,14 +47,15 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const { HOST: host, JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_AUDIENCE_CLAIM: audience } = values;
   const { REST_BASE_URL: restUrl, JWT_JWKS_URL: jwksUrl, PERSISTED_OPERATIONS: mode } = values;
   // A setting that cannot be used is reported already. With it, the gateway is not meant to be open.
-  const keys = JWT_KEYS.filter((name) => given[name]).length;
+  const isGiven = (name: string) => given[name] || given[`${name}_FILE`];
+  const keys = JWT_KEYS.filter(isGiven).length;
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
   const unsafe = [
     !given['REST_BASE_URL'] && 'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     isPlainHttp(restUrl) && 'REST_BASE_URL: must begin with https:// in production; every call carries the keys',
     ...Object.entries(DEVELOPMENT_KEYS).map(([name, key]) => {
-      const isMissing = !given[name] || given[name] === key;
+      const isMissing = !isGiven(name) || given[name] === key;
       return isMissing && `${name}: is needed in production (or ${name}_FILE), and not the development key`;
     }),
     isOpen && `${TOKEN_SETTINGS}: one is needed in production`,

@@ -74,13 +74,13 @@ export const restUrl = httpUrl
 /** A URL that ioredis can read. Another one would end the process later, with the password in the error. */
 export const redisUrl = readBy(
   (given) => {
-    const { protocol, hostname, username, password } = new URL(given);
+    const { protocol, hostname, pathname, username, password } = new URL(given);
     decodeURIComponent(username + password);
-    if (!/^rediss?:$/.test(protocol) || hostname === '') throw new Error();
+    if (!/^rediss?:$/.test(protocol) || hostname === '' || !/^\/?\d*$/.test(pathname)) throw new Error();
     return new Secret(given);
   },
   'secret',
-  'must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25',
+  'must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25',
 );
 
 /** The parts of a text between commas, without white space around them. Empty parts do not count. */

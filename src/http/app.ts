@@ -14,6 +14,8 @@ import { watchPressure } from './overload.ts';
 
 /** How long a request may take to arrive, in milliseconds. */
 const REQUEST_MS = 15_000;
+/** How long its head may take, in milliseconds. */
+const HEAD_MS = 5_000;
 /** How many headers a request may have. Node silently drops those after the 2,000th. */
 const MAX_HEADERS = 200;
 /** Smaller responses fit in one or two packets. */
@@ -54,7 +56,7 @@ export async function createApp(config: Config, observation: Observation, option
     return503OnClosing: false,
     http: {
       // The time for the head of a request, and how often both times are checked, in milliseconds.
-      headersTimeout: 5_000,
+      headersTimeout: HEAD_MS,
       connectionsCheckingInterval: 500,
       // In bytes: more than any browser or balancer sends.
       maxHeaderSize: 16_384,
@@ -83,7 +85,7 @@ export async function createApp(config: Config, observation: Observation, option
 
 function addHooks(app: FastifyInstance, open: boolean, observation: Observation, draining?: AbortSignal): void {
   const sockets = new Set<Socket>();
-  /** The response to the last request of a connection, which is sent after the earlier ones. */
+  /** The response to the last request of a connection, which is sent after the earlier ones; none once it is sent. */
   const last = new WeakMap<Socket, ServerResponse>();
   app.decorateRequest('record', null);
   app.addHook('onRequest', (request, reply, done) => {
@@ -98,8 +100,10 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (record) record.ms = performance.now() - record.started;
     // After the response is handed to the socket.
     if (record) process.nextTick(finish, observation, record, reply, payload);
-    // What is left of a body that was not read must not be taken for the next request.
-    if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
+    // Only the last response of a connection says that it closes: the requests after it would lose theirs. What is left of a
+    // body that was not read must not be taken for the next request.
+    const drains = draining?.aborted && last.get(raw.socket) === reply.raw;
+    if (drains || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
   });
   app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
@@ -107,8 +111,11 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     done();
   });
   // What follows the last response of a connection may be no HTTP. Fastify would send a second response to it.
-  app.server.prependListener('clientError', (_error, socket) => {
-    if (socket instanceof Socket && socket.bytesWritten > 0) socket.end();
+  app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+    if (!(socket instanceof Socket)) return;
+    const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
+    // Nor may it take the place of the response to a complete request.
+    if (last.get(socket)?.req.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
   });
   app.server.on('connection', (socket) => {
     sockets.add(socket);
@@ -119,19 +126,25 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     setImmediate(() => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     });
+    // A server that closes no longer checks how long heads and requests take.
+    const destroyAfter = (ms: number, isLate: (socket: Socket) => boolean) =>
+      setTimeout(() => {
+        for (const socket of sockets) if (isLate(socket)) socket.destroy();
+      }, ms).unref();
+    destroyAfter(HEAD_MS, (socket) => !last.has(socket));
+    destroyAfter(REQUEST_MS, (socket) => !last.get(socket)?.req.complete);
     done();
   });
   // When the server closes, Node destroys each connection whose response is ended, though a slow client may have read only a
   // part of it. For these connections, `destroy` has no effect during that call.
   app.server.closeIdleConnections = () => {
-    const busy = [...sockets].filter((socket) => last.get(socket)?.writableFinished === false);
+    const busy = [...sockets].filter((socket) => last.has(socket));
     for (const socket of busy) socket.destroy = () => socket;
     Server.prototype.closeIdleConnections.call(app.server);
     for (const socket of busy) {
       Reflect.deleteProperty(socket, 'destroy');
       // Its head had no `connection: close`; that of a later response has one.
-      const response = last.get(socket);
-      response?.once('close', () => last.get(socket) === response && socket.destroySoon());
+      last.get(socket)?.once('close', () => last.has(socket) || socket.destroySoon());
     }
   };
 }

@@ -25,6 +25,8 @@ export function answerErrors(app: FastifyInstance): void {
 
 /** Also for a target that cannot be decoded, before routing. Of an unexpected error, a client gets the status alone. */
 export function answerError(error: FastifyError | ClientError, request: FastifyRequest, reply: FastifyReply): void {
+  // The client disconnected before its compressed response was sent, which is recorded already.
+  if (request.raw.socket.destroyed && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
   const sent = error instanceof ClientError ? error : masked(error);
   const { http } = sent.extensions;
   const { status = 500, headers = [] }: { status?: number; headers?: Iterable<[string, string]> } = Object(http);

@@ -94,6 +94,8 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
+  // Every response is JSON. Apollo Server would answer its errors with 406, and not say what is wrong.
+  if (!/json|\*/.test(headers.get('accept') ?? '')) headers.delete('accept');
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));

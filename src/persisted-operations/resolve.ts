@@ -66,7 +66,9 @@ export function createPersistedOperations(
       refuseUnlisted(caller, text, id);
       // Only in Apollo's form, clients also register queries.
       if (id === undefined || extensions?.['persistedQuery'] == null) {
-        if (id !== undefined && text === undefined) throw badRequest(UNKNOWN_ID);
+        if (id === undefined) return { text, trusted: false };
+        metrics.persistedQuery(text === undefined ? 'unknown' : 'sent');
+        if (text === undefined) throw badRequest(UNKNOWN_ID);
         return { text, trusted: false };
       }
       if (!SHA256.test(id) || !SHA256.test(String(Object(extensions['persistedQuery']).sha256Hash)))

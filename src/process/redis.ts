@@ -51,7 +51,11 @@ export async function connectRedis(
     else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
   pauseAfterSilence(redis, answerWithinMs, note);
-  redis.on('error', ({ message }: Error) => note(message));
+  redis.on('error', ({ message }: Error) => {
+    note(message);
+    // ioredis would go on with database 0, which may be another program's.
+    if (message.includes('DB index')) redis.disconnect();
+  });
   redis.on('close', () => note('the connection was closed'));
   // After a refusal, only the next command shows whether Redis accepts commands again.
   redis.on('ready', () => REFUSES.test(problem ?? '') || note());

@@ -37,6 +37,8 @@ export function startTracing(log: FastifyBaseLogger) {
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
+  // A setting that cannot be used is reported by now; it must not hide that the collector is away.
+  quietUntil = 0;
   const tracer = provider.getTracer(SERVICE_NAME);
   const restCalls = traceRestCalls(provider);
   return {

@@ -229,6 +229,7 @@ describe('a key set', () => {
   test.each<[string, RequestListener, RegExp]>([
     ['has status 500', (_, response) => response.writeHead(500).end(set), /responded with 500/],
     ['is text', (_, response) => response.end('keys'), /JSON/],
+    ['has no key of a known kind', (_, response) => response.end('{"keys":[{"kty":"new"}]}'), /can be imported/],
     ['has no keys', (_, response) => response.end('{"keys":[]}'), /no JSON Web Key Set with keys/],
     ['is a discovery document', (_, response) => response.end('{"jwks_uri":"https://l.example"}'), /use its jwks_uri/],
     ['has more than 1 MB', (_, response) => response.end(set.padEnd(1_048_577)), /too large/],

@@ -68,7 +68,7 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must be a URL that begins with http:// or https:// | ftp://x
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
-  REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1
+  REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
   CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths | https://a.example,b.example | https://a.example/
   FEDERATION | must be one of true, false | yes
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
@@ -81,7 +81,7 @@ test.each([
   ['PORT', 0, 65_535],
   ['OPERATION_TIMEOUT_MS', 1, 600_000],
   ['JWT_MAX_LIFETIME_S', 0, 315_360_000],
-  ['MAX_BODY_BYTES', 1_024, 16_777_216],
+  ['MAX_BODY_BYTES', 1_024, 8_388_608],
 ])('%s lies between %d and %d', (name, min, max) => {
   for (const fit of [min, max]) expect(report({ [name]: String(fit) })).toEqual([]);
   const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', ' 5', 'NaN'].map(String);
@@ -149,9 +149,20 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     'JWT_SECRET, JWT_SECRET_FILE: set one of them, not both',
   ],
   'files of secrets that cannot be read': [
-    { REST_API_KEY_FILE: none, REST_SECRET_KEY_FILE: file('empty', '\n') },
+    {
+      ...{
+        ...production,
+        HOST: '::',
+        JWT_SECRET: '',
+        JWT_SECRET_FILE: none,
+        REST_API_KEY: '',
+        REST_API_KEY_FILE: none,
+      },
+      ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('empty', '\n') },
+    },
     `REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
     'REST_SECRET_KEY_FILE: the file is empty',
+    `JWT_SECRET_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
   ],
   'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },

@@ -35,12 +35,14 @@ test.each([
   expect(statuses).toContainEqual([429, type]);
 });
 
-test('a write is answered with JSON, whatever else is asked for', async () => {
+test('a write and an error are answered with JSON, whatever else is asked for', async () => {
   const query = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { userErrors { code } } }';
   const headers = { authorization: String(player('p1', 'players:write').authorization), accept: 'image/png' };
   const { status, data, headers: sent } = await all.gateway.query(query, {}, headers);
   expect([status, data.upsertPlayer.userErrors]).toEqual([200, []]);
   expect(sent.get('content-type')).toBe('application/json; charset=utf-8');
+  const unknown = await all.gateway.query('{ unknown }', {}, headers);
+  expect([unknown.status, unknown.codes]).toEqual([400, ['GRAPHQL_VALIDATION_FAILED']]);
 });
 
 const SCREEN = '{ me { coupons { code group { title } } referredFriends(limit: 50) { nodes { displayName } } } }';

@@ -30,6 +30,11 @@ const rows: [name: string, send: (socket: Socket) => void, answer: RegExp][] = [
   ['nothing at all', () => {}, /^(?:HTTP\/1\.1 408 |$)/],
   ['a request, and then nothing', (socket) => socket.write(GET), /^HTTP\/1\.1 200 /],
   ['a head without end', (socket) => socket.write(`${REQUEST}X-Flood: ${'a'.repeat(20_000)}`), /^HTTP\/1\.1 431 /],
+  [
+    'a head without end after a request',
+    (socket) => socket.once('data', () => socket.write(`${REQUEST}X: ${'a'.repeat(20_000)}`)).write(GET),
+    /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /s,
+  ],
   ['headers without number', (socket) => socket.write(`${REQUEST}${HEADERS}`), /^HTTP\/1\.1 431 /],
 ];
 

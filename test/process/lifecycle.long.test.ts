@@ -14,6 +14,9 @@ const isDraining = ({ status, text }: { status: number; text: string }) => statu
 const refuses = ({ url }: { url: string }) =>
   until(async () => (await fetch(`${url}/none`).catch(() => 'refused')) === 'refused');
 
+const GET = (query: string) =>
+  `GET /graphql?query=${query} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`;
+
 test('SIGTERM: 100 of 100 requests in flight are answered', async () => {
   const gateway = await start({ REST_CONNECTIONS: '100' });
   let release = () => {};
@@ -128,13 +131,36 @@ test('connections nobody uses do not hold the process up', async () => {
   agent.destroy();
 });
 
+test('half a head does not hold the process up for longer than a head may take', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
+  const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  client.write(`${GET('{__typename}')}GET /graph`);
+  await once(client, 'data');
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.ended).toEqual(ENDED);
+});
+
+test('while the process drains, all requests of one connection are answered', async () => {
+  const gateway = await start({ SHUTDOWN_GRACE_MS: '600000' });
+  const held = [upstream.hold('GET /player'), upstream.hold('GET /coupon')];
+  const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  client.write(
+    ['attributes{city}', 'coupons{code}'].map((part) => GET(`{player(playerUniqueId:"p1"){${part}}}`)).join(''),
+  );
+  await Promise.all(held.map(({ arrived }) => arrived));
+  gateway.child.kill('SIGTERM');
+  await refuses(gateway);
+  for (const { release } of held) release();
+  expect((await text(client)).match(/"data":\{"player":\{/g)).toHaveLength(2);
+  expect(await gateway.ended).toEqual(ENDED);
+});
+
 test('a client that is still reading its responses gets all of them, and then the end of the connection', async () => {
   const gateway = await start({ SHUTDOWN_GRACE_MS: '600000', KEEP_ALIVE_TIMEOUT_MS: '600000' });
   const code = 'x'.repeat(1_900_000);
   upstream.on('GET /coupon', { json: { coupons: [{ code }] } });
   const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
-  const request = `GET /graphql?query={player(playerUniqueId:"p1"){coupons{code}}} HTTP/1.1\r\nHost: localhost\r\nApollo-Require-Preflight: 1\r\n\r\n`;
-  client.write(request.repeat(4));
+  client.write(GET('{player(playerUniqueId:"p1"){coupons{code}}}').repeat(4));
   await gateway.logged(() => gateway.log().filter(({ msg }) => msg === 'operation').length === 4);
   gateway.child.kill('SIGTERM');
   await refuses(gateway);

@@ -272,11 +272,12 @@ describe('metrics', () => {
     const query = `query Kept { ${PLAYER} }`;
     const persistedQuery = { version: 1, sha256Hash: sha256(query) };
     const byHash = { extensions: { persistedQuery } };
-    for (const body of [byHash, { query, ...byHash }, byHash, byHash]) await post(gateway.url, body);
+    const byId = { documentId: 'unknown' };
+    for (const body of [byHash, byId, { query, ...byHash }, byHash, byHash]) await post(gateway.url, body);
     const page = await gateway.metrics();
     const results = ['unknown', 'sent', 'registered'];
     const counts = results.map((result) => valueIn(page, `gateway_persisted_queries_total{result="${result}"}`));
-    expect(counts).toEqual([1, 1, 2]);
+    expect(counts).toEqual([2, 1, 2]);
   });
 });
 
