@@ -69,7 +69,12 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
 
   ${hint === undefined ? open : `TOKENS: every request needs one. ${hint}`}
 
-  Try it:
+  ${config.PERSISTED_OPERATIONS === 'enforce' ? 'Only the operations of PERSISTED_OPERATIONS_FILE are run.' : TRY_IT}
+
+`;
+}
+
+const TRY_IT = `Try it:
 
     {
       player(playerUniqueId: "demo-player") {
@@ -77,7 +82,4 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
         coupons(filter: { usableNow: true, couponTypes: [PERCENTAGE_DISCOUNT] }) { couponType value }
         referredFriends(limit: 2) { total totalActive nodes { displayName status } }
       }
-    }
-
-`;
-}
+    }`;

@@ -119,5 +119,7 @@ describe('with tokens', () => {
     const open = announce(loadConfig({}), urls);
     expect(open).toMatch(/OPEN: no token setting is given/);
     expect(open).not.toContain('npm run token');
+    const listed = loadConfig({ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: 'listed.json' });
+    expect([announce(listed, urls), open].map((text) => text.includes('Try it'))).toEqual([false, true]);
   });
 });
