@@ -22,8 +22,9 @@ interface AuthenticationOptions extends JwtOptions {
   onFailure(reason: TokenReason): void;
 }
 
-/** How many verified tokens are remembered, and for how long, in milliseconds. */
+/** How many verified tokens are remembered, of how many characters together, and for how long, in milliseconds. */
 const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED_CHARACTERS = 16_777_216;
 const MAX_REMEMBERED_MS = 300_000;
 
 /** The authentication that a configuration asks for. */
@@ -33,7 +34,11 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   /** By token, because verifying one costs as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
-  const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED });
+  const remembered = new LRUCache<string, Verified>({
+    max: MAX_REMEMBERED,
+    maxSize: MAX_REMEMBERED_CHARACTERS,
+    sizeCalculation: (_verified, token) => token.length,
+  });
   const find = (token: string): Caller | undefined => {
     const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};
     return expiresAt > Date.now() && generation === jwt?.keys.generation ? caller : findClient?.(token);
