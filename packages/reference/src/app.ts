@@ -1,5 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
-import { ApiError, answerError } from './errors.ts';
+import { ApiError, answerClientError, answerError } from './errors.ts';
 import { expiryTime } from './programme/referral.ts';
 import { couponRoutes } from './routes/coupon.ts';
 import { eventRoutes } from './routes/event.ts';
@@ -49,6 +49,7 @@ export function createReferenceApp({
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
   });

@@ -13,6 +13,11 @@ const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL'] as const;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
+/** Others cannot be sent as the value of a header, or not by every client. */
+const key = z
+  .string()
+  .regex(/^([!-~]([ -~]*[!-~])?)?$/, 'must have printable ASCII characters only, and no space at its ends');
+
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
 const SETTINGS = z
@@ -22,6 +27,7 @@ const SETTINGS = z
     REFERENCE_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').default(4100),
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .refine((url) => !/[?#]/.test(url), 'must have neither a query nor a fragment: links continue its path')
       .transform((url) => url.replace(/\/$/, ''))
       .optional(),
     REFERENCE_TRUST_PROXY: z
@@ -43,8 +49,8 @@ const SETTINGS = z
       .optional(),
     DATA_DIR: z.string().default('.data'),
     PROGRAMME_FILE: z.string().optional(),
-    REST_API_KEY: z.string().default(DEVELOPMENT_KEYS.REST_API_KEY),
-    REST_SECRET_KEY: z.string().default(DEVELOPMENT_KEYS.REST_SECRET_KEY),
+    REST_API_KEY: key.default(DEVELOPMENT_KEYS.REST_API_KEY),
+    REST_SECRET_KEY: key.default(DEVELOPMENT_KEYS.REST_SECRET_KEY),
   })
   .superRefine((settings, context) => {
     const problem = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });

@@ -1,4 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from './store/store.ts';
 
 /** A problem that the operator can solve. The message is complete and is printed without a stack. */
@@ -43,6 +45,15 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   // The rest of a body that is too large is not read; the connection is closed.
   if (error.status === 413) reply.header('connection', 'close');
   reply.code(error.status).send({ code: error.code, message: error.message });
+}
+
+/** Answers what never becomes a request: it is not HTTP, its head is too long, or it was not sent in time. */
+export function answerClientError({ code }: ConnectionError, socket: Socket): void {
+  const status = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = JSON.stringify({ code: status, message: STATUS_CODES[status] });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json`;
+  if (socket.writable) socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.destroy();
 }
 
 function apiErrorOf(error: unknown): ApiError {

@@ -21,6 +21,7 @@ const dates = (joinDate: string) => `{"joinDate":"${joinDate}","lastOrderDate":"
 const ATTRIBUTES: [sent: string, read: object][] = [
   [dates('2025-05-01'), { joinDate: '2025-05-01T00:00:00.000Z', lastOrderDate: '2025-05-01' }],
   [dates('2025-05-01T10:30'), { joinDate: '2025-05-01T10:30:00.000Z' }],
+  [dates('2025-05-01T10:30+02:00'), { joinDate: '2025-05-01T08:30:00.000Z' }],
   [dates('2025-05-01T10:30:00.123456Z'), { joinDate: '2025-05-01T10:30:00.123Z' }],
   [dates('2025-05-01T01:30:00+02:00'), { joinDate: '2025-04-30T23:30:00.000Z', lastOrderDate: '2025-05-01' }],
   ['{"custom":{"a":9007199254740991,"b":-9.007199254740991e15}}', { custom: { a: 2 ** 53 - 1, b: 1 - 2 ** 53 } }],

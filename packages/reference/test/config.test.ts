@@ -34,6 +34,11 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
     'DATABASE_URL: must be an address like postgres://user:password@host:5432/database',
   ],
   [{ REFERENCE_HOST: '0.0.0.0', REST_API_KEY: '' }, 'REFERENCE_HOST: everybody knows the development keys; set REST_'],
+  [
+    { REST_API_KEY: 'schlüssel', REST_SECRET_KEY: ' spaced', PUBLIC_URL: 'https://x.example/?a=1' },
+    ...['REST_API_KEY', 'REST_SECRET_KEY'].map((name) => `${name}: must have printable ASCII characters only`),
+    'PUBLIC_URL: must have neither a query nor a fragment',
+  ],
   [{ DATABASE_URL_FILE: '/none' }, 'DATABASE_URL_FILE: cannot be read: '],
   [{ REST_API_KEY_FILE: fileOf('\n') }, 'REST_API_KEY_FILE: the file is empty'],
   [{ DATABASE_URL_FILE: fileOf('hunter2') }, 'DATABASE_URL: must be an address like postgres://'],

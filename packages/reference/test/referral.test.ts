@@ -39,6 +39,14 @@ onEachStore('referrals', (client, service) => {
     await client.upsert('old', { email });
     expect(await totals(client, 'host of old')).toEqual(NONE);
   });
+  test('a contact that a player changed before its deletion counts no more than its last one', async () => {
+    const [first, last] = ['first@changed.example', 'last@changed.example'];
+    for (const email of [first, last]) await client.upsert('changed', { email });
+    await client.remove('changed');
+    for (const email of [first, last]) await invite(client, `host of ${email}`, email);
+    await client.upsert('changed', { email: first });
+    for (const email of [first, last]) expect(await totals(client, `host of ${email}`)).toEqual(NONE);
+  });
   test('the whole story: link, landing page, sign-up, order, coupons for both', async () => {
     await invite(client, 'ann', ' BOB@example.com ');
     const [shown, mobileNumber] = [{ email: 'bob@example.com', displayName: 'Bob' }, '0123456'];

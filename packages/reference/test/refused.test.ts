@@ -144,8 +144,10 @@ onEachStore('a refused request', (client, service) => {
     expect([status, headers.get('connection'), body]).toMatchObject([413, 'close', { code: 413 }]);
   });
 
-  test('must be sent within 30 seconds', () => {
+  test('must be sent within 30 seconds, with a head of at most 16 KB', async () => {
     expect(service().app.server).toMatchObject({ requestTimeout: 30_000, headersTimeout: 30_000 });
+    const long = await fetch(new URL('/healthz', service().url), { headers: { long: 'x'.repeat(17_000) } });
+    expect([long.status, await long.json()]).toEqual([431, { code: 431, message: 'Request Header Fields Too Large' }]);
   });
 });
 

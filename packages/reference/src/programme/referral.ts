@@ -24,23 +24,31 @@ export async function leaveContact(
 ): Promise<boolean> {
   const referrer = await findPlayerId(queries, { referral_code: referralCode });
   if (!referrer) return false;
-  const counted = await contacts.findCounted(queries, [contactHash(await contacts.readHashKey(queries), contact)]);
+  const hash = contactHash(await contacts.readHashKey(queries), contact);
   // One that was left here before and has expired gets a later place in the order.
   await contacts.deleteExpiredContacts(queries, expiryTime(programme, now));
-  if (counted.size === 0) await contacts.addContact(queries, referrer.id, contact, now);
+  // The hash is the lock of a contact: a deletion at the same time waits for it, and then finds the contact.
+  if (!(await contacts.addCounted(queries, hash, now))) return true;
+  await contacts.addContact(queries, referrer.id, contact, now);
+  const earlier = await contacts.findEarlier(queries, hash);
+  if (earlier) await contacts.markContact(queries, contact, earlier.player_id, { onlyFree: true });
+  await contacts.removeCounted(queries, hash);
   return true;
 }
 
 /** Has the contacts of a player deleted with it, which the caller does. Their hashes stay: they do not count again. */
 export async function forgetContacts(queries: Queries, player: PlayerRow, now: number): Promise<void> {
   const key = await contacts.readHashKey(queries);
+  await contacts.countEarlier(queries, player.id, now);
   const own = contactsOf(attributesOf(player) ?? {});
-  for (const contact of own) await contacts.markContact(queries, contact, player.id);
-  const earlier = await contacts.findMarked(queries, player.id);
-  for (const contact of [...own, ...earlier]) await contacts.addCounted(queries, contactHash(key, contact), now);
+  for (const contact of [...own, ...(await contacts.findMarked(queries, player.id))]) {
+    // In this order: from now on nobody leaves the contact at a link.
+    await contacts.addCounted(queries, contactHash(key, contact), now);
+    await contacts.markContact(queries, contact, player.id);
+  }
 }
 
-/** Marks the contacts that an update takes from a player, so that they are deleted with the player too. */
+/** Notes the contacts that an update takes from a player: they are deleted with the player too, and do not count after it. */
 export async function noteEarlierContacts(
   queries: Queries,
   player: PlayerRow,
@@ -50,7 +58,12 @@ export async function noteEarlierContacts(
   const earlier = contactsOf(attributesOf(player) ?? {}).filter(
     ({ kind, value }) => !kept.some((one) => one.kind === kind && one.value === value),
   );
-  for (const contact of earlier) await contacts.markContact(queries, contact, player.id, { onlyFree: true });
+  if (earlier.length === 0) return;
+  const key = await contacts.readHashKey(queries);
+  for (const contact of earlier) {
+    await contacts.addEarlier(queries, player.id, contactHash(key, contact));
+    await contacts.markContact(queries, contact, player.id, { onlyFree: true });
+  }
 }
 
 const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>

@@ -66,6 +66,37 @@ export async function addCounted(queries: Queries, hash: string, now: number): P
   return numInsertedOrUpdatedRows === 1n;
 }
 
+/** Removes a hash that the same transaction has stored. */
+export async function removeCounted(queries: Queries, hash: string): Promise<void> {
+  await queries.deleteFrom('counted_contacts').where('hash', '=', hash).execute();
+}
+
+/** Stores the hash of a contact that the player had until now. */
+export async function addEarlier(queries: Queries, playerId: number, hash: string): Promise<void> {
+  await queries
+    .insertInto('earlier_contacts')
+    .values({ player_id: playerId, hash })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** A player that had the contact before. */
+export function findEarlier(queries: Queries, hash: string) {
+  return queries
+    .selectFrom('earlier_contacts')
+    .select('player_id')
+    .where('hash', '=', hash)
+    .orderBy('player_id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Stores permanently the hashes of all contacts that the player had before. */
+export async function countEarlier(queries: Queries, playerId: number, now: number): Promise<void> {
+  const rows = await queries.selectFrom('earlier_contacts').select('hash').where('player_id', '=', playerId).execute();
+  for (const { hash } of rows) await addCounted(queries, hash, now);
+}
+
 /** The key of the hashes of contacts. It is made with the store. */
 export async function readHashKey(queries: Queries): Promise<string> {
   const row = await queries

@@ -4,7 +4,7 @@ import { OperatorError } from '../errors.ts';
 import { reasonOf } from './store.ts';
 
 /** All migrations, in order. A released migration never changes. */
-const MIGRATIONS = { '0001-tables': { up: createTables } };
+const MIGRATIONS = { '0001-tables': { up: createTables }, '0002-earlier-contacts': { up: createEarlierContacts } };
 
 /** Creates or migrates the tables. Throws an OperatorError if another version of the program has made them. */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
@@ -37,6 +37,13 @@ async function createTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`insert into service_state (name, value) values ('contact-hash-key', ${key}) on conflict do nothing`.execute(
     db,
   );
+}
+
+async function createEarlierContacts<Tables>(db: Kysely<Tables>): Promise<void> {
+  await sql`create table if not exists earlier_contacts (
+    player_id bigint not null references players (id) on delete cascade, hash text not null,
+    primary key (player_id, hash))`.execute(db);
+  await sql`create index if not exists earlier_contacts_by_hash on earlier_contacts (hash, player_id)`.execute(db);
 }
 
 /** The columns of each table. The long ones come last: SQLite reads no further than the columns that a query names. */

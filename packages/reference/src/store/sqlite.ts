@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
@@ -22,10 +22,11 @@ export async function openSqlite(path: string): Promise<Store> {
   lock(database, path);
   // What is deleted is overwritten with zeros.
   database.exec('pragma foreign_keys = on; pragma secure_delete = on; pragma temp_store = memory');
+  // SQLite itself rolls back when the disk is full: a second rollback would fail, and its error hide the reason.
+  const prepare = (text: string) =>
+    database.prepare(text === 'rollback' && !database.inTransaction ? 'select 1' : text);
   const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({
-      database: { close: () => unlock(database), prepare: (text) => database.prepare(text) },
-    }),
+    dialect: new SqliteDialect({ database: { close: () => unlock(database), prepare } }),
   });
   try {
     await migrate(db);
@@ -73,7 +74,14 @@ async function checkpoint(db: Kysely<Tables>): Promise<void> {
 
 /** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
 async function backup(database: Database.Database, target: string): Promise<void> {
-  database.prepare('vacuum into ?').run(target);
+  const isNew = !existsSync(target);
+  try {
+    database.prepare('vacuum into ?').run(target);
+  } catch (error) {
+    // What it has written until now must not be taken for a backup.
+    if (isNew) await rm(target, { force: true });
+    throw error;
+  }
   // SQLite does not flush the copy.
   const file = await open(target, 'r');
   await file.sync();

@@ -80,6 +80,8 @@ export interface Tables {
   contacts: ContactsTable;
   /** The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. */
   counted_contacts: { hash: string; counted_at: number };
+  /** The keyed hashes of contacts that a player had before its present ones. */
+  earlier_contacts: { player_id: number; hash: string };
   referrals: ReferralsTable;
   coupons: CouponsTable;
   events: { id: Generated<number>; player_id: number; name: string; metadata: string; received_at: number };

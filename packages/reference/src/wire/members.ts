@@ -35,7 +35,11 @@ export const wholeNumber = (from: number, to: number, problem: string) =>
     .refine((value) => value >= from && value <= to, problem);
 
 const ISO_DATE = z.iso.date();
-const ISO_DATE_TIME = z.iso.datetime({ offset: true, local: true });
+/** Zod requires seconds before an offset, unless it is told that there are none. */
+const ISO_DATE_TIME = z.union([
+  z.iso.datetime({ offset: true, local: true }),
+  z.iso.datetime({ offset: true, precision: -1 }),
+]);
 const HAS_OFFSET = /(Z|[+-]\d\d:\d\d)$/;
 
 /**
