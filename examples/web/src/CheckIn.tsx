@@ -1,6 +1,6 @@
 import { CombinedGraphQLErrors } from '@apollo/client';
 import { useMutation } from '@apollo/client/react';
-import { createIdempotencyKey } from '@referral-gateway/client';
+import { createIdempotencyKey, gatewayErrors } from '@referral-gateway/client';
 import { useState } from 'react';
 import { CheckInMutation } from './operations';
 
@@ -66,6 +66,9 @@ function refusal({ code, message }: { code: string; message: string }): string {
 }
 
 function failure(error: unknown): string {
+  const [{ code = '' } = {}] = gatewayErrors(error);
+  if (['UNAUTHENTICATED', 'NO_TOKEN'].includes(code))
+    return 'You have been signed out. Load the page again, then check in.';
   if (!CombinedGraphQLErrors.is(error)) return 'No connection. Try again: it counts once.';
   if (mayRepeat(error)) return 'Not possible now. Try again later.';
   return error.errors[0]?.extensions?.['outcome'] === 'UNKNOWN'

@@ -44,13 +44,15 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
     const key = JSON.stringify([text, variables]);
     const improved = (next: GatewayResponse) => {
       const { query, client } = operation;
-      if (!next.errors?.length) {
+      const screens = watching(operation);
+      if (!next.errors?.length && screens.length === 0) {
         client.writeQuery({ query, variables: operation.variables, data: next.data ?? null });
         return;
       }
-      // The cache would lose the errors that are left: the screens read this response in the place of another request.
+      // The cache has no errors: it would lose those that are left, and keep those that are over where it has the data already.
+      // So the screens read this response in the place of another request.
       improvements.set(key, next);
-      const reads = watching(operation).map((screen) => screen.refetch().catch(() => undefined));
+      const reads = screens.map((screen) => screen.refetch().catch(() => undefined));
       // A read that joined another request has not taken it.
       Promise.all(reads).then(() => improvements.get(key) === next && improvements.delete(key));
     };
@@ -67,8 +69,12 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
         (response) => {
           const before: unknown =
             response.errors?.length && isQuery ? operation.client.readQuery(operation) : undefined;
-          const isShown = (last: GatewayResponse) =>
-            watching(operation).length > 0 && isMissing(operation, last, before);
+          const isShown = (last: GatewayResponse) => {
+            if (!isMissing(operation, last, before)) return false;
+            const isWatched = watching(operation).length > 0;
+            if (!isWatched) forgetMissing(operation, last);
+            return isWatched;
+          };
           observer.next(response);
           observer.complete();
           if (!isQuery) return;
@@ -107,6 +113,15 @@ function isMissing(
     const [value, old] = [known, before].map((data) => valueAt(data, error.path ?? []));
     return isRetryable(error) && (value == null || JSON.stringify(value) === JSON.stringify(old));
   });
+}
+
+/** Nobody asks for the missing parts any more: the cache must not give their nulls, without an error, to the next screen. */
+function forgetMissing({ client: { cache } }: ApolloLink.Operation, { data, errors = [] }: GatewayResponse): void {
+  for (const { path = [] } of errors.filter(isRetryable)) {
+    const parent = Object(valueAt(data, path.slice(0, -1)));
+    const id = path.length > 1 ? cache.identify(parent) : 'ROOT_QUERY';
+    if (id) cache.modify({ id, fields: (value, { DELETE }) => value ?? DELETE, broadcast: false });
+  }
 }
 
 /** What Apollo's link for automatic persisted queries, in front of this one, asks to send: a hash, and perhaps no text. */

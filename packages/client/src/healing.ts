@@ -45,10 +45,12 @@ export async function heal({ response, tookMs, again, isShown, improved, signal 
   }
 }
 
-/** Heals what screens show: the last response of each key. A newer one ends what an older one began. */
+/** Heals what screens show: the last response of each key that has data. A newer one ends what an older one began. */
 export function createHealer(): (key: string, query: Omit<Partial, 'signal'>) => void {
   const running = new Map<string, AbortController>();
   return (key, query) => {
+    // Without data, what was shown before can still be there, and lacks the same.
+    if (!hasData(query.response)) return;
     const abort = new AbortController();
     running.get(key)?.abort();
     running.set(key, abort);

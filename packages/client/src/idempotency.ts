@@ -59,11 +59,12 @@ export function kindOf(isQuery: boolean, variables: object, text = ''): Kind {
   if (isQuery) return 'query';
   const inputs = Object.values(variables).filter((value) => typeof value === 'object' && value !== null);
   const isKeyed = inputs.length > 0 && inputs.every((value) => isEventsInput(value) && value.idempotencyKey != null);
-  // An input that is written into the document can have no key of ours.
-  return isKeyed && !/\binput\s*:\s*\{/.test(text) ? 'keyed' : 'write';
+  // An input that is written into the document, also as the default of a variable, can have no key of ours.
+  return isKeyed && !/(\binput\s*:|=)\s*\{/.test(text) ? 'keyed' : 'write';
 }
 
-/** A `TrackEventsInput`: no other input of the schema has `events`. */
+/** A `TrackEventsInput`: no other input of the schema has `events`. `EventMetadata` can have a list of texts of this name. */
 function isEventsInput(value: unknown): value is { events: unknown[]; idempotencyKey?: unknown } {
-  return typeof value === 'object' && value !== null && 'events' in value && Array.isArray(value.events);
+  if (typeof value !== 'object' || value === null || !('events' in value)) return false;
+  return Array.isArray(value.events) && value.events.every((event) => typeof event === 'object');
 }

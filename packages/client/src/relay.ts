@@ -1,6 +1,6 @@
 import type { Environment, FetchFunction, GraphQLResponse, RequestParameters } from 'relay-runtime';
 import { createOperationDescriptor, getRequestIdentifier, Observable } from 'relay-runtime';
-import type { GatewayResponse } from './errors.ts';
+import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { createHealer } from './healing.ts';
 import { kindOf, withKeys } from './idempotency.ts';
 import { post, send } from './send.ts';
@@ -54,7 +54,12 @@ export function createGatewayFetch({ url, token, fetch, environment }: GatewayFe
         const source = Observable.from(forRelay(next));
         if (operation) environment.executeWithSource({ operation, source }).subscribe({ error: () => undefined });
       };
-      healQuery(key, { response, tookMs, again, isShown: () => shown() !== undefined, improved });
+      const isShown = (last: GatewayResponse) => {
+        const isRetained = shown() !== undefined;
+        if (!isRetained) invalidateMissing(environment, last);
+        return isRetained;
+      };
+      healQuery(key, { response, tookMs, again, isShown, improved });
     };
     return Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
@@ -93,6 +98,17 @@ function retainedOf(environment: Environment): Set<Operation> {
     return { dispose };
   };
   return operations;
+}
+
+/** Nobody asks for the missing parts any more: the next screen must not take their nulls from the store. */
+function invalidateMissing(environment: Environment, { data, errors = [] }: GatewayResponse): void {
+  environment.commitUpdate((store) => {
+    for (const { path = [] } of errors.filter(isRetryable)) {
+      const ids = path.map((_, end) => valueAt(data, [...path.slice(0, end), 'id']));
+      const id = ids.filter((one) => typeof one === 'string').at(-1);
+      (store.get(String(id)) ?? store.getRoot()).invalidateRecord();
+    }
+  });
 }
 
 function requestOf({ id, text, name }: RequestParameters, variables: object): RequestInit {

@@ -214,6 +214,14 @@ describe('events', () => {
     expect(others[2]).not.toBe(key);
   });
 
+  test('keep their metadata, whatever its names are', async () => {
+    const text = `mutation ($metadata: EventMetadata!) {
+      trackEvents(input: { playerUniqueId: "p1", events: [{ name: "a", metadata: $metadata }] }) { eventNames }
+    }`;
+    await connect().request(text, { metadata: { events: ['concert'] } });
+    expect(sent[0]?.variables).toEqual({ metadata: { events: ['concert'] } });
+  });
+
   test('that have an unknown outcome are rejected: the field of the mutation is null; sent once', async () => {
     upstream.on('POST /event', { status: 500 });
     const known = { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN', retryable: false, path: ['trackEvents'] };
@@ -256,6 +264,13 @@ describe('events', () => {
   test.each([
     ['an upsert', `fragment F on Query { node(id: "#") { id } } ${UpsertPlayerDocument}`, { input: ME }],
     ['an event', `mutation { trackEvents(input: ${EVENT}) { eventNames } }`, {}],
+    [
+      'an event that is the default of a variable',
+      `mutation ($input: TrackEventsInput!, $more: TrackEventsInput! = ${EVENT}) {
+        trackEvents(input: $input) { eventNames } more: trackEvents(input: $more) { eventNames }
+      }`,
+      OPEN_APP,
+    ],
   ])('have no key in a mutation that is not sent again: %s', async (_, text, variables) => {
     lose(1);
     expect(await rejection(connect().request(text, variables))).toMatchObject({

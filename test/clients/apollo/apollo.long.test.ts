@@ -161,6 +161,41 @@ test('a screen that was closed, and one whose part another query has brought, ar
   expect([sentAs('Screen'), sentAs('ScreenWithFriends')]).toEqual([1, 1]);
 });
 
+test('a part that was missing when its screen was closed is asked for when the screen is opened again', async () => {
+  upstream.on('GET /coupon', FAILS);
+  const { client, shows, subscription } = watch();
+  await shows(isPartial);
+  subscription.unsubscribe();
+  // When another screen is asked for the second time, the time of this one is over.
+  open.add(connect().watchQuery({ query: app.Coupons, variables: ME }).subscribe({}));
+  await until(() => sentAs('Coupons') === 3);
+  upstream.on('GET /coupon', 'usual');
+  const again = watch(client);
+  await again.shows(isWhole);
+});
+
+test('the error of a part that the cache still has goes away when the part can be read again', async () => {
+  const { screen, shows, shown } = watch();
+  await shows(isWhole);
+  upstream.on('GET /coupon', FAILS);
+  await screen.refetch();
+  await shows(({ data, error }) => data?.player?.coupons?.length === 5 && error !== undefined);
+  upstream.on('GET /coupon', 'usual');
+  await until(() => shown.at(-1)?.error === undefined);
+  expect(shown.at(-1)?.data?.player?.coupons).toHaveLength(5);
+});
+
+test('a missing part is still asked for after a read that brought nothing', async () => {
+  upstream.on('GET /coupon', FAILS);
+  const { screen, shows } = watch();
+  await shows(isPartial);
+  upstream.on('GET /player', FAILS);
+  await screen.refetch();
+  upstream.on('GET /player', 'usual');
+  upstream.on('GET /coupon', 'usual');
+  await shows(isWhole);
+});
+
 test('the error of a part that is still missing stays when another one appears', async () => {
   upstream.on('GET /coupon', FAILS);
   upstream.on('GET /player', FAILS);

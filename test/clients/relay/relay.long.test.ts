@@ -96,6 +96,22 @@ test('while the coupons hang, the rest is shown; they are asked for again, and a
   expect(sent).toHaveLength(4);
 });
 
+test('a part that was missing when its screen was closed is asked for when the screen is opened again', async () => {
+  const fails = { status: 500 };
+  upstream.on('GET /coupon', fails);
+  const environment = await Promise.resolve(connect());
+  const closed = loadQuery(environment, ScreenQuery, { playerUniqueId: 'p1' });
+  await until(() => sent.length === 1);
+  closed.dispose();
+  // When another one is asked for the second time, the time of this one is over.
+  const other = loadQuery(await Promise.resolve(connect()), ScreenQuery, { playerUniqueId: 'p1' });
+  await until(() => sent.length === 1 + 3);
+  other.dispose();
+  upstream.on('GET /coupon', 'usual');
+  const { see } = await render(elementOf(Screen, environment));
+  await see('P1-1');
+});
+
 test('what loadQuery has read is asked for again, though its variables lack the defaults', async () => {
   const fails = { status: 500 };
   upstream.on('GET /referrals', fails, fails, fails, 'usual');
