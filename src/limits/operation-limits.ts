@@ -8,9 +8,11 @@ import {
   getNamedType,
   isAbstractType,
   isInterfaceType,
+  isLeafType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionNode,
   valueFromASTUntyped,
 } from 'graphql';
@@ -23,6 +25,11 @@ const COMPLEXITY_PER_COST = 500;
 const MAX_LIST_SIZE = 200;
 /** The fields that return the schema; `_service` belongs to federation. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
+
+/** How many types and fields a part of the schema has, about. */
+const INTROSPECTED = 50;
+/** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
+const PER_HUNDRED_VALUES = 20;
 
 /** The size of an operation, or of a part of it. */
 interface Size {
@@ -78,7 +85,10 @@ export class OperationLimiter {
     ]);
     const variables = { ...Object.fromEntries(defaults), ...given };
     const sizes = new Map<readonly SelectionNode[], Size>();
-    let varies = false;
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const root = this.#schema.getRootType(operation.operation);
+    const ofInput = isMutation ? PER_HUNDRED_VALUES * Math.floor(countValues(given) / 100) : 0;
+    let varies = isMutation;
 
     const sizeOfField = (node: FieldNode, parent: unknown): Size => {
       const name = node.name.value;
@@ -89,11 +99,12 @@ export class OperationLimiter {
       const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
       varies ||= value?.kind === Kind.VARIABLE || value?.kind === Kind.LIST;
+      const length = INTROSPECTION.has(name) ? INTROSPECTED : lengthOf(list, assumed);
       return {
         depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
         fields: below.fields + 1,
-        complexity: weight + lengthOf(list, assumed) * (each + below.complexity),
+        complexity: weight + (parent === root ? ofInput : 0) + length * (each + below.complexity),
         upstreamCalls: restCall && Array.isArray(list) ? this.#callsOf(node, type, restCall, list) : 0,
         introspects: INTROSPECTION.has(name),
       };
@@ -123,7 +134,7 @@ export class OperationLimiter {
       return total;
     };
 
-    const measured = sizeOf(operation.selectionSet.selections, this.#schema.getRootType(operation.operation));
+    const measured = sizeOf(operation.selectionSet.selections, root);
     if (!varies) this.#measured.set(operation, measured);
     return measured;
   }
@@ -167,7 +178,8 @@ function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) 
   const rest: { operation?: string } = Object(directiveOf(schema, 'rest', field));
   return {
     weight: Number(directiveOf(schema, 'cost', field)?.['weight'] ?? 1),
-    each: weightOf(schema, getNamedType(field.type)),
+    // Of a list of texts, each one takes time as every field does.
+    each: size.assumedSize && isLeafType(getNamedType(field.type)) ? 1 : weightOf(schema, getNamedType(field.type)),
     argument: size.slicingArguments?.[0],
     assumed: size.assumedSize,
     operation: rest.operation,
@@ -190,4 +202,16 @@ export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { 
 function lengthOf(argument: unknown, assumed?: number): number {
   const length = assumed === undefined ? [argument].flat().length : typeof argument === 'number' ? argument : assumed;
   return Math.min(Math.max(length, 1), MAX_LIST_SIZE);
+}
+
+/** The values in a JSON value, with itself. Iterative, because deep nesting would overflow the stack. */
+function countValues(value: unknown): number {
+  let count = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    count += 1;
+    if (typeof next === 'object' && next !== null) for (const item of Object.values(next)) open.push(item);
+  }
+  return count;
 }

@@ -94,7 +94,7 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
   const kept: [string, string | number][] = [];
   let left = MAX_CUSTOM_BYTES - 1;
   for (const [name, attribute] of all.slice(0, d.MAX_ITEMS)) {
-    const isValue = typeof attribute === 'string' || typeof attribute === 'number';
+    const isValue = typeof attribute === 'string' || d.isExactNumber(attribute);
     // Without its own braces, but with a comma.
     const bytes = isValue ? Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1 : 0;
     if (isValue && bytes <= left) {

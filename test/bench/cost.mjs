@@ -42,7 +42,9 @@ const development = await startOurs(upstream.url, 'others', [], { ...UNLIMITED, 
 const dispatcher = new Agent({ connections: PARALLEL });
 /** Each shape has a caller of its own, because a caller may send only some hundred new documents in a few seconds. */
 const tokenFor = (name, { token }) =>
-  token === 'own' ? tokenOf('own', '') : tokenOf(name, 'any-player events:write players:write figures:write');
+  token === 'own'
+    ? tokenOf('own', '')
+    : tokenOf(name, 'any-player events:write players:write figures:write schema:read');
 let dear = 0;
 try {
   // The code of all shapes is compiled before one of them is measured.

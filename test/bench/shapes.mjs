@@ -16,6 +16,7 @@ const track = 'mutation ($input: TrackEventsInput!) { trackEvents(input: $input)
 const reports = `mutation ($input: TrackEventsInput!) { ${times(20, (n) => `r${n}: trackEvents(input: $input) { eventNames }`)} }`;
 const upsert = 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { userErrors { code field } } }';
 const report = (list) => ({ input: { playerUniqueId: 'p1', events: list } });
+const members = (count, value) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, value]));
 const text = (length) => 'x'.repeat(length);
 /** Fragments that spread the next one twice: 2^depth fields. */
 const doubled = (depth) =>
@@ -124,5 +125,29 @@ export const SHAPES = {
     variables: {
       input: { playerUniqueId: 'p1', attributes: { displayName: text(2_000), custom: { text: text(20_000) } } },
     },
+  },
+  '30 upserts of 9,900 invalid members': {
+    query: `mutation ($input: UpsertPlayerInput!) { ${times(30, (n) => `u${n}: upsertPlayer(input: $input) { serviceId }`)} }`,
+    variables: { input: { playerUniqueId: 'p1', attributes: { custom: members(9_900, true) } } },
+  },
+  '30 upserts of 9,900 members': {
+    query: `mutation ($input: UpsertPlayerInput!) { ${times(30, (n) => `u${n}: upsertPlayer(input: $input) { serviceId }`)} }`,
+    variables: { input: { playerUniqueId: 'p1', attributes: { custom: members(9_900, 1) } } },
+  },
+  '30 upserts of 1,400 members': {
+    query: `mutation ($input: UpsertPlayerInput!) { ${times(30, (n) => `u${n}: upsertPlayer(input: $input) { serviceId }`)} }`,
+    variables: { input: { playerUniqueId: 'p1', attributes: { custom: members(1_400, 1) } } },
+  },
+  '20 reports of 9,900 invalid members': {
+    query: reports,
+    variables: report([{ name: 'share', metadata: members(9_900, true) }]),
+  },
+  '20 reports of 9,900 members': {
+    query: reports,
+    variables: report([{ name: 'share', metadata: members(9_900, 1) }]),
+  },
+  'one report of 9,900 members': { query: track, variables: report([{ name: 'share', metadata: members(9_900, 1) }]) },
+  'all of the schema 30 times': {
+    query: `{ ${times(30, (n) => `s${n}: __schema { ...S }`)} } fragment S on __Schema { types { name description fields { name description args { name description } } inputFields { name } enumValues { name } } }`,
   },
 };

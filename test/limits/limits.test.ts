@@ -74,12 +74,24 @@ test('a fragment that spreads itself is measured once, and refused by validation
   expect([status, errors[0]?.extensions['code']]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
 });
 
+const TRACK =
+  'mutation ($input: TrackEventsInput!) { a: trackEvents(input: $input) { __typename } b: trackEvents(input: $input) { __typename } }';
+/** The variables of an event with so many members; there are seven values more. */
+const report = (members: number) => {
+  const metadata = Object.fromEntries(Array.from({ length: members }, (_, n) => [`m${n}`, n]));
+  return { input: { playerUniqueId: 'p1', events: [{ name: 'e', metadata }] } };
+};
+
 test.each<[query: string, variables: Record<string, unknown>, complexity: number, depth: number]>([
   ['{ me { id } }', {}, 32, 2],
   ['{ me { referredFriends(limit: 20) { nodes { status displayName } } } }', {}, 131, 4],
   [`query ($ids: [ID!]! = ${ids(7)}) { players(playerUniqueIds: $ids) { id } }`, {}, 218, 2],
   ['{ players(playerUniqueIds: 12345) { id } }', {}, 32, 2],
   ['{ me { ...F ...F } } fragment F on Player { coupons { code } }', {}, 111, 3],
+  ['{ me { attributes { tags } } }', {}, 62, 3],
+  ['{ __schema { types { name } } }', {}, 101, 1],
+  [TRACK, report(97), 1_042, 2],
+  [TRACK, report(1), 1_002, 2],
 ])('%s with %j has its complexity, each item of a list counted', async (query, variables, complexity, depth) => {
   expect(await costOf(query, variables)).toEqual([complexity, depth]);
 });

@@ -43,7 +43,7 @@ const NO_DAYS = ['yesterday', '05/01/2025', '2025-02-30', '2025-13-01T00:00:00.0
 const NO_TIMES = ['T25:00:00.000Z', 'T10:60:00.000Z', 'T10:20:60.000Z', `T10:20:30.${'1'.repeat(70)}Z`];
 
 test.each<[Decoder, warning: string, values: unknown[]]>([
-  ['text', 'wrong-type', [true, ['a']]],
+  ['text', 'wrong-type', [true, ['a'], 2 ** 53, Number.POSITIVE_INFINITY]],
   ['number', 'wrong-type', [false, '0x10', 'Infinity', '12,5', '1e999', `1.${'0'.repeat(63)}`, '-9007199254740993.0']],
   ['int', 'wrong-type', [2147483648, '9007199254740993', 7.5]],
   ['identifier', 'wrong-type', [2 ** 53, 1.5, true]],

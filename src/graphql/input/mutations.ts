@@ -66,21 +66,29 @@ function attributeProblems(name: string, value: PlayerAttributesInput[keyof Play
   return isTooLong ? userErrorAt(path, tooLong(MAX_CUSTOM_BYTES, 'bytes of JSON')) : problems;
 }
 
-/** The problems of a free object: those of its names and of its values. A variable that is absent leaves `undefined`. */
+/**
+ * The problems of a free object, at most as many as are reported: those of its names and of its values. A variable that is
+ * absent leaves `undefined`.
+ */
 function memberProblems(
   path: string[],
   members: object,
   problemOf: (value: unknown) => Problem | undefined,
 ): UserError[] {
-  return Object.entries(members).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    return userErrorAt([...path, name.slice(0, 60)], (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value));
-  });
+  const problems: UserError[] = [];
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue;
+    const problem = (name === '' ? EMPTY : textProblem(name)) ?? problemOf(value);
+    // Without a problem no path is made: there can be thousands of members.
+    if (problem) problems.push(...userErrorAt([...path, name.slice(0, 60)], problem));
+    if (problems.length === MAX_PROBLEMS) break;
+  }
+  return problems;
 }
 
 function metadataProblem(value: unknown): Problem | undefined {
-  const problems = [value].flat().map((item) => valueProblem(item, Number.POSITIVE_INFINITY));
-  return problems.find((problem) => problem !== undefined);
+  if (!Array.isArray(value)) return valueProblem(value, Number.POSITIVE_INFINITY);
+  return value.map((item) => valueProblem(item, Number.POSITIVE_INFINITY)).find((problem) => problem !== undefined);
 }
 
 /** @param name Amounts of money may be rounded. Any other number that parsing rounded can be an identifier. */

@@ -33,10 +33,17 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Text; a number becomes text. */
+/** Whether JSON carried a number exactly: a whole one beyond 2^53 was rounded, and one beyond 10^308 is infinite. */
+export function isExactNumber(value: unknown): value is number {
+  return (
+    typeof value === 'number' && Number.isFinite(value) && !(Number.isInteger(value) && !Number.isSafeInteger(value))
+  );
+}
+
+/** Text; a number becomes text, unless it was rounded: as a code it would be that of another coupon. */
 export function text(value: unknown, member: string, warn: Warn): string | undefined {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
+  if (isExactNumber(value)) return String(value);
   if (value !== undefined && value !== null) warn('wrong-type', member);
   return undefined;
 }
