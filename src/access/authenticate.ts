@@ -34,11 +34,7 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
   /** By token, because verifying one costs as much as a small request: docs/decisions/0012-remember-verified-tokens.md. */
-  const remembered = new LRUCache<string, Verified>({
-    max: MAX_REMEMBERED,
-    maxSize: MAX_REMEMBERED_CHARACTERS,
-    sizeCalculation: (_verified, token) => token.length,
-  });
+  const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
   const find = (token: string): Caller | undefined => {
     const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};
     return expiresAt > Date.now() && generation === jwt?.keys.generation ? caller : findClient?.(token);
@@ -60,8 +56,9 @@ export function createAuthentication(config: AuthConfig, options: Authentication
       onFailure(verified.reason);
       throw new Unauthenticated(verified, development);
     }
+    const expiresAt = Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS);
     rates.forgiveFailure(address);
-    remembered.set(token, { ...verified, expiresAt: Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS) });
+    remembered.set(token, { ...verified, expiresAt }, { size: token.length });
     return verified.caller;
   }
 

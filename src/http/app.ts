@@ -12,10 +12,9 @@ import { hasBody } from './body.ts';
 import { answerError, answerErrors, GRAPHQL_PATH } from './errors.ts';
 import { watchPressure } from './overload.ts';
 
-/** How long a request may take to arrive, in milliseconds. */
-const REQUEST_MS = 15_000;
-/** How long its head may take, in milliseconds. */
+/** How long the head of a request, and all of it, may take to arrive, in milliseconds. */
 const HEAD_MS = 5_000;
+const REQUEST_MS = 15_000;
 /** How many headers a request may have. Node silently drops those after the 2,000th. */
 const MAX_HEADERS = 200;
 /** Smaller responses fit in one or two packets. */
