@@ -13,7 +13,7 @@
  * NODE_OPTIONS=--enable-source-maps it names the line of src/.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes, watch as watchFiles, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { context } from 'esbuild';
 
@@ -63,8 +63,13 @@ if (existsSync('packages/reference')) {
 // The image of the gateway is built without tools/.
 const commands = Object.fromEntries(Object.entries(COMMANDS).filter(([, file]) => existsSync(file)));
 const build = await context({ ...common, outdir: OUT, entryPoints: { main: 'src/main.ts', ...commands } });
-if (watch) await build.watch();
-else {
+if (watch) {
+  await build.watch();
+  // The schema is read, not imported: `node --watch` sees its changes by the time of this file.
+  for await (const _change of watchFiles('schema', { recursive: true })) {
+    await utimes(join(OUT, 'main.js'), new Date(), new Date());
+  }
+} else {
   const { metafile } = await build.rebuild();
   await build.dispose();
   await removeOthers(new Set(Object.keys(metafile.outputs)));
