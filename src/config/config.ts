@@ -1,7 +1,7 @@
 import { authOf, JWT_KEYS } from './auth.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
-import { DEVELOPMENT_KEYS, type Values } from './variables.ts';
+import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
@@ -47,7 +47,7 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const { HOST: host, JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_AUDIENCE_CLAIM: audience } = values;
   const { REST_BASE_URL: restUrl, JWT_JWKS_URL: jwksUrl, PERSISTED_OPERATIONS: mode } = values;
   // A setting that cannot be used is reported already. With it, the gateway is not meant to be open.
-  const isGiven = (name: string) => given[name] || given[`${name}_FILE`];
+  const isGiven = (name: string) => given[name] || (ALSO_IN_FILES.includes(name) && given[`${name}_FILE`]);
   const keys = JWT_KEYS.filter(isGiven).length;
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;

@@ -113,6 +113,11 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     ...WITHOUT_KEYS,
     `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
   ],
+  'production with the file of a setting that can have none': [
+    { ...production, JWT_SECRET: '', JWT_JWKS_URL_FILE: none },
+    `${KEYS}: needed with JWT_ISSUER and JWT_AUDIENCE`,
+    `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
+  ],
   'a key that no header can have': [
     { REST_API_KEY: 'hunter2 hunter2', REST_SECRET_KEY: 'hunter2ü' },
     'REST_API_KEY: must be characters of ASCII without spaces, because it is sent as a header',
