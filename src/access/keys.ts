@@ -111,7 +111,7 @@ function unavailable(retryAt: number): ClientError {
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. Throws if that is all. */
+/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. Throws if it can import none. */
 function readKeySet(text: string): CompactVerifyGetKey {
   const set = JSON.parse(text);
   if (!Array.isArray(set?.keys) || set.keys.length === 0) {

@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
-import { isJson, type Json } from '../rest/decode/properties.ts';
+import { isExactNumber, isJson, type Json } from '../rest/decode/properties.ts';
 import type { Operations } from './operations.ts';
 
 export interface PrepareOptions {
@@ -117,5 +117,5 @@ const AMOUNTS: ReadonlySet<string | number> = new Set(['totalSpent', 'avgOrderAm
 
 /** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
 export function isExact(value: number, name: string | number = ''): boolean {
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || AMOUNTS.has(name));
+  return isExactNumber(value) || (AMOUNTS.has(name) && Number.isFinite(value));
 }

@@ -135,8 +135,7 @@ async function respond(
     result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
   const singleResult = formatResult(result, contextValue, report);
-  // Chosen here: after a write, Apollo Server would answer an `accept` without JSON with 406.
-  const asked = request.http?.headers.get('accept')?.includes('application/graphql-response+json');
-  const type = `application/${asked ? 'graphql-response+json' : 'json'}; charset=utf-8`;
+  // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
+  const type = `${request.http?.headers.get('accept')}; charset=utf-8`;
   return { http: { headers: new HeaderMap([['content-type', type]]) }, body: { kind: 'single', singleResult } };
 }

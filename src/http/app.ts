@@ -109,11 +109,11 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (last.get(socket) === reply.raw) last.delete(socket);
     done();
   });
-  // What follows the last response of a connection may be no HTTP. Fastify would send a second response to it.
+  // Fastify answers what is no HTTP, too long or too slow. That answer must not be taken for the response to a complete request
+  // that is still pending. After an earlier response, only a request that is too long or too slow is answered.
   app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
     if (!(socket instanceof Socket)) return;
     const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
-    // Nor may it take the place of the response to a complete request.
     if (last.get(socket)?.req.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
   });
   app.server.on('connection', (socket) => {

@@ -1,5 +1,5 @@
 /* Failed requests that Apollo Server does not answer, as GraphQL responses. Fastify answers what is not HTTP, or too slow. */
-import { STATUS_CODES } from 'node:http';
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
 import { badRequest, ClientError, requestError } from '../errors.ts';
@@ -8,6 +8,11 @@ import { formatError } from '../graphql/errors.ts';
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
+
+/** The media type of a response: JSON, whatever a client accepts; GraphQL's own for clients that name it. */
+export function responseType({ accept }: IncomingHttpHeaders): string {
+  return accept?.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json';
+}
 
 /** Not sent to anyone; log and metrics count the request under this code. */
 export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnected.');
@@ -34,10 +39,9 @@ export function answerError(error: FastifyError | ClientError, request: FastifyR
   if (request.record) request.record.codes = [sent.code];
   if (request.record && error instanceof Unauthenticated) request.record.rejection = error.rejection;
   for (const [name, value] of headers) void reply.header(name, value);
-  const asked = request.headers.accept?.includes(GRAPHQL_RESPONSE_TYPE);
   void reply
     .code(status)
-    .type(`${asked ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`)
+    .type(`${responseType(request.headers)}; charset=utf-8`)
     .send({ errors: [formatError(sent.toJSON(), sent)], extensions: { requestId: request.id } });
 }
 

@@ -8,13 +8,13 @@ import { type Context, type ContextOptions, createContext } from '../graphql/con
 import { type PrepareOptions, prepare } from '../graphql/request.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
-import { CLIENT_GONE, GRAPHQL_PATH } from './errors.ts';
+import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './errors.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
-/** What Apollo Server reads: for the content type of the response, and to prevent forged requests. */
-const READ = ['accept', 'content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
+/** What Apollo Server reads to prevent forged requests. */
+const READ = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
 export interface GraphQLRoute extends PrepareOptions {
   config: Config;
@@ -94,8 +94,8 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   if (!record) throw new Error('The hook of every request creates its record.');
   const headers = new HeaderMap();
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
-  // Every response is JSON. Apollo Server would answer its errors with 406, and not say what is wrong.
-  if (!/json|\*/.test(headers.get('accept') ?? '')) headers.delete('accept');
+  // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
+  headers.set('accept', responseType(all));
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));

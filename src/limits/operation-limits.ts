@@ -26,7 +26,7 @@ const MAX_LIST_SIZE = 200;
 /** The fields that return the schema; `_service` belongs to federation. */
 export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
 
-/** How many types and fields a part of the schema has, about. */
+/** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
 const INTROSPECTED = 50;
 /** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
 const PER_HUNDRED_VALUES = 20;

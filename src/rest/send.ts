@@ -38,7 +38,7 @@ export interface CallOptions<Result> {
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
-/** A class, because thousands can wait for a connection: functions and contexts of their own would take twice the memory. */
+/** A class with one async function, because thousands can wait for a connection: with four of them, each took 5.0 KB, not 3.4. */
 export class Call<Result> {
   readonly #shared: SharedByCalls;
   readonly #options: CallOptions<Result>;

@@ -13,7 +13,7 @@ const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL'] as const;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
-/** Others cannot be sent as the value of a header, or not by every client. */
+/** A key that every client can send as the value of a header. */
 const key = z
   .string()
   .regex(/^([!-~]([ -~]*[!-~])?)?$/, 'must have printable ASCII characters only, and no space at its ends');

@@ -35,9 +35,7 @@ export function isJson(value: unknown): value is Json {
 
 /** Whether JSON carried a number exactly: a whole one beyond 2^53 was rounded, and one beyond 10^308 is infinite. */
 export function isExactNumber(value: unknown): value is number {
-  return (
-    typeof value === 'number' && Number.isFinite(value) && !(Number.isInteger(value) && !Number.isSafeInteger(value))
-  );
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
 /** Text; a number becomes text, unless it was rounded: as a code it would be that of another coupon. */
@@ -76,8 +74,7 @@ function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   const numeric = shortText(value) ?? '';
   const decoded = NUMERIC.test(numeric) ? Number(numeric) : Number.NaN;
-  const isExact = Number.isSafeInteger(decoded) || !Number.isInteger(decoded);
-  return Number.isFinite(decoded) && isExact ? decoded : undefined;
+  return isExactNumber(decoded) ? decoded : undefined;
 }
 
 /** A boolean, or `true` or `false` as text. */
