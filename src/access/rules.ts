@@ -1,7 +1,7 @@
 /* The `@access` rules of a schema, and whether a caller may have a field. enforce.ts says where this is asked. */
 import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { directiveOf, INTROSPECTION } from '../limits/operation-limits.ts';
+import { directiveOf, INTROSPECTION } from '../engine/operation-limits.ts';
 import { isJson } from '../rest/decode/properties.ts';
 import type { Caller } from './caller.ts';
 

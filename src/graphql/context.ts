@@ -7,8 +7,8 @@ import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
-import { createWrites } from './loaders/writes.ts';
-import type { KnownOperation } from './operations.ts';
+import { createWrites } from './writes.ts';
+import type { KnownOperation } from '../engine/documents.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {

@@ -9,7 +9,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import { Cancellation } from '../rest/transport.ts';
 import type { KeyStore } from './idempotency-store.ts';
-import { InputRefused, outcomeOf, userErrorAt } from './loaders/writes.ts';
+import { InputRefused, outcomeOf, userErrorAt } from './writes.ts';
 
 /** Events with a key, and the operation that sends them. */
 interface KeyedEvents {

@@ -9,7 +9,7 @@ import { LOOPBACK } from '../config/forms.ts';
 import { badRequest } from '../errors.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
-import { answerError, answerErrors, GRAPHQL_PATH } from './errors.ts';
+import { answerError, answerErrors, GRAPHQL_PATH } from './error-responses.ts';
 import { watchPressure } from './overload.ts';
 
 /** How long the head of a request, and all of it, may take to arrive, in milliseconds. */

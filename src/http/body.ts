@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
-import { parseExactly } from '../graphql/request.ts';
-import { CLIENT_GONE } from './errors.ts';
+import { parseExactly } from '../engine/prepare.ts';
+import { CLIENT_GONE } from './error-responses.ts';
 import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. A proxy could interpret other parameters differently. */

@@ -5,10 +5,10 @@ import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { type PrepareOptions, prepare } from '../graphql/request.ts';
+import { type PrepareOptions, prepare } from '../engine/prepare.ts';
 import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
-import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './errors.ts';
+import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);

@@ -1,4 +1,4 @@
-import { UpstreamError } from './errors.ts';
+import { UpstreamError } from './upstream-error.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
 

@@ -6,7 +6,7 @@ import type { Breaker, BreakerResult, createRetryBudget, Permit } from './breake
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
-import { noConnection, timedOut, UpstreamError } from './errors.ts';
+import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 import type { createRequests, RequestContent } from './request.ts';
 import { readResponse, transientError } from './response.ts';
 import type { Cancellation, Exchange, Request, Response, Transport } from './transport.ts';

@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Endpoint } from './endpoints.ts';
-import { noConnection, timedOut, UpstreamError } from './errors.ts';
+import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;

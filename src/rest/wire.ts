@@ -4,7 +4,7 @@
  */
 import type { components } from '../generated/rest.ts';
 import * as d from './decode/properties.ts';
-import { UpstreamError } from './errors.ts';
+import { UpstreamError } from './upstream-error.ts';
 
 type Decoded<Shape> = Shape extends d.Decoder<infer Value> ? NonNullable<Value> : never;
 

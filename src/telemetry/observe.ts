@@ -4,7 +4,7 @@ import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { ClientError } from '../errors.ts';
 import type { CallRecord } from '../rest/call-context.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { UpstreamError } from '../rest/upstream-error.ts';
 
 /** What is recorded of a request: its log line, its metrics and its trace are made of this. */
 export interface OperationRecord {

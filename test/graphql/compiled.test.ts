@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
-import { Operations } from '../../src/graphql/operations.ts';
-import { OperationLimiter } from '../../src/limits/operation-limits.ts';
+import { Operations } from '../../src/engine/documents.ts';
+import { OperationLimiter } from '../../src/engine/operation-limits.ts';
 import { schema } from '../kit/schema.ts';
 import { until } from '../kit/until.ts';
 

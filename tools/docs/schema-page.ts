@@ -19,7 +19,7 @@ import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';
-import { directiveOf, weightOf } from '../../src/limits/operation-limits.ts';
+import { directiveOf, weightOf } from '../../src/engine/operation-limits.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });

@@ -1,9 +1,9 @@
 import { type GraphQLSchema, NoDeprecatedCustomRule, print, validate } from 'graphql';
 import * as z from 'zod';
 import { loadConfig } from '../../src/config/config.ts';
-import { reasonNotToCompile } from '../../src/graphql/jit-safety.ts';
+import { reasonNotToCompile } from '../../src/engine/jit-safety.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { OperationLimiter } from '../../src/limits/operation-limits.ts';
+import { OperationLimiter } from '../../src/engine/operation-limits.ts';
 import { createLog } from '../../src/process/log.ts';
 import { serve } from '../../src/serve.ts';
 import type { FileOperation } from './operations.ts';

@@ -2,8 +2,8 @@ import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from 
 import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
 import { idProblem } from '../../rest/request.ts';
 import { MAX_CUSTOM_BYTES } from '../../rest/wire.ts';
-import { type Problem, type UserError, userErrorAt } from '../loaders/writes.ts';
-import { isExact } from '../request.ts';
+import { type Problem, type UserError, userErrorAt } from '../writes.ts';
+import { isExact } from '../../engine/prepare.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { ClientError } from '../../errors.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
-import { UpstreamError } from '../../rest/errors.ts';
+import { UpstreamError } from '../../rest/upstream-error.ts';
 import type { Player } from '../../rest/wire.ts';
 
 /** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */

@@ -1,6 +1,6 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
 import type { ReferredFriend } from '../../rest/wire.ts';
-import type { UserError } from '../loaders/writes.ts';
+import type { UserError } from '../writes.ts';
 
 export interface ReferredFriendEdgeParent {
   node: ReferredFriend;

@@ -14,7 +14,7 @@ import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
-import { userErrorAt } from '../loaders/writes.ts';
+import { userErrorAt } from '../writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
 import type { WriteParent } from './parents.ts';
 

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { type AuthConfig, tokenHint } from '../../config/auth.ts';
 import { printSdl } from '../../graphql/schema.ts';
-import { GRAPHQL_PATH } from '../errors.ts';
+import { GRAPHQL_PATH } from '../error-responses.ts';
 import { createScript } from './graphiql.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */

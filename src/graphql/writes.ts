@@ -4,11 +4,11 @@
  * could do something twice.
  */
 import type { GraphQLFormattedError } from 'graphql';
-import { ClientError, type WriteOutcome } from '../../errors.ts';
-import type { CallContext } from '../../rest/call-context.ts';
-import type { RestClient } from '../../rest/client.ts';
-import { UpstreamError } from '../../rest/errors.ts';
-import type { LoaderDependencies } from './player.ts';
+import { ClientError, type WriteOutcome } from '../errors.ts';
+import type { CallContext } from '../rest/call-context.ts';
+import type { RestClient } from '../rest/client.ts';
+import { UpstreamError } from '../rest/upstream-error.ts';
+import type { LoaderDependencies } from './loaders/player.ts';
 
 /** A problem that the caller can correct in the input of a mutation. */
 export interface UserError {

@@ -8,7 +8,7 @@ import { badRequest, requestError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
 import { isExactNumber, isJson, type Json } from '../rest/decode/properties.ts';
-import type { Operations } from './operations.ts';
+import type { Operations } from './documents.ts';
 
 export interface PrepareOptions {
   persisted: PersistedOperations;

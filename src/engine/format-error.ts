@@ -1,7 +1,7 @@
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ClientError, type UpstreamErrorCode } from '../errors.ts';
-import { UpstreamError } from '../rest/errors.ts';
+import { UpstreamError } from '../rest/upstream-error.ts';
 
 /** The longest message that a client gets, in characters: long enough for a sentence, too short to return a long input. */
 const MAX_MESSAGE_LENGTH = 500;
@@ -47,7 +47,7 @@ function isRefusedArgument(cause: unknown): boolean {
   return extensions?.['code'] === undefined && message.startsWith('Argument "');
 }
 
-/** `addOutcome` in loaders/writes.ts adds the `outcome` of a write. */
+/** `addOutcome` in graphql/writes.ts adds the `outcome` of a write. */
 function describeUpstreamError({ code, retryable, retryAfterMs }: UpstreamError) {
   const extensions = { code, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   return { message: UPSTREAM_MESSAGES[code], extensions };

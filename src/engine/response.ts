@@ -1,8 +1,8 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { isJson } from '../rest/decode/properties.ts';
 import type { ReportError } from '../telemetry/observe.ts';
-import type { Context } from './context.ts';
-import { formatError, isIntended } from './errors.ts';
+import type { Context } from '../graphql/context.ts';
+import { formatError, isIntended } from './format-error.ts';
 
 /** Errors of one operation that are reported one by one. */
 const MAX_ERRORS = 100;

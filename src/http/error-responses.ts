@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
 import { badRequest, ClientError, requestError } from '../errors.ts';
-import { formatError } from '../graphql/errors.ts';
+import { formatError } from '../engine/format-error.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
