@@ -3,7 +3,7 @@ import type { JwtConfig } from '../config/auth.ts';
 import type { Claim } from '../config/credentials.ts';
 import { isScope, type Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
-import { isJson } from '../rest/decode/properties.ts';
+import { isJson } from '../json.ts';
 import { idProblem } from '../rest/request.ts';
 import type { Caller } from './caller.ts';
 import { createKeys, type Keys } from './keys.ts';

@@ -1,8 +1,9 @@
 /* The `@access` rules of a schema, and whether a caller may have a field. enforce.ts says where this is asked. */
+
 import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { isScope, type Scope } from '../config/scopes.ts';
-import { directiveOf, INTROSPECTION } from '../engine/operation-limits.ts';
-import { isJson } from '../rest/decode/properties.ts';
+import { directiveOf, INTROSPECTION } from '../directives.ts';
+import { isJson } from '../json.ts';
 import type { Caller } from './caller.ts';
 
 /** An `@access` directive, read. */

@@ -10,13 +10,13 @@ import * as disabled from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
 import { execute, type GraphQLSchema, type ParseOptions } from 'graphql';
 import { requestError } from '../errors.ts';
-import type { OperationLimiter } from './operation-limits.ts';
+import type { Context } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
-import type { Context } from '../graphql/context.ts';
-import { formatError, isIntended } from './format-error.ts';
 import { coerceVariables, type Operations } from './documents.ts';
+import { formatError, isIntended } from './format-error.ts';
+import type { OperationLimiter } from './operation-limits.ts';
 import { completeResponse, formatResult } from './response.ts';
 
 /** How many errors of a document are reported; then validation stops. */

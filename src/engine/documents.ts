@@ -18,9 +18,9 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ClientError, requestError } from '../errors.ts';
-import type { OperationLimiter } from './operation-limits.ts';
 import type { Wanted } from '../rest/decode/properties.ts';
 import { createCompile, type Execute } from './jit.ts';
+import type { OperationLimiter } from './operation-limits.ts';
 
 /** One operation of a valid document. */
 export interface KnownOperation {

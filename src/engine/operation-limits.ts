@@ -4,7 +4,6 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
-  getDirectiveValues,
   getNamedType,
   isAbstractType,
   isInterfaceType,
@@ -17,15 +16,13 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import type { Config } from '../config/config.ts';
+import { directiveOf, INTROSPECTION } from '../directives.ts';
 import { requestError } from '../errors.ts';
 
 /** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
 /** The longest list that a field returns. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
-/** The fields that return the schema; `_service` belongs to federation. */
-export const INTROSPECTION: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
-
 /** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
 const INTROSPECTED = 50;
 /** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
@@ -190,12 +187,6 @@ function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) 
 export function weightOf(schema: GraphQLSchema, type: GraphQLNamedType): number {
   if (isAbstractType(type)) return Math.max(...schema.getPossibleTypes(type).map((one) => weightOf(schema, one)));
   return Number((isObjectType(type) && directiveOf(schema, 'cost', type)?.['weight']) || 0);
-}
-
-/** The arguments of a directive, with their defaults; undefined without it. */
-export function directiveOf(schema: GraphQLSchema, name: string, { astNode }: { astNode?: object | null | undefined }) {
-  const directive = schema.getDirective(name);
-  return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
 }
 
 /** How many items a field can have. Without an assumed size the argument is the list itself, or one item in its place. */

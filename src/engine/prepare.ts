@@ -2,12 +2,13 @@
  * What precedes Apollo Server's pipeline: it validates a document before any hook that can refuse it with a code. So the text of
  * an operation that is named by an id is found here, and a new document is limited and measured before it is validated.
  */
+
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
+import { isExactNumber, isJson, type Json } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
-import { isExactNumber, isJson, type Json } from '../rest/decode/properties.ts';
 import type { Operations } from './documents.ts';
 
 export interface PrepareOptions {

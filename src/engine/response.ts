@@ -1,7 +1,7 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { isJson } from '../rest/decode/properties.ts';
-import type { ReportError } from '../telemetry/observe.ts';
 import type { Context } from '../graphql/context.ts';
+import { isJson } from '../json.ts';
+import type { ReportError } from '../telemetry/observe.ts';
 import { formatError, isIntended } from './format-error.ts';
 
 /** Errors of one operation that are reported one by one. */

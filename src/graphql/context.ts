@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
+import type { KnownOperation } from '../engine/documents.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { Wanted } from '../rest/decode/properties.ts';
@@ -8,7 +9,6 @@ import type { Idempotency } from './idempotency.ts';
 import { createBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
 import { createWrites } from './writes.ts';
-import type { KnownOperation } from '../engine/documents.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {

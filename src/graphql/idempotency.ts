@@ -2,12 +2,13 @@
  * Events with an idempotency key are sent at most once in 24 hours, however often the operation is repeated: the key is claimed
  * before anything is sent. A claim without an outcome when its operation's deadline is over counts as UNKNOWN.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
+import { Cancellation } from '../cancellation.ts';
 import { ClientError } from '../errors.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import { Cancellation } from '../rest/transport.ts';
 import type { KeyStore } from './idempotency-store.ts';
 import { InputRefused, outcomeOf, userErrorAt } from './writes.ts';
 

@@ -1,7 +1,8 @@
 /* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
+
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { isJson, type Json } from '../json.ts';
 import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
-import { isJson, type Json } from '../rest/decode/properties.ts';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$/;
 const parseLanguage = (text: string) => (LANGUAGE.test(text) ? text : undefined);

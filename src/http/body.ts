@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badRequest } from '../errors.ts';
 import { parseExactly } from '../engine/prepare.ts';
+import { badRequest } from '../errors.ts';
 import { CLIENT_GONE } from './error-responses.ts';
 import { OVERLOADED } from './overload.ts';
 

@@ -2,8 +2,8 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
-import { badRequest, ClientError, requestError } from '../errors.ts';
 import { formatError } from '../engine/format-error.ts';
+import { badRequest, ClientError, requestError } from '../errors.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';

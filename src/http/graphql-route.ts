@@ -2,11 +2,12 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
+import { batchPerTick } from '../batch-per-tick.ts';
+import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
+import { type PrepareOptions, prepare } from '../engine/prepare.ts';
 import { requestError } from '../errors.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
-import { type PrepareOptions, prepare } from '../engine/prepare.ts';
-import { batchPerTick, Cancellation } from '../rest/transport.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';

@@ -1,11 +1,12 @@
 /* The files in which clients' tools list the operations of an application. docs/security.md has the tools and their formats. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import * as z from 'zod';
 import { ConfigError } from '../config/environment.ts';
 import { reasonOf } from '../errors.ts';
-import { isJson } from '../rest/decode/properties.ts';
+import { isJson } from '../json.ts';
 
 /** The longest id, in characters, and how many mistakes are reported at once. */
 export const MAX_ID_LENGTH = 256;

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isJson } from '../rest/decode/properties.ts';
+import { isJson } from '../json.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, type ManifestCheck, readManifest, withoutPrefix } from './manifest.ts';

@@ -1,8 +1,8 @@
+import type { Cancellation } from '../cancellation.ts';
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
 import type { Wanted, Warn } from './decode/properties.ts';
 import type { Method } from './endpoints.ts';
-import type { Cancellation } from './transport.ts';
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {

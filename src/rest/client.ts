@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Config } from '../config/config.ts';
+import type { Json } from '../json.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import type { Json } from './decode/properties.ts';
 import * as endpoints from './endpoints.ts';
 import { createRequests, type RequestContent } from './request.ts';
 import { Call, type CallOptions } from './send.ts';

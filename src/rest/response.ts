@@ -1,9 +1,9 @@
 import type { UpstreamErrorCode } from '../errors.ts';
+import { isJson, type Json } from '../json.ts';
 import type { Observer } from './call-context.ts';
-import { isJson, type Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
-import { UpstreamError } from './upstream-error.ts';
 import type { Response } from './transport.ts';
+import { UpstreamError } from './upstream-error.ts';
 
 /** The code in an error's body that says that the player does not exist, with any status but 401, 403, 429 and 5xx. */
 const UNKNOWN_PLAYER = 101;

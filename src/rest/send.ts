@@ -2,14 +2,16 @@
  * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
  * leaves the queue for connections. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
+
+import type { Cancellation } from '../cancellation.ts';
+import type { Json } from '../json.ts';
 import type { Breaker, BreakerResult, createRetryBudget, Permit } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
-import type { Json } from './decode/properties.ts';
 import type { Endpoint } from './endpoints.ts';
-import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 import type { createRequests, RequestContent } from './request.ts';
 import { readResponse, transientError } from './response.ts';
-import type { Cancellation, Exchange, Request, Response, Transport } from './transport.ts';
+import type { Exchange, Request, Response, Transport } from './transport.ts';
+import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
 const MAX_RETRIES = 2;

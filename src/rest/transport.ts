@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
+import { batchPerTick } from '../batch-per-tick.ts';
 import type { Endpoint } from './endpoints.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
@@ -180,77 +181,3 @@ function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
 
 const atEndOfCallback = batchPerTick(process.nextTick);
 const afterSockets = batchPerTick(setImmediate);
-
-/** How many functions run in one callback, and how many such callbacks in one turn of the event loop; the rest waits. */
-const PART = 16;
-const MAX_PARTS = 4;
-
-/**
- * Returns a function that runs the work of a tick in parts of 16, in its order; the work must not throw.
- *
- * Requests are begun, sent upstream and answered in such parts. Otherwise JavaScript and system calls alternate for each of
- * them, and the processor's caches contain other code each time. Measured with docs/benchmarks.md on 2 cores, 32 connections:
- * without this a profile (W1) takes 30 % more CPU, and the round trip (W2) 30 to 40 %. Between two parts Node runs the microtasks
- * of the first, so that the data of few operations is in memory at once: parts of 64 take a tenth more under W4. A request alone
- * does not wait: the event loop runs it as soon as it has read the sockets.
- */
-export function batchPerTick(schedule: (run: () => void) => void): (work: () => void) => void {
-  const waiting: (() => void)[] = [];
-  let scheduled = 0;
-  const scheduleBy = (when: typeof schedule) => {
-    if (scheduled === MAX_PARTS || scheduled * PART >= waiting.length) return;
-    scheduled += 1;
-    when(run);
-  };
-  const run = () => {
-    scheduled -= 1;
-    for (const work of waiting.splice(0, PART)) work();
-    scheduleBy(setImmediate);
-  };
-  return (work) => {
-    waiting.push(work);
-    scheduleBy(schedule);
-  };
-}
-
-type Reason = 'the client disconnected' | 'the deadline passed' | 'the operation is over';
-
-/**
- * Ends the REST calls of one operation: its client disconnected, its deadline passed, or it does not need them.
- * An AbortController with a timer would do the same, but creating its signal and listeners took 4 % of a small request.
- */
-export class Cancellation {
-  /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
-  readonly deadline: number;
-  /** Undefined until it is cancelled. */
-  reason: Reason | undefined;
-  readonly #listeners = new Set<() => void>();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(deadline: number) {
-    this.deadline = deadline;
-    this.#timer = setTimeout(() => this.cancel('the deadline passed'), Math.max(0, deadline - performance.now()));
-  }
-
-  /** Calls each listener, the first time. */
-  cancel(reason: Reason): void {
-    if (this.reason) return;
-    this.reason = reason;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Adds a listener; `delete` removes it. */
-  add(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  delete(listener: () => void): void {
-    this.#listeners.delete(listener);
-  }
-
-  /** Called when the operation is over. What still waits for a connection, such as the coupons of no player, is not sent. */
-  end(): void {
-    clearTimeout(this.#timer);
-    this.cancel('the operation is over');
-  }
-}

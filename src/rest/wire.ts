@@ -3,6 +3,7 @@
  * Results have the form of GraphQL results: dates in UTC, ids as text, and undefined for what is absent or not readable.
  */
 import type { components } from '../generated/rest.ts';
+import { isExactNumber, type Json } from '../json.ts';
 import * as d from './decode/properties.ts';
 import { UpstreamError } from './upstream-error.ts';
 
@@ -42,7 +43,7 @@ const playerAttributes = d.shape('playerAttributes', {
 });
 
 /** For an empty body, only the id is known. Throws `UPSTREAM_INVALID_RESPONSE` for a response about another player. */
-export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn, wanted?: d.Wanted) {
+export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, wanted?: d.Wanted) {
   checkPlayer(body, playerUniqueId);
   const attributes = playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn, wanted);
   if (attributes) attributes.playerUniqueId = playerUniqueId;
@@ -57,7 +58,7 @@ export function decodePlayer(body: d.Json, playerUniqueId: string, warn: d.Warn,
 }
 
 /** The response to an upsert, checked in the same way; `serviceIdField` is the wire name of `serviceId`. */
-export function decodeUpsert(body: d.Json, playerUniqueId: string, serviceIdField: string, warn: d.Warn) {
+export function decodeUpsert(body: Json, playerUniqueId: string, serviceIdField: string, warn: d.Warn) {
   checkPlayer(body, playerUniqueId);
   return {
     playerUniqueId,
@@ -67,7 +68,7 @@ export function decodeUpsert(body: d.Json, playerUniqueId: string, serviceIdFiel
 }
 
 /** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
-function checkPlayer({ playerUniqueId: named }: d.Json, playerUniqueId: string): void {
+function checkPlayer({ playerUniqueId: named }: Json, playerUniqueId: string): void {
   if (d.isAbsent(named) || named === playerUniqueId || named === Number(playerUniqueId)) return;
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
@@ -94,7 +95,7 @@ function custom(value: unknown, member: string, warn: d.Warn): Record<string, st
   const kept: [string, string | number][] = [];
   let left = MAX_CUSTOM_BYTES - 1;
   for (const [name, attribute] of all.slice(0, d.MAX_ITEMS)) {
-    const isValue = typeof attribute === 'string' || d.isExactNumber(attribute);
+    const isValue = typeof attribute === 'string' || isExactNumber(attribute);
     // Without its own braces, but with a comma.
     const bytes = isValue ? Buffer.byteLength(JSON.stringify({ [name]: attribute })) - 1 : 0;
     if (isValue && bytes <= left) {
@@ -126,7 +127,7 @@ const referredFriend = d.shape('referredFriend', {
 const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
-export function decodeReferrals(body: d.Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
+export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
   const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
   return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
 }
@@ -212,6 +213,6 @@ const coupon = d.shape('coupon', {
 });
 
 /** A player's coupons; none when the body has no list. */
-export function decodeCoupons(body: d.Json, owner: string, warn: d.Warn, wanted?: d.Wanted): Coupon[] {
+export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted): Coupon[] {
   return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

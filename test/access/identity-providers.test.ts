@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
+import type { Json } from '../../src/json.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { rows } from '../kit/rows.ts';
-import { bearer, type Json, keySigner, now, signed, UNLIMITED } from '../kit/tokens.ts';
+import { bearer, keySigner, now, signed, UNLIMITED } from '../kit/tokens.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
 /*

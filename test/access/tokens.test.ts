@@ -4,13 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Json } from '../../src/json.ts';
 import { atEnd, newFile } from '../kit/at-end.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { type RawAnswer, type RawRequest, raw, requestBytes } from '../kit/raw.ts';
 import {
   claims,
   header,
-  type Json,
   keySigner,
   now,
   part,

@@ -1,9 +1,9 @@
+import { Cancellation } from '../../src/cancellation.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { CallContext, CallRecord } from '../../src/rest/call-context.ts';
 import { createRestClient, type RestClient, type RestClientOptions } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/upstream-error.ts';
-import { Cancellation } from '../../src/rest/transport.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { API_KEY, type EndpointName, SECRET_KEY, startUpstream } from '../kit/upstream.ts';
 

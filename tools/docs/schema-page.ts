@@ -1,4 +1,5 @@
 /* docs/schema.md: every type and field of the schema, as the program has it. */
+
 import { readFileSync } from 'node:fs';
 import {
   type GraphQLField,
@@ -17,9 +18,10 @@ import {
 import * as yaml from 'yaml';
 import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
+import { directiveOf } from '../../src/directives.ts';
+import { weightOf } from '../../src/engine/operation-limits.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';
-import { directiveOf, weightOf } from '../../src/engine/operation-limits.ts';
 import { printJson, table } from './markdown.ts';
 
 const PATHS = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });

@@ -2,8 +2,8 @@ import { type GraphQLSchema, NoDeprecatedCustomRule, print, validate } from 'gra
 import * as z from 'zod';
 import { loadConfig } from '../../src/config/config.ts';
 import { reasonNotToCompile } from '../../src/engine/jit-safety.ts';
-import { createSchema } from '../../src/graphql/schema.ts';
 import { OperationLimiter } from '../../src/engine/operation-limits.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
 import { createLog } from '../../src/process/log.ts';
 import { serve } from '../../src/serve.ts';
 import type { FileOperation } from './operations.ts';

@@ -1,9 +1,9 @@
+import { isExact } from '../../engine/prepare.ts';
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
 import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
 import { idProblem } from '../../rest/request.ts';
 import { MAX_CUSTOM_BYTES } from '../../rest/wire.ts';
 import { type Problem, type UserError, userErrorAt } from '../writes.ts';
-import { isExact } from '../../engine/prepare.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */
 const MAX_NAME_LENGTH = 256;

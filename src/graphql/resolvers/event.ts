@@ -5,8 +5,8 @@ import type { MutationResolvers, TrackEventsInput } from '../../generated/graphq
 import type { TrackEventsRequest } from '../../rest/wire.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
-import type { Send } from '../writes.ts';
 import { selectedFields } from '../lookahead.ts';
+import type { Send } from '../writes.ts';
 
 const NOT_ALLOWED = 'Another event of this operation is not allowed, so none is sent.';
 

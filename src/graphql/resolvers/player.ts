@@ -7,15 +7,15 @@ import type {
   QueryResolvers,
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
-import { isJson } from '../../rest/decode/properties.ts';
+import { isJson } from '../../json.ts';
 import { idProblem } from '../../rest/request.ts';
 import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
 import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
-import { userErrorAt } from '../writes.ts';
 import { needsPlayer, selectedFields, startRelated } from '../lookahead.ts';
+import { userErrorAt } from '../writes.ts';
 import type { WriteParent } from './parents.ts';
 
 type Lang = string | null | undefined;

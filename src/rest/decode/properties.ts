@@ -3,9 +3,8 @@
  * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
  * not fail the whole player. A regular expression sees only text of bounded length.
  */
+import { isExactNumber, isJson, type Json } from '../../json.ts';
 import { parseDate, parseDateTime } from './dates.ts';
-
-export type Json = Record<string, unknown>;
 
 /** Why a value was decoded to undefined or `UNKNOWN`. */
 type DecodeWarning = 'unknown-enum-value' | 'undecodable-date' | 'wrong-type' | 'too-long' | 'bad-url';
@@ -28,15 +27,6 @@ export const MAX_PLAYER_TEXT = 1_024;
 export const MAX_ITEMS = 10_000;
 
 const NUMERIC = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Whether JSON carried a number exactly: a whole one beyond 2^53 was rounded, and one beyond 10^308 is infinite. */
-export function isExactNumber(value: unknown): value is number {
-  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
-}
 
 /** Text; a number becomes text, unless it was rounded: as a code it would be that of another coupon. */
 export function text(value: unknown, member: string, warn: Warn): string | undefined {

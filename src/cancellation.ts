@@ -1,0 +1,41 @@
+type Reason = 'the client disconnected' | 'the deadline passed' | 'the operation is over';
+
+/**
+ * Ends the REST calls of one operation: its client disconnected, its deadline passed, or it does not need them.
+ * An AbortController with a timer would do the same, but creating its signal and listeners took 4 % of a small request.
+ */
+export class Cancellation {
+  /** When the operation must be over, on the clock of `performance.now()`, in milliseconds. */
+  readonly deadline: number;
+  /** Undefined until it is cancelled. */
+  reason: Reason | undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deadline: number) {
+    this.deadline = deadline;
+    this.#timer = setTimeout(() => this.cancel('the deadline passed'), Math.max(0, deadline - performance.now()));
+  }
+
+  /** Calls each listener, the first time. */
+  cancel(reason: Reason): void {
+    if (this.reason) return;
+    this.reason = reason;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Adds a listener; `delete` removes it. */
+  add(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  delete(listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Called when the operation is over. What still waits for a connection, such as the coupons of no player, is not sent. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.cancel('the operation is over');
+  }
+}
