@@ -5,9 +5,7 @@ import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
 import { createPseudonyms } from './access/caller.ts';
 import type { Config } from './config/config.ts';
-import { startApollo } from './engine/apollo.ts';
-import { Operations } from './engine/documents.ts';
-import { OperationLimiter } from './engine/operation-limits.ts';
+import { startEngine } from './engine/engine.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
 import { createSchema, createSubgraph } from './graphql/schema.ts';
@@ -16,11 +14,8 @@ import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
-import { createPersistedQueryStore } from './persisted-operations/automatic.ts';
-import { createPersistedOperations } from './persisted-operations/resolve.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics } from './telemetry/metrics.ts';
-import { reportTo } from './telemetry/observe.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
@@ -34,7 +29,7 @@ export interface ServeOptions extends AppOptions {
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
-  const { production, MAX_TOKENS: maxTokens, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
+  const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
   const { shared, compileAfter = 50 } = options;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const metrics = createMetrics({ health: () => rest.health(), redis: shared, active: slots.active });
@@ -44,14 +39,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const rates = createRateLimits(config.rates, shared?.redis);
 
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
-  const limiter = new OperationLimiter(schema, config);
-  // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
-  const parseOptions = { maxTokens, noLocation: production };
-  const operations = new Operations({ schema, limiter, parseOptions, compileAfter });
-  const persistedQueries = createPersistedQueryStore(shared?.redis);
-  const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
-  const forApollo = { schema, operations, limiter, rates, persistedQueries, parseOptions, production, log };
-  const apollo = await startApollo({ ...forApollo, report: reportTo(log) });
+  const engine = await startEngine({ config, schema, rates, metrics, log, redis: shared?.redis, compileAfter });
 
   const idempotency = createIdempotency(shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(), rates);
   const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
@@ -60,10 +48,9 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const authentication = createAuthentication(config.auth, forTokens);
   const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
   const app = await createApp(config, observation, options);
-  app.addHook('onClose', () => apollo.stop());
+  app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  const engine = { apollo, persisted, operations, rates };
-  const route = routeGraphQL(app, { ...engine, config, authentication, slots, contextOptions, sendPage });
+  const route = routeGraphQL(app, { config, authentication, slots, engine, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });

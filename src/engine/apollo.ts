@@ -14,10 +14,12 @@ import type { Context } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
-import { coerceVariables, type Operations } from './documents.ts';
+import type { Compiler } from './compiler.ts';
+import type { CachedOperation, DocumentStore } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
-import type { OperationLimiter } from './operation-limits.ts';
+import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { completeResponse, formatResult } from './response.ts';
+import { coerceVariables } from './variables.ts';
 
 /** How many errors of a document are reported; then validation stops. */
 const MAX_VALIDATION_ERRORS = 5;
@@ -26,9 +28,10 @@ export interface ApolloOptions {
   /** Outside production, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
   production: boolean;
   schema: GraphQLSchema;
-  operations: Operations;
+  documents: DocumentStore;
+  compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consume'>;
+  rates: Pick<RateLimits, 'consume' | 'penalty'>;
   persistedQueries: PersistedQueryStore;
   parseOptions: ParseOptions;
   report: ReportError;
@@ -37,7 +40,7 @@ export interface ApolloOptions {
 
 /** Returns a started server. Every request goes through its pipeline. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<Context>> {
-  const { schema, operations, persistedQueries, parseOptions, production, log } = options;
+  const { schema, documents, persistedQueries, parseOptions, production, log } = options;
   const apollo = new ApolloServer<Context>({
     schema,
     formatError,
@@ -47,7 +50,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     parseOptions,
     // Each error takes as long as the validation of a small document: 100 of them took 13 ms.
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS, hideSuggestions: production },
-    documentStore: operations.documentStore,
+    documentStore: documents.forApollo,
     persistedQueries: { cache: persistedQueries },
     // A request with an authorization header needs a preflight, and there are no cookies. So it cannot be forged.
     csrfPrevention: { requestHeaders: ['x-apollo-operation-name', 'apollo-require-preflight', 'authorization'] },
@@ -68,23 +71,35 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
 
 /** One plugin, because the hooks of several run concurrently. It logs errors with their cause; Apollo Server logs the message. */
 function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
-  const { report } = options;
-  const listener: GraphQLRequestListener<Context> = {
-    didResolveOperation: (request) => chargeAndCheck(options, request),
-    responseForOperation: (request) => respond(options, request),
-    async didEncounterErrors({ errors, contextValue }) {
-      for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
-    },
-    async willSendResponse({ response: { body }, contextValue }) {
-      if (body.kind === 'single') completeResponse(body.singleResult, contextValue, options.production);
-    },
-  };
+  const { report, production } = options;
   return {
-    requestDidStart: async () => listener,
+    async requestDidStart(): Promise<GraphQLRequestListener<Context>> {
+      let checked: Checked | undefined;
+      return {
+        async didResolveOperation(request) {
+          checked = await chargeAndCheck(options, request);
+        },
+        // Without an operation, Apollo Server returns the error: the name is not in the document.
+        responseForOperation: async (request) => (checked ? await respond(options, request, checked) : null),
+        async didEncounterErrors({ errors, contextValue }) {
+          for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
+        },
+        async willSendResponse({ response: { body }, contextValue }) {
+          if (body.kind === 'single') completeResponse(body.singleResult, contextValue, production);
+        },
+      };
+    },
     async unexpectedErrorProcessingRequest({ requestContext, error }) {
       report(error, requestContext.contextValue.call.requestId);
     },
   };
+}
+
+/** An operation that may be executed: what it is, its coerced variables, and the cost that was consumed for it. */
+interface Checked {
+  cached: CachedOperation;
+  variables: Readonly<Record<string, unknown>>;
+  cost: number;
 }
 
 /**
@@ -93,27 +108,31 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
  * error afterwards.
  */
 async function chargeAndCheck(
-  { operations, limiter, rates, schema, production }: ApolloOptions,
+  { documents, limiter, rates, schema, production }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
-): Promise<void> {
+): Promise<Checked | undefined> {
   const { caller, record } = contextValue;
-  if (!operation || !document || source === undefined || !queryHash) return await rates.consume('operations', caller);
-  const known = operations.resolve(queryHash, source, document, operation);
+  if (!operation || !document || source === undefined || !queryHash) {
+    await rates.consume('operations', caller);
+    return undefined;
+  }
+  const cached = documents.find(queryHash, source, document, operation);
   record.name = operation.name?.value;
   record.type = operation.operation;
   record.hash = queryHash;
-  const measured = limiter.measure(known.document, operation, request.variables);
-  const { complexity, depth, introspects } = measured;
-  const cost = limiter.costOf(measured);
+  const size = limiter.measure(cached.document, operation, request.variables);
+  const { complexity, depth, introspects } = size;
+  const cost = limiter.costOf(size);
   if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
   await rates.consume('operations', caller, cost);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }
-  limiter.check(measured);
+  limiter.check(size);
   const variables = coerceVariables(schema, operation, request.variables, production);
-  contextValue.call.wanted = known.wanted;
-  contextValue.checked = { known, variables };
+  contextValue.call.wanted = cached.wanted;
+  contextValue.complexity = complexity;
+  return { cached, variables, cost };
 }
 
 /**
@@ -121,19 +140,22 @@ async function chargeAndCheck(
  * because Apollo Server does neither for this response.
  */
 async function respond(
-  { schema, operations, production: hideSuggestions, report }: ApolloOptions,
+  { schema, compiler, rates, production: hideSuggestions, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
-): Promise<GraphQLResponse | null> {
-  // Without an operation, Apollo Server returns the error: the name is not in the document.
-  if (!contextValue.checked) return null;
-  const { known, variables } = contextValue.checked;
-  let result = await operations.executorOf(known)?.({}, contextValue, variables);
+  { cached, variables, cost }: Checked,
+): Promise<GraphQLResponse> {
+  const { caller, record } = contextValue;
+  record.engine = 'graphql-jit';
+  let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
   if (result?.data === undefined) {
-    const { document, operation } = known;
+    record.engine = 'graphql-js';
+    const { document, operation } = cached;
     // graphql-js coerces the variables itself.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
+  const beyond = unitsOf(contextValue.complexity) - cost;
+  if (beyond > 0) void rates.penalty('operations', caller, beyond);
   const singleResult = formatResult(result, contextValue, report);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;

@@ -30,16 +30,17 @@ export type Execute = (
   variables: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Returns a function that returns undefined for an operation that graphql-jit may not or cannot compile. */
+/** Returns a function that compiles, or says why graphql-jit may not or cannot compile an operation. */
 export function createCompile(schema: GraphQLSchema) {
   const plain = forJit(schema);
-  return (document: DocumentNode, operation: OperationDefinitionNode, fields: number): Execute | undefined => {
-    if (reasonNotToCompile(schema, document, operation, fields) !== undefined) return undefined;
+  return (document: DocumentNode, operation: OperationDefinitionNode, fields: number): Execute | string => {
+    const reason = reasonNotToCompile(schema, document, operation, fields);
+    if (reason !== undefined) return reason;
     const compiled = compileQuery(plain, document, operation.name?.value ?? '', {
       disablingCapturingStackErrors: true,
       disableLeafSerialization: true,
     });
-    if (!isCompiledQuery(compiled)) return undefined;
+    if (!isCompiledQuery(compiled)) return 'graphql-jit cannot compile it';
     const { query } = compiled;
     const needed = scopesIn(schema, document);
     return (root, context, variables) =>

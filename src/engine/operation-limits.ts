@@ -13,11 +13,12 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionNode,
+  type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { directiveOf, INTROSPECTION } from '../directives.ts';
-import { requestError } from '../errors.ts';
+import { ClientError, requestError } from '../errors.ts';
 
 /** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
@@ -48,12 +49,17 @@ type Sizes = Partial<Record<Limited, number>>;
 export class OperationLimiter {
   readonly #schema: GraphQLSchema;
   readonly #rules: ReadonlyMap<unknown, ReturnType<typeof readRule>>;
+  /** The largest complexity of an operation with the real lengths of its lists. */
+  readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
+  /** What each item adds to the complexity, by the selection set of a list whose length is assumed. */
+  readonly #perItem = new WeakMap<SelectionSetNode, number>();
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
   constructor(schema: GraphQLSchema, config: Config) {
     this.#schema = schema;
+    this.#maxExecuted = 2 * config.MAX_COMPLEXITY;
     const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
     const fields = types.flatMap((type) => Object.values(type.getFields()));
     this.#rules = new Map(fields.map((field) => [field, readRule(schema, field)]));
@@ -97,6 +103,7 @@ export class OperationLimiter {
       const below = sizeOf(node.selectionSet?.selections, type);
       varies ||= value?.kind === Kind.VARIABLE || value?.kind === Kind.LIST;
       const length = INTROSPECTION.has(name) ? INTROSPECTED : lengthOf(list, assumed);
+      if (assumed !== undefined && node.selectionSet) this.#perItem.set(node.selectionSet, each + below.complexity);
       return {
         depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
         aliases: below.aliases + (node.alias ? 1 : 0),
@@ -137,8 +144,8 @@ export class OperationLimiter {
   }
 
   /** What an operation is charged against the caller's rate, in ordinary operations. One that is refused is an ordinary one. */
-  costOf(measured: Size): number {
-    return this.#exceeded(measured) ? 1 : 1 + Math.floor(measured.complexity / COMPLEXITY_PER_COST);
+  costOf(size: Size): number {
+    return this.#exceeded(size) ? 1 : unitsOf(size.complexity);
   }
 
   /** Throws OPERATION_TOO_COMPLEX for sizes over a limit. */
@@ -147,6 +154,31 @@ export class OperationLimiter {
     if (!limit) return;
     const message = `The operation has more than ${max} ${counted}. Ask for less at once.`;
     throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
+  }
+
+  /** The length that is assumed for the list of a field; undefined where an argument says it, and for other fields. */
+  assumedLength(field: GraphQLField<unknown, unknown>): number | undefined {
+    const { assumed, argument } = this.#rules.get(field) ?? {};
+    return argument === undefined ? assumed : undefined;
+  }
+
+  /**
+   * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Throws
+   * OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
+   */
+  addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): void {
+    const perItem = nodes.reduce(
+      (sum, { selectionSet }) => sum + ((selectionSet && this.#perItem.get(selectionSet)) || 1),
+      0,
+    );
+    const complexity = operation.complexity + items * perItem;
+    if (complexity > this.#maxExecuted) {
+      const message = `The lists of this operation have too many items. Ask for fewer fields of them, or under fewer names.`;
+      throw new ClientError('OPERATION_TOO_COMPLEX', message, {
+        extensions: { limit: 'items', max: this.#maxExecuted },
+      });
+    }
+    operation.complexity = complexity;
   }
 
   /** The different REST calls that a list of objects certainly needs. */
@@ -168,6 +200,9 @@ export class OperationLimiter {
     return this.#limits.find(([limit, max]) => (sizes[limit] ?? 0) > max);
   }
 }
+
+/** How many ordinary operations a complexity stands for. */
+export const unitsOf = (complexity: number) => 1 + Math.floor(complexity / COMPLEXITY_PER_COST);
 
 /** What the directives `@cost`, `@listSize` and `@rest` say about a field. */
 function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {

@@ -4,20 +4,26 @@
  */
 
 import type { HTTPGraphQLRequest } from '@apollo/server';
+import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, visit } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isExactNumber, isJson, type Json } from '../json.ts';
+import { isJson, type Json } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedOperations } from '../persisted-operations/resolve.ts';
-import type { Operations } from './documents.ts';
+import { type DocumentStore, operationsIn } from './documents.ts';
+import type { OperationLimiter } from './operation-limits.ts';
+import { parseExactly } from './parse-json.ts';
 
 export interface PrepareOptions {
+  schema: GraphQLSchema;
   persisted: PersistedOperations;
-  operations: Operations;
+  documents: DocumentStore;
+  limiter: OperationLimiter;
   rates: Pick<RateLimits, 'consume'>;
+  parseOptions: ParseOptions;
 }
 
-/** Where the id of a listed operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
+/** Where the id of a persisted operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
 const IDS = ['documentId', 'id', 'doc_id'] as const;
 
 /**
@@ -25,22 +31,65 @@ const IDS = ['documentId', 'id', 'doc_id'] as const;
  * before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
  * values of the wrong type.
  */
-export async function prepare(
-  { persisted, operations, rates }: PrepareOptions,
-  http: HTTPGraphQLRequest,
-  caller: Caller,
-): Promise<void> {
-  const { query, extensions, ...others } = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
+export async function prepare(options: PrepareOptions, http: HTTPGraphQLRequest, caller: Caller): Promise<void> {
+  const { persisted, documents, rates } = options;
+  const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
+  const { extensions } = body;
+  const query = textIn(body, 'query') || undefined;
   const request = {
-    query: typeof query === 'string' && query !== '' ? query : undefined,
+    query,
     extensions: isJson(extensions) ? extensions : undefined,
-    documentIds: IDS.filter((name) => others[name] != null).map((name) => [name, others[name]] as const),
+    // Beside a text, other programs use `id` and `doc_id` for values of their own.
+    documentIds: IDS.flatMap((name) => {
+      const isOurs = query === undefined || name === 'documentId' || typeof body[name] === 'string';
+      const id = isOurs ? textIn(body, name) : undefined;
+      return id === undefined ? [] : [[name, id] as const];
+    }),
   };
-  const { text, trusted, textOfId } = await persisted.resolve(request, caller);
+  const { text, isPersisted, textOfId } = await persisted.resolve(request, caller);
   if (textOfId !== undefined) replaceId(http, textOfId);
-  if (text === undefined || operations.has(text)) return;
-  if (!trusted) await rates.consume('newDocuments', caller);
-  operations.check(text);
+  if (text === undefined || documents.has(text)) return;
+  if (!isPersisted) await rates.consume('newDocuments', caller);
+  checkDocument(options, text);
+}
+
+/** A property of the request that must be a text; undefined where it is absent or null. Throws BAD_REQUEST for another value. */
+function textIn(body: Json, name: string): string | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined || typeof value === 'string') return value;
+  throw badRequest(`"${name}" must be a text.`);
+}
+
+/**
+ * Checks the limits of a new document that need no variables, before it is validated. Throws OPERATION_TOO_COMPLEX, and
+ * BAD_REQUEST for a kind of operation that the schema does not have. Apollo Server reports a text that cannot be parsed.
+ */
+function checkDocument({ schema, limiter, parseOptions }: PrepareOptions, text: string): void {
+  let document: DocumentNode;
+  try {
+    document = parse(text, parseOptions);
+  } catch {
+    return;
+  }
+  limiter.check({ repetitions: repetitionsIn(document) });
+  for (const part of operationsIn(document)) {
+    const { depth, aliases } = limiter.measure(document, part);
+    limiter.check({ depth, aliases });
+    const { operation } = part;
+    if (!schema.getRootType(operation)) throw requestError('BAD_REQUEST', 400, `The schema has no ${operation}.`);
+  }
+}
+
+/** The sum of the squares of how often each name has selections: at least the number of pairs that validation compares. */
+function repetitionsIn(document: DocumentNode): number {
+  const counts = new Map<string, number>();
+  visit(document, {
+    [Kind.FIELD]({ alias, name, selectionSet }) {
+      const { value } = alias ?? name;
+      if (selectionSet) counts.set(value, (counts.get(value) ?? 0) + 1);
+    },
+  });
+  return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
 }
 
 function fromBody(body: unknown): Json {
@@ -67,56 +116,4 @@ function replaceId(http: HTTPGraphQLRequest, query: string): void {
   parameters.set('query', query);
   parameters.delete('extensions');
   http.search = `?${parameters}`;
-}
-
-/** The longest list anywhere in a request. */
-const MAX_LIST_LENGTH = 500;
-/** The most properties of a JSON text: 20,000 took 18 ms to parse. */
-const MAX_PROPERTIES = 10_000;
-/** What follows the name of a property. In a string, a quotation mark before a colon is escaped, and hardly ever there. */
-const PROPERTY = /"\s*:/g;
-
-/**
- * The value of a JSON text of a request; undefined for a text that is no JSON, which Apollo Server refuses. Throws BAD_REQUEST
- * for a number that parsing rounded (as a player's identifier, 9007199254740993 would become that of another player), and
- * BAD_USER_INPUT for a list that is too long or too many properties. POST and GET use this one function.
- */
-export function parseExactly(text: string): unknown {
-  if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
-    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
-    throw requestError('BAD_USER_INPUT', 400, message);
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  // Iterative, because deep nesting would overflow the stack.
-  const open: (unknown[] | Json)[] = [{ body }];
-  const visit = (value: unknown, name: string | number) => {
-    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
-      const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
-      throw requestError('BAD_USER_INPUT', 400, `The list "${String(name).slice(0, 60)}" ${message}`);
-    }
-    if (Array.isArray(value) || isJson(value)) open.push(value);
-    if (typeof value === 'number' && !isExact(value, name)) {
-      const message = 'is too large to be exact; write it as a string.';
-      throw badRequest(`The number "${String(name).slice(0, 60)}" ${message}`);
-    }
-  };
-  // `Object.entries` takes five times as long.
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    if (Array.isArray(container)) container.forEach(visit);
-    else for (const name in container) visit(container[name], name);
-  }
-  return body;
-}
-
-/** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */
-const AMOUNTS: ReadonlySet<string | number> = new Set(['totalSpent', 'avgOrderAmount']);
-
-/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
-export function isExact(value: number, name: string | number = ''): boolean {
-  return isExactNumber(value) || (AMOUNTS.has(name) && Number.isFinite(value));
 }

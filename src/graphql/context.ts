@@ -1,24 +1,24 @@
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
-import type { KnownOperation } from '../engine/documents.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { Wanted } from '../rest/decode/properties.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
-import { createBudget, createCouponLoader, createPlayerLoader, type LoaderDependencies } from './loaders/player.ts';
+import { createCouponLoader } from './loaders/coupon.ts';
+import { createBudget, type LoaderDependencies } from './loaders/loader.ts';
+import { createPlayerLoader } from './loaders/player.ts';
 import { createReferralLoader, type ReferralLoader } from './loaders/referral.ts';
 import { createWrites } from './writes.ts';
 
 /** The context of one operation. Apollo Server makes a shallow copy of it for its pipeline. */
 export interface Context {
   caller: Caller;
-  /** The operation and its coerced variables, once server.ts has measured, charged and checked it. */
-  checked: { known: KnownOperation; variables: Readonly<Record<string, unknown>> } | undefined;
+  /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
+  complexity: number;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
-  /** What REST calls need. The loaders have this same object; server.ts sets `wanted` before any resolver runs. */
-  call: CallContext & { wanted?: Wanted };
+  /** What REST calls need. The loaders have this same object. */
+  call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
   rules: AccessRules;
@@ -83,5 +83,5 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
   const userErrorCodes = record.userErrors;
   const loaders = new Loaders({ rest, call, takeCalls, onBatch, consumeCouponReads, userErrorCodes });
   const extensions = { requestId };
-  return { caller, checked: undefined, call, loaders, idempotency, rules, record, extensions };
+  return { caller, complexity: 0, call, loaders, idempotency, rules, record, extensions };
 }

@@ -8,7 +8,7 @@ import { ClientError, type WriteOutcome } from '../errors.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
-import type { LoaderDependencies } from './loaders/player.ts';
+import type { LoaderDependencies } from './loaders/loader.ts';
 
 /** A problem that the caller can correct in the input of a mutation. */
 export interface UserError {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseExactly } from '../engine/prepare.ts';
+import { parseExactly } from '../engine/parse-json.ts';
 import { badRequest } from '../errors.ts';
 import { CLIENT_GONE } from './error-responses.ts';
 import { OVERLOADED } from './overload.ts';

@@ -1,13 +1,13 @@
-import { type ApolloServer, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
+import { HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
-import { type PrepareOptions, prepare } from '../engine/prepare.ts';
+import type { Engine } from '../engine/engine.ts';
 import { requestError } from '../errors.ts';
-import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import { type ContextOptions, createContext } from '../graphql/context.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
@@ -17,12 +17,12 @@ const afterSockets = batchPerTick(setImmediate);
 /** What Apollo Server reads to prevent forged requests. */
 const READ = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-export interface GraphQLRoute extends PrepareOptions {
+export interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
   contextOptions: ContextOptions;
-  apollo: ApolloServer<Context>;
+  engine: Engine;
   /** Sends the page for browsers that open the address; undefined in production. */
   sendPage: ((reply: FastifyReply) => FastifyReply) | undefined;
 }
@@ -36,7 +36,9 @@ declare module 'fastify' {
 
 /** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
-  const operations = new Set<Promise<string>>();
+  // A counter: each table that V8 makes for a Set keeps the responses of its promises until the next full collection.
+  let executing = 0;
+  let onIdle = () => {};
   app.decorateRequest('admitted', null);
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
@@ -58,14 +60,24 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
       },
       handler: async ({ admitted }, reply) => {
         if (!admitted) return route.sendPage?.(reply);
-        const operation = answerOperation(route, admitted, reply);
-        operations.add(operation);
-        return await operation.finally(() => operations.delete(operation));
+        executing += 1;
+        try {
+          return await answerOperation(route, admitted, reply);
+        } finally {
+          executing -= 1;
+          if (executing === 0) onIdle();
+        }
       },
     });
   });
   /** Resolves when all operations are over, those without a client too: events with an idempotency key go on. */
-  return { settled: () => Promise.allSettled(operations) };
+  return {
+    settled: () =>
+      new Promise<void>((resolve) => {
+        onIdle = resolve;
+        if (executing === 0) resolve();
+      }),
+  };
 }
 
 /** Whether a browser opened the address. */
@@ -100,13 +112,13 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
-  await prepare(route, httpGraphQLRequest, caller);
+  await route.engine.prepare(httpGraphQLRequest, caller);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
-  const response = route.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+  const response = route.engine.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);
   // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
   if (slot.hold(Buffer.byteLength(text))) return text;

@@ -40,6 +40,8 @@ export function createRateLimits(rates: Config['rates'], redis: Redis | undefine
   return {
     /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
     consume: (kind: CallerKind, caller: Consumer, points = 1) => limitOf(kind, caller).consume(caller.key, points),
+    /** Consumes points after the fact, also beyond the limit. Never rejects. */
+    penalty: (kind: CallerKind, caller: Consumer, points: number) => limitOf(kind, caller).penalty(caller.key, points),
     /** Gives one point back. Never rejects. */
     giveBack: (kind: CallerKind, caller: Consumer) => limitOf(kind, caller).giveBack(caller.key),
     /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
@@ -69,6 +71,7 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | unde
         // The limiter rejects with its result when too few points are left; everything else is a failure of ours.
         throw result instanceof RateLimiterRes ? refused(kind, Math.max(1, result.msBeforeNext)) : result;
       }),
+    penalty: (key: string, points: number): Promise<void> => limiter.penalty(keyOf(key), points).then(ignore, ignore),
     giveBack: (key: string): Promise<void> => limiter.reward(keyOf(key)).then(ignore, ignore),
   };
 }

@@ -12,7 +12,7 @@ import { MAX_ID_LENGTH, type ManifestCheck, readManifest, withoutPrefix } from '
 interface OperationRequest {
   readonly query: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  readonly documentIds: readonly (readonly [name: string, id: unknown])[];
+  readonly documentIds: readonly (readonly [name: string, id: string])[];
 }
 
 export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
@@ -48,9 +48,11 @@ export function createPersistedOperations(
   }
 
   return {
+    /** Whether the manifest has a text. */
+    has: (text: string) => texts.has(text),
     /**
-     * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `trusted` if the
-     * manifest lists it; `textOfId` is what Apollo Server gets in place of an id.
+     * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `isPersisted` if
+     * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
      */
     async resolve(request: OperationRequest, caller: Caller) {
       const { query, extensions } = request;
@@ -61,22 +63,21 @@ export function createPersistedOperations(
       }
       if (text !== undefined && texts.has(text)) {
         if (id !== undefined) metrics.persistedQuery('listed');
-        return { text, trusted: true, textOfId: id && text };
+        return { text, isPersisted: true, textOfId: id && text };
       }
       refuseUnlisted(caller, text, id);
       // Only in Apollo's form, clients also register queries.
       if (id === undefined || extensions?.['persistedQuery'] == null) {
-        if (id === undefined) return { text, trusted: false };
+        if (id === undefined) return { text, isPersisted: false };
         metrics.persistedQuery(text === undefined ? 'unknown' : 'sent');
         if (text === undefined) throw badRequest(UNKNOWN_ID);
-        return { text, trusted: false };
+        return { text, isPersisted: false };
       }
-      if (!SHA256.test(id) || !SHA256.test(String(Object(extensions['persistedQuery']).sha256Hash)))
-        throw badRequest(APOLLO_FORM);
+      if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
       // Apollo Server registers texts under this key.
       const known = text ?? (await registered.get(`apq:${id}`));
       metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
-      return { text: known, trusted: false };
+      return { text: known, isPersisted: false };
     },
   };
 }
@@ -102,7 +103,7 @@ function readId({ query, documentIds, extensions }: OperationRequest, byId: Read
   const apollo = extensions?.['persistedQuery'] ?? undefined;
   if (apollo !== undefined && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
   const named = documentIds.filter(
-    ([name, id]) => query === undefined || name === 'documentId' || byId.has(withoutPrefix(String(id))),
+    ([name, id]) => query === undefined || name === 'documentId' || byId.has(withoutPrefix(id)),
   );
   const all = apollo ? [...named, ['sha256Hash', apollo['sha256Hash']] as const] : named;
   const ids = all.map(([name, id]) => {

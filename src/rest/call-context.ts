@@ -8,8 +8,8 @@ import type { Method } from './endpoints.ts';
 export interface CallContext {
   readonly cancellation: Cancellation;
   readonly requestId: string;
-  /** What is read of the responses; the rest is not decoded. */
-  readonly wanted?: Wanted;
+  /** What is read of the responses; the rest is not decoded. The engine sets it before any resolver runs. */
+  wanted?: Wanted;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not. */

@@ -44,6 +44,7 @@ export function createMetrics(state: State) {
   const { counter, histogram } = create;
   showState(create, state);
   const operations = counter('gateway_operations_total', 'Operations.', 'operation', 'type', 'outcome');
+  const executed = counter('gateway_operations_executed_total', 'Operations that were executed.', 'engine');
   const durations = histogram('gateway_operation_duration_seconds', 'Duration.', SECONDS, 'operation', 'type');
   const batches = histogram('gateway_loader_batch_size', 'Keys of one batch.', BATCH_SIZES, 'loader');
   const failures = counter('gateway_authentication_failures_total', 'Requests without an accepted token.', 'reason');
@@ -59,6 +60,7 @@ export function createMetrics(state: State) {
       const operation = type === 'none' ? 'none' : labels.labelOf(record);
       operations.inc({ operation, type, outcome: codes[0] ?? 'OK' });
       durations.observe({ operation, type }, ms / 1_000);
+      if (record.engine) executed.inc({ engine: record.engine });
     },
     /** Gives operations of these names a label of their own. */
     list: labels.list,

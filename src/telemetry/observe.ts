@@ -16,6 +16,8 @@ export interface OperationRecord {
   name?: string | undefined;
   type?: string | undefined;
   hash?: string | undefined;
+  /** What executed it; undefined for a request that was refused. */
+  engine?: 'graphql-jit' | 'graphql-js';
   /** Undefined without a valid token. The name is a client's, or a keyed hash of the player or client that a JWT names. */
   caller?:
     | { readonly name: string; readonly playerUniqueId?: string; readonly scopes: ReadonlySet<string> }

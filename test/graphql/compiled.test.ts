@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { getOperationAST, parse } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
-import { Operations } from '../../src/engine/documents.ts';
+import { Compiler } from '../../src/engine/compiler.ts';
+import { DocumentStore } from '../../src/engine/documents.ts';
 import { OperationLimiter } from '../../src/engine/operation-limits.ts';
 import { schema } from '../kit/schema.ts';
 import { until } from '../kit/until.ts';
@@ -11,20 +12,23 @@ import { until } from '../kit/until.ts';
 const config = loadConfig({});
 
 /** A store that compiles every operation at its first request. */
-function createStore() {
+function createStore(now = () => 0) {
+  const log = { warn: () => undefined };
   const limiter = new OperationLimiter(schema, config);
-  const operations = new Operations({ schema, limiter, parseOptions: {}, compileAfter: 1 });
+  const documents = new DocumentStore();
+  const compiler = new Compiler({ schema, limiter, compileAfter: 1, log, now });
   const request = (text: string) => {
     const document = parse(text);
     const operation = getOperationAST(document);
     if (!operation) throw new Error('No operation.');
-    return operations.resolve(hash('sha256', text), text, document, operation);
+    return compiler.executorOf(documents.find(hash('sha256', text), text, document, operation));
   };
   return {
-    request,
-    /** Resolves when an operation is compiled, and with it those that were requested before. */
-    compiles: (text: string) => until(() => operations.executorOf(request(text)) !== undefined),
-    compiled: (texts: string[]) => texts.filter((text) => operations.executorOf(request(text))),
+    /** Requests operations in their order, each until it is compiled. */
+    async compile(...texts: string[]) {
+      for (const text of texts) await until(() => request(text) !== undefined);
+    },
+    compiled: (texts: string[]) => texts.filter((text) => request(text)),
   };
 }
 
@@ -35,15 +39,31 @@ const operationsOf = (name: string, count: number, fields = 2) =>
 test('200 operations at most, the least recently used are evicted and come back when they are requested', async () => {
   const store = createStore();
   const texts = operationsOf('Q', 205);
-  [...texts, ...texts.slice(0, 1)].forEach(store.request);
-  await store.compiles('{ me { id } }');
+  await store.compile(...texts, ...texts.slice(0, 1), '{ me { id } }');
   expect(store.compiled(texts)).toEqual([...texts.slice(0, 1), ...texts.slice(7)]);
 });
 
 test('20,000 fields at most, of all of them together, and 1,000 of one', async () => {
   const store = createStore();
-  const texts = [...operationsOf('Large', 25, 1_000), ...operationsOf('TooLarge', 1, 1_001)];
-  texts.forEach(store.request);
-  await store.compiles('{ me { id } }');
-  expect(store.compiled(texts)).toEqual(texts.slice(6, 25));
+  const texts = operationsOf('Large', 25, 1_000);
+  const [tooLarge] = operationsOf('TooLarge', 1, 1_001);
+  expect(store.compiled([tooLarge ?? ''])).toEqual([]);
+  await store.compile(...texts, '{ me { id } }');
+  expect(store.compiled([...texts, tooLarge ?? ''])).toEqual(texts.slice(6));
+});
+
+test('nothing is compiled while the event loop is late', async () => {
+  let late = 1_000;
+  // Each look at the clock is so much later than the last.
+  let time = 0;
+  const store = createStore(() => {
+    time += late;
+    return time;
+  });
+  const [first = '', second = ''] = operationsOf('Late', 2);
+  store.compiled([first, second]);
+  await until(() => time > 20_000);
+  expect(store.compiled([first, second])).toEqual([]);
+  late = 1;
+  await store.compile(first, second);
 });

@@ -80,7 +80,8 @@ const [compileFor, limiter] = [createCompile(schema), new OperationLimiter(schem
 function compile(source: string) {
   const document = parse(source);
   const operation = document.definitions.find((part) => part.kind === Kind.OPERATION_DEFINITION);
-  return operation && compileFor(document, operation, limiter.measure(document, operation).fields);
+  const compiled = operation && compileFor(document, operation, limiter.measure(document, operation).fields);
+  return typeof compiled === 'string' ? undefined : compiled;
 }
 
 const queries = examples.filter(({ document }) => getOperationAST(parse(document))?.operation === 'query');

@@ -1,5 +1,5 @@
-import { isExact } from '../../engine/prepare.ts';
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
+import { isExact } from '../../json.ts';
 import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
 import { idProblem } from '../../rest/request.ts';
 import { MAX_CUSTOM_BYTES } from '../../rest/wire.ts';

@@ -1,7 +1,6 @@
-import DataLoader from 'dataloader';
 import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
-import { asError, type LoaderDependencies, refusedOnce } from './player.ts';
+import { createLoader, type LoaderDependencies } from './loader.ts';
 
 /** Rows `from` (counted from 0) up to, but not including, `to`. Empty when only totals are needed. */
 export interface RowRange {
@@ -24,28 +23,28 @@ export interface Referrals extends Pick<ReferralPage, 'total' | 'totalPending' |
 const TOTALS: Page = { page: 1, limit: 1 };
 
 type Key = [playerUniqueId: string, page: Page | undefined];
-type Result = ReferralPage | null | Error;
+type Result = ReferralPage | null;
 
 export type ReferralLoader = ReturnType<typeof createReferralLoader>;
 
 /** Players' lists of referred friends, each page read once per operation. Null for a player that does not exist. */
 export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderDependencies) {
   /** Each page has the totals, so totals come with a page of the same player that is read anyway. */
-  async function readAll(keys: readonly Key[]): Promise<Result[]> {
+  async function begin(keys: readonly Key[]): Promise<Promise<Result>[]> {
     onBatch('referrals', keys.length);
     const paged = new Set(keys.flatMap(([id, page]) => (page ? [id] : [])));
     takeCalls(keys.filter(([id, page]) => page || !paged.has(id)).length);
     const pages = new Map<string, Promise<Result>>();
     const read = (id: string, { page, limit } = TOTALS) => {
-      const result: Promise<Result> = rest.listReferrals(id, page, limit, call).catch(asError);
+      const result = rest.listReferrals(id, page, limit, call);
       pages.set(id, result);
       return result;
     };
     const reads = keys.map(([id, page]) => (page ? read(id, page) : undefined));
-    return await Promise.all(keys.map(([id], index) => reads[index] ?? pages.get(id) ?? read(id)));
+    return keys.map(([id], index) => reads[index] ?? pages.get(id) ?? read(id));
   }
 
-  const loader = new DataLoader<Key, ReferralPage | null, string>(refusedOnce(readAll), {
+  const loader = createLoader<Key, Result, string>(begin, {
     cacheKeyFn: ([id, page]) => JSON.stringify([id, page?.page, page?.limit]),
   });
   async function load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {

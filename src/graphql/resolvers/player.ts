@@ -50,10 +50,9 @@ function loadPlayer(playerUniqueId: string, lang: Lang, { loaders }: Context): P
   return loaders.players.load({ playerUniqueId, lang: lang ?? undefined });
 }
 
-/** A player without its own read: each related read can show that it does not exist; a failed one shows nothing. */
+/** A player without its own read: the first related read that succeeds shows whether it exists; a failed one shows nothing. */
 async function playerFromRelated(playerUniqueId: string, related: readonly Promise<unknown>[]): Promise<Player | null> {
-  const found = await Promise.all(related.map((read) => read.catch(() => undefined)));
-  if (found.includes(null)) return null;
+  if ((await Promise.any(related).catch(() => undefined)) === null) return null;
   return { id: playerUniqueId, playerUniqueId, attributes: undefined, referralLink: undefined };
 }
 

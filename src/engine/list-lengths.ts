@@ -1,0 +1,26 @@
+import { defaultFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import type { OperationLimiter } from './operation-limits.ts';
+
+/**
+ * Counts the items of lists that no argument bounds, when a field returns them: before an operation, their length is assumed
+ * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
+ * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
+ */
+export function countListItems(schema: GraphQLSchema, limiter: OperationLimiter): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      const assumed = limiter.assumedLength(field);
+      if (assumed === undefined) continue;
+      const { resolve = defaultFieldResolver } = field;
+      field.resolve = (parent, args, context, info) => {
+        const count = (list: unknown) => {
+          const more = Array.isArray(list) ? list.length - assumed : 0;
+          if (more > 0) limiter.addItems(context, info.fieldNodes, more);
+          return list;
+        };
+        const found: unknown = resolve(parent, args, context, info);
+        return found instanceof Promise ? found.then(count) : count(found);
+      };
+    }
+  }
+}

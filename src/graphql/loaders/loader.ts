@@ -1,0 +1,43 @@
+import DataLoader, { type BatchLoadFn, type Options } from 'dataloader';
+import { ClientError } from '../../errors.ts';
+import type { CallContext } from '../../rest/call-context.ts';
+import type { RestClient } from '../../rest/client.ts';
+
+/** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
+export interface LoaderDependencies {
+  rest: RestClient;
+  call: CallContext;
+  takeCalls: ReturnType<typeof createBudget>;
+  /** Consumes the coupon reads of one batch; rejects with RATE_LIMITED. */
+  consumeCouponReads: (reads: number) => Promise<void>;
+  /** Called with the number of keys that a loader put into one batch. */
+  onBatch: (loader: string, keys: number) => void;
+  /** The codes of the operation's user errors, for the log. */
+  userErrorCodes: Set<string>;
+}
+
+/** Takes calls from an operation's budget, before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
+export function createBudget(max: number): (calls: number) => void {
+  let left = max;
+  return (calls) => {
+    if (calls > left) {
+      const message = `The operation needs more than ${max} calls to the referral and rewards service. Ask for fewer players at once.`;
+      throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions: { limit: 'upstreamCalls', max } });
+    }
+    left -= calls;
+  };
+}
+
+/**
+ * A loader for a service without a batch endpoint: it collects the keys of a tick, and reads each once per operation. Each key
+ * resolves when its own read does. A rejection of `begin`, which begins the reads, is the failure of each of its keys: DataLoader
+ * forgets the keys of a batch that rejects, and after the look-ahead the resolver would read and be charged again.
+ */
+export function createLoader<Key, Value, CacheKey = Key>(
+  begin: (keys: readonly Key[]) => Promise<Promise<Value>[]>,
+  options?: Options<Key, Value, CacheKey>,
+): DataLoader<Key, Value, CacheKey> {
+  const all = (keys: readonly Key[]) => begin(keys).catch((error: Error) => keys.map(() => error));
+  // DataLoader resolves a key with what is in its place: with a promise, when that is resolved. Its types do not say so.
+  return new DataLoader(all as unknown as BatchLoadFn<Key, Value>, options);
+}
