@@ -13,7 +13,7 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
 
 export const couponId: Pick<CouponResolvers, 'id'> = { id: ({ owner, code }) => opaqueId('Coupon', owner, code) };
 
-/** The coupons that match every member of the filter. For it, `fieldsIn` in operations.ts has all properties decoded. */
+/** The coupons that match every member of the filter. For it, `fieldsIn` in engine/documents.ts has all properties decoded. */
 function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter): Coupon[] {
   const { isUsed, isExpired, usableNow, couponTypes: types, group } = filter;
   const now = new Date().toISOString();
