@@ -4,7 +4,7 @@
  */
 
 import type { HTTPGraphQLRequest } from '@apollo/server';
-import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, visit } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, type SelectionNode } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
@@ -80,16 +80,25 @@ function checkDocument({ schema, limiter, parseOptions }: PrepareOptions, text: 
   }
 }
 
-/** The sum of the squares of how often each name has selections: at least the number of pairs that validation compares. */
-function repetitionsIn(document: DocumentNode): number {
-  const counts = new Map<string, number>();
-  visit(document, {
-    [Kind.FIELD]({ alias, name, selectionSet }) {
-      const { value } = alias ?? name;
-      if (selectionSet) counts.set(value, (counts.get(value) ?? 0) + 1);
-    },
-  });
-  return [...counts.values()].reduce((sum, count) => sum + count ** 2, 0);
+/**
+ * The sum of the squares of how often each name is selected: at least the number of pairs that validation compares. Objects of
+ * one name are counted in the whole document, because they are merged; a leaf only beside itself.
+ */
+function repetitionsIn({ definitions }: DocumentNode): number {
+  const objects = new Map<string, number>();
+  const all = [objects];
+  const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  const countIn = (selections: readonly SelectionNode[] = [], leaves = new Map<string, number>()) => {
+    for (const node of selections) {
+      if (node.kind === Kind.INLINE_FRAGMENT) countIn(node.selectionSet.selections, leaves);
+      if (node.kind !== Kind.FIELD) continue;
+      add(node.selectionSet ? objects : leaves, (node.alias ?? node.name).value);
+      countIn(node.selectionSet?.selections);
+    }
+    all.push(leaves);
+  };
+  for (const part of definitions) if ('selectionSet' in part) countIn(part.selectionSet?.selections);
+  return all.flatMap((counts) => [...counts.values()]).reduce((sum, count) => sum + count ** 2, 0);
 }
 
 function fromBody(body: unknown): Json {

@@ -16,8 +16,10 @@ const ids = (count: number) => `[${repeat(count, (n) => `"p${n}"`)}]`;
 /** An operation of 19 tokens and as many more. */
 const couponsOf = (types: number) =>
   some(1, () => `coupons(filter: { couponTypes: [${'CUSTOM '.repeat(types)}] }) { code }`);
-const wide = (ids: number) =>
-  `{ me { referredFriends(limit: 200) { nodes { player { ${repeat(92, () => 'id')} } } } coupons { code } ${repeat(ids, () => 'id')} } }`;
+/** Fields that weigh one each, neither of them very often. */
+const leaves = (count: number) => repeat(count, (n) => (n % 2 ? 'id' : '__typename'));
+const wide = (count: number) =>
+  `{ me { referredFriends(limit: 200) { nodes { player { ${leaves(92)} } } } coupons { code } ${leaves(count)} } }`;
 const some = (count: number, make: (index: number) => string) => `{ me { ${repeat(count, make)} } }`;
 
 const LIMITS: [limit: string, max: number, at: string, over: string][] = [
@@ -27,6 +29,8 @@ const LIMITS: [limit: string, max: number, at: string, over: string][] = [
   ['complexity', 25_000, wide(89), wide(90)],
   // The sum of the squares: 99² + 1, 100² + 1.
   ['repetitions', 10_000, some(99, () => 'attributes { city }'), some(100, () => 'attributes { city }')],
+  ['repetitions', 10_000, some(99, () => 'id'), some(99, () => '... { id } ... on Player { id }')],
+  ['repetitions', 10_000, '{ me { id } __typename }', `{ me { id } ${repeat(500, () => '__typename')} }`],
 ];
 
 const all = await startWithCallers();
