@@ -154,8 +154,12 @@ async function respond(
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
-  const beyond = unitsOf(contextValue.complexity) - cost;
-  if (beyond > 0) void rates.penalty('operations', caller, beyond);
+  const { complexity, extensions } = contextValue;
+  const taken = unitsOf(complexity);
+  if (taken > cost) {
+    void rates.penalty('operations', caller, taken - cost);
+    if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: taken });
+  }
   const singleResult = formatResult(result, contextValue, report);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;

@@ -33,6 +33,14 @@ const coupon = (_, n) => ({
   collections: [{ collectionId: 412_345_678_901, collectionName: 'Summer' }],
 });
 export const coupons = (length) => Array.from({ length }, coupon);
+const list = (length, item) => Array.from({ length }, (_, n) => item(n));
+/** A coupon with so many collections and platforms. */
+export const wideCoupon = (length) => ({
+  ...coupon(undefined, 0),
+  collections: list(length, (n) => ({ collectionId: 412_345_678_901 + n, collectionName: `Collection ${n}` })),
+  options: { ...options, Platforms: list(length, (n) => `platform-${n}`) },
+});
+export const tags = (length) => list(length, (n) => `t${n}`).join();
 
 const friend = (_, n) => ({
   ...{ playerUniqueId: `OWNER-f${n}`, displayName: `Friend Number ${n}`, email: `friend${n}@shop.example` },

@@ -1,4 +1,5 @@
 /* Operations of every kind, whose CPU time per charged unit `npm run bench:cost` measures. */
+import { LENGTHS } from './upstream.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
 const profile = 'id referralLink attributes { displayName firstName lastName email }';
@@ -21,6 +22,27 @@ const text = (length) => 'x'.repeat(length);
 /** Fragments that spread the next one twice: 2^depth fields. */
 const doubled = (depth) =>
   times(depth, (n) => `fragment F${n} on Player { ${n + 1 < depth ? `...F${n + 1} a${n}: id ...F${n + 1}` : 'id'} }`);
+
+/** A selection of a player under 30 names. */
+const named = (field, selection = '') =>
+  selection
+    ? `query ($id: ID!) { player(playerUniqueId: $id) { ${times(30, (n) => `a${n}: ${field} { ...S }`)} } } fragment S on Coupon { ${selection} }`
+    : one(times(30, (n) => `a${n}: ${field}`));
+const LISTS = {
+  ' coupons': ['many', one(`coupons { ${coupon} }`)],
+  ' coupons, 30 times': ['many', named('coupons', 'code value currency isUsed startAt endAt creationDate')],
+  ' codes of coupons, 30 times': ['many', named('coupons', 'code')],
+  ' tags, 30 times': ['tags', one(`attributes { ${times(30, (n) => `a${n}: tags`)} }`)],
+  ' collections, 30 times': [
+    'wide',
+    one(`coupons { ${times(30, (n) => `a${n}: collections { collectionId collectionName }`)} }`),
+  ],
+  ' platforms, 30 times': ['wide', one(`coupons { options { ${times(30, (n) => `a${n}: platforms`)} } }`)],
+};
+/** Lists that are longer than their field assumes. */
+const lists = Object.entries(LISTS).flatMap(([name, [kind, query]]) =>
+  LENGTHS.map((length) => [`${length}${name}`, { query, variables: { id: `${kind}-${length}` } }]),
+);
 
 /**
  * By name: the query, its variables and the token (`all` may do everything, `own` only read its own player, without contacts).
@@ -147,6 +169,7 @@ export const SHAPES = {
     variables: report([{ name: 'share', metadata: members(9_900, 1) }]),
   },
   'one report of 9,900 members': { query: track, variables: report([{ name: 'share', metadata: members(9_900, 1) }]) },
+  ...Object.fromEntries(lists),
   'all of the schema 30 times': {
     query: `{ ${times(30, (n) => `s${n}: __schema { ...S }`)} } fragment S on __Schema { types { name description fields { name description args { name description } } inputFields { name } enumValues { name } } }`,
   },
