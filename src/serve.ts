@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
 import { createPseudonyms } from './access/caller.ts';
+import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
 import { startEngine } from './engine/engine.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
@@ -15,7 +16,7 @@ import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
-import { createMetrics } from './telemetry/metrics.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
 const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
@@ -32,20 +33,25 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
   const { shared, compileAfter = 50 } = options;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
-  const metrics = createMetrics({ health: () => rest.health(), redis: shared, active: slots.active });
-  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const rates = createRateLimits(config.rates, shared?.redis);
+  const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
+  const authentication = createAuthentication(config.auth, { rates, log, nameOf, development: !production, onFailure });
+  const { keySetAge } = authentication;
+  const metrics: Metrics = createMetrics({
+    health: () => rest.health(),
+    redis: shared,
+    active: slots.active,
+    keySetAge,
+  });
+  const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
 
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
   const engine = await startEngine({ config, schema, rates, metrics, log, redis: shared?.redis, compileAfter });
 
   const idempotency = createIdempotency(shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(), rates);
   const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
-  const warn = (message: string) => log.warn(message);
-  const forTokens = { rates, warn, nameOf, development: !production, onFailure: metrics.authenticationFailed };
-  const authentication = createAuthentication(config.auth, forTokens);
   const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());

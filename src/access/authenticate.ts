@@ -11,8 +11,10 @@ import { createJwtVerifier, type JwtOptions, type Rejection, type TokenReason, t
 export interface Authentication {
   /** The caller for an `Authorization` header; a promise only if a token must be verified. Rejects with UNAUTHENTICATED. */
   authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
-  /** False while there are no client tokens, and no key was available yet. */
+  /** False while JWTs are configured and there never was a key to verify them. */
   isReady(): boolean;
+  /** Milliseconds since the key set was fetched, or since the start; undefined without JWT_JWKS_URL. */
+  keySetAge: (() => number) | undefined;
 }
 
 interface AuthenticationOptions extends JwtOptions {
@@ -29,7 +31,7 @@ const MAX_REMEMBERED_MS = 300_000;
 
 /** The authentication that a configuration asks for. */
 export function createAuthentication(config: AuthConfig, options: AuthenticationOptions): Authentication {
-  if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true };
+  if (config.kind === 'open') return { authenticate: () => OPEN_CALLER, isReady: () => true, keySetAge: undefined };
   const { rates, onFailure, development } = options;
   const findClient = config.clientTokens && clientFinder(config.clientTokens);
   const jwt = config.jwt && createJwtVerifier(config.jwt, options);
@@ -37,7 +39,8 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   const remembered = new LRUCache<string, Verified>({ max: MAX_REMEMBERED, maxSize: MAX_REMEMBERED_CHARACTERS });
   const find = (token: string): Caller | undefined => {
     const { caller, expiresAt = 0, generation } = remembered.get(token) ?? {};
-    return expiresAt > Date.now() && generation === jwt?.keys.generation ? caller : findClient?.(token);
+    const isCurrent = generation !== undefined && generation === jwt?.keys.generation();
+    return isCurrent && expiresAt > Date.now() ? caller : findClient?.(token);
   };
 
   /** A verification is charged before it is done, and the charge is returned unless the token is rejected. */
@@ -63,7 +66,8 @@ export function createAuthentication(config: AuthConfig, options: Authentication
   }
 
   return {
-    isReady: () => findClient !== undefined || jwt?.keys.generation !== undefined,
+    isReady: () => jwt?.keys.isReady() ?? true,
+    keySetAge: config.jwt?.key.kind === 'jwks' ? jwt?.keys.age : undefined,
     authenticate(authorization, address) {
       const token = tokenOf(authorization);
       return (token && find(token)) || verify(authorization, token, address);

@@ -1,151 +1,97 @@
-import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { type CompactVerifyGetKey, type CompactVerifyResult, compactVerify, createLocalJWKSet, errors } from 'jose';
+import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { JwtKey } from '../config/auth.ts';
-import { PUBLIC_ALGORITHMS as algorithms } from '../config/credentials.ts';
-import { type ClientError, reasonOf, requestError } from '../errors.ts';
+import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
+import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
-/** The keys that verify the signatures of tokens. */
-export interface Keys {
-  /** Verifies a signature. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while there are no keys. */
-  verify(token: string): Promise<CompactVerifyResult>;
-  /** Changes whenever the keys change; undefined while there never was a key. */
-  readonly generation: unknown;
-  /** Until when a verified token may be trusted without a new check, in milliseconds since 1970. */
-  readonly trustedUntil: number;
+/** The keys that verify tokens. */
+export interface Keys extends Pick<KeySet, 'isReady' | 'age' | 'ids'> {
+  /** Verifies signature and claims. Throws jose's errors, whatever WebCrypto throws, and OVERLOADED while the key may be missing. */
+  verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;
+  /** Changes whenever the keys change; undefined while a verified token needs a new check. */
+  generation(): unknown;
 }
 
-/** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
-const FETCH_TIMEOUT_MS = 3_000;
-const MAX_BYTES = 1_048_576;
-/** The age, in milliseconds, at which a key set is fetched again while requests still use it. */
-const REFRESH_AFTER_MS = 300_000;
-/** The age, in milliseconds, from which requests wait for the new key set, and no longer use the old one. */
-const MAX_AGE_MS = 600_000;
-/** The same age while the key server fails. */
-const MAX_STALE_MS = 3_600_000;
-/** The least time between fetches, after a failed one or for unknown key ids. */
-const RETRY_MS = 30_000;
+/** How many fetches for key ids that the key set does not have may begin in how many milliseconds. */
+const MAX_LOOK_UPS = 5;
+const LOOK_UP_WINDOW_MS = 30_000;
+/** How many of these ids are remembered: tokens that name one of them cause no fetch in that time. */
+const MAX_ABSENT = 1_000;
 
-/** The keys that a configuration names. `warn` reports key sets that cannot be fetched. */
-export function createKeys(source: JwtKey, warn: (message: string) => void): Keys {
-  if (source.kind === 'jwks') return fetchedKeys(source.url, warn);
+/** The keys that a configuration names. */
+export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
+  if (source.kind === 'jwks') return fetchedKeys(createKeySet(source.url, options), options);
+  const { key, algorithms } = source;
   return {
-    verify: (token) => compactVerify(token, source.key, { algorithms: source.algorithms }),
-    generation: source,
-    trustedUntil: Number.POSITIVE_INFINITY,
+    verify: (token, options) => jwtVerify(token, key, { ...options, algorithms }),
+    generation: () => source,
+    isReady: () => true,
+    age: () => 0,
+    ids: () => '',
   };
 }
 
-/** A key set from a URL. While that fails, the last good one is used. */
-function fetchedKeys(url: URL, warn: (message: string) => void): Keys {
-  let last: { text: string; find: CompactVerifyGetKey; fetchedAt: number } | undefined;
-  let fetching = Promise.resolve();
-  let retryAt = 0;
-  let isFailing = false;
+/** The keys of a key set. One that it does not have may be new, so the set is fetched before its tokens are refused. */
+function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
+  const absent = new LRUCache<string, number>({ max: MAX_ABSENT });
+  let lookUps: number[] = [];
 
-  /** Fetches the keys, at most every 30 seconds. Never rejects. */
-  function refresh(): Promise<void> {
-    if (Date.now() < retryAt) return fetching;
-    retryAt = Date.now() + RETRY_MS;
-    fetching = fetchText(url)
-      .then((text) => {
-        last = { text, find: readKeySet(text), fetchedAt: Date.now() };
-        isFailing = false;
-      })
-      .catch((error: unknown) => {
-        isFailing = true;
-        const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-        const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
-        warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
-      });
-    return fetching;
+  /** Throws OVERLOADED when the fetch fails, or was done too often. */
+  async function lookUp(kid: unknown): Promise<void> {
+    const now = performance.now();
+    lookUps = lookUps.filter((begun) => begun > now - LOOK_UP_WINDOW_MS);
+    const [first = now] = lookUps;
+    const againMs = lookUps.length < MAX_LOOK_UPS ? 0 : first + LOOK_UP_WINDOW_MS - now;
+    if (!set.isFetching()) {
+      if (againMs > 0) throw unavailable(againMs);
+      lookUps.push(now);
+      log.warn(`a token names the key ${JSON.stringify(kid)?.slice(0, 100)}; the key set has ${set.ids()}`);
+    }
+    if (!(await set.reload())) throw unavailable(againMs);
   }
 
-  const find: CompactVerifyGetKey = async (header, token) => {
-    const age = () => Date.now() - (last?.fetchedAt ?? 0);
-    const refreshed = age() > REFRESH_AFTER_MS ? refresh() : undefined;
-    // With an earlier key set, nobody waits for a slow server, or for one that failed before.
-    if (age() > (isFailing ? MAX_STALE_MS : MAX_AGE_MS)) await refreshed;
-    if (!last || age() > MAX_STALE_MS) throw unavailable(retryAt);
-    try {
-      return await last.find(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // A key that is not known may be a new one, as long as the server does not say otherwise.
-      await refresh();
-      if (isFailing) throw unavailable(retryAt);
-      return await last.find(header, token);
+  const find: JWTVerifyGetKey = async (header, token) => {
+    const arrivedAt = performance.now();
+    await set.refresh();
+    const name = JSON.stringify([header.kid, header.alg]);
+    while (true) {
+      try {
+        return await set.find(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        if ((absent.get(name) ?? Number.NEGATIVE_INFINITY) > arrivedAt - LOOK_UP_WINDOW_MS) throw error;
+        // A fetch that began before the token came may have missed its key.
+        if (set.fetchedAt() >= arrivedAt) {
+          absent.set(name, arrivedAt);
+          throw error;
+        }
+        await lookUp(header.kid);
+      }
     }
   };
-  void refresh();
 
   return {
-    async verify(token) {
+    ...set,
+    async verify(token, more) {
+      const options = { ...more, algorithms: PUBLIC_ALGORITHMS };
       try {
-        return await compactVerify(token, find, { algorithms });
+        return await jwtVerify(token, find, options);
       } catch (error) {
         if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
         // Several keys fit a token without a key id, as during a rotation.
         for await (const key of error) {
-          const verified = await compactVerify(token, key, { algorithms }).catch(() => undefined);
+          const verified = await jwtVerify(token, key, options).catch((reason: unknown) => {
+            if (isClaimError(reason)) throw reason;
+          });
           if (verified) return verified;
         }
         throw new errors.JWSSignatureVerificationFailed();
       }
     },
-    get generation() {
-      // Without keys the gateway is not ready and gets no requests, so the readiness probe fetches them.
-      if (!last) void refresh();
-      return last?.text;
-    },
-    get trustedUntil() {
-      return last ? last.fetchedAt + (isFailing ? MAX_STALE_MS : MAX_AGE_MS) : 0;
-    },
   };
 }
 
-/** Without keys, no token can be verified; this is not the caller's mistake. */
-function unavailable(retryAt: number): ClientError {
-  const retryAfterMs = Math.max(1_000, retryAt - Date.now());
-  const message = 'Tokens cannot be verified at the moment; try again shortly.';
-  return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
-}
-
-/** jose leaves out the keys that it cannot import: tokens that name them have no valid signature. Throws if it can import none. */
-function readKeySet(text: string): CompactVerifyGetKey {
-  const set = JSON.parse(text);
-  if (!Array.isArray(set?.keys) || set.keys.length === 0) {
-    throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
-  }
-  if (!set.keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
-  return createLocalJWKSet(set);
-}
-
-function isPublicKey(key: JsonWebKey): boolean {
-  try {
-    return createPublicKey({ key, format: 'jwk' }).type === 'public';
-  } catch {
-    return false;
-  }
-}
-
-async function fetchText(url: URL): Promise<string> {
-  // Not AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { redirect: 'manual', signal: controller.signal });
-    if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
-    const reader = response.body.getReader();
-    let bytes = Buffer.alloc(0);
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      bytes = Buffer.concat([bytes, part.value]);
-      if (bytes.length > MAX_BYTES) throw new Error('the response is too large');
-    }
-    return bytes.toString();
-  } finally {
-    clearTimeout(timer);
-    // Nothing more is read of a response that is refused.
-    controller.abort();
-  }
+/** Whether the signature of a token is valid, and a claim is not. */
+export function isClaimError(error: unknown): error is errors.JWTClaimValidationFailed | errors.JWTExpired {
+  return error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired;
 }

@@ -11,10 +11,12 @@ const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100];
 /** Gauges of prom-client that `promtool check metrics` refuses: sums of the gauges without `_total`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** What the gauges read: the REST client's health, the requests in flight, and Redis if there is one. */
+/** What the gauges read: the REST client's health, the requests in flight, Redis and a key set if there is one. */
 interface State {
   health: RestClient['health'];
   active(): number;
+  /** Milliseconds since the key set was fetched. */
+  keySetAge: (() => number) | undefined;
   redis: { isUp(): boolean } | undefined;
 }
 
@@ -89,12 +91,16 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   };
 }
 
-function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, active }: State): void {
+function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, active, keySetAge }: State): void {
   const startedAt = Date.now() / 1_000 - process.uptime();
   const { version } = packageJson;
   gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version }, 1), 'version');
   gauge('gateway_start_time_seconds', 'When the process started, since 1970.', (self) => self.set(startedAt));
   gauge('gateway_operations_active', 'Operations in flight.', (self) => self.set(active()));
+  if (keySetAge) {
+    const help = 'Seconds since the key set was fetched, or since the start.';
+    gauge('gateway_key_set_age_seconds', help, (self) => self.set(keySetAge() / 1_000));
+  }
   if (redis) gauge('gateway_redis_up', 'Whether Redis answered.', (self) => self.set(Number(redis.isUp())));
   gauge('rest_requests_active', 'Requests to the REST service in flight.', (self) => self.set(health().active));
   gauge('rest_requests_queued', 'Calls that wait for a connection.', (self) => self.set(health().queued));

@@ -51,10 +51,11 @@ async function expectLetIn(answer: Promise<RawAnswer>): Promise<void> {
   expect([status, JSON.parse(body).data]).toMatchObject([200, { player: { attributes: { email: 'p1@example.com' } } }]);
 }
 
-/** Moves the clock; of the gateway too, which is in this process. */
+/** Moves both clocks; of the gateway too, which is in this process. */
 const later = (ms: number) => {
-  const then = Date.now() + ms;
+  const [then, moment] = [Date.now() + ms, performance.now() + ms];
   jest.spyOn(Date, 'now').mockReturnValue(then);
+  jest.spyOn(performance, 'now').mockReturnValue(moment);
 };
 
 /** The key server of an identity provider, and how many requests came. */
@@ -176,28 +177,61 @@ describe('a key set', () => {
   });
   const start = () => gatewayWith({ ...provider, JWT_JWKS_URL: keys.url });
 
-  test('with a new key is read after the cooldown, and the key that it replaced is refused from then on', async () => {
+  test('with a new key is fetched for its first token, and the key that it replaced is refused from then on', async () => {
     const gateway = await start();
     const old = token(first);
     await expectLetIn(bearer(gateway, old));
     await expectLetIn(bearer(gateway, token(first, { more: 1 })));
-    keys.serve([second.jwk ?? {}]);
-    await expectRefused(bearer(gateway, token(second)));
     expect(keys.fetched()).toBe(1);
-    later(31_000);
+    keys.serve([second.jwk ?? {}]);
     await expectLetIn(bearer(gateway, token(second)));
     await expectRefused(bearer(gateway, old));
-    expect(keys.fetched()).toBe(2);
+    expect(keys.fetched()).toBe(3);
+    await until(() => gateway.logged().includes('the key set has changed; its keys are [\\"second\\"]'));
   });
 
-  test('is fetched again 30 s after a fetch for a new key failed, and after five minutes, for which nobody waits', async () => {
+  test('is fetched once for a key id that it does not have, and at most five times in 30 s for several', async () => {
+    const gateway = await start();
+    const invented = (kid: string) => bearer(gateway, make(stranger, { kid }));
+    for (const kid of ['k1', 'k1', 'k2', 'k1', 'k3', 'k4', 'k5']) await expectRefused(invented(kid));
+    expect(keys.fetched()).toBe(6);
+    keys.serve([first.jwk ?? {}, second.jwk ?? {}]);
+    const { status, body } = await bearer(gateway, token(second));
+    const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: expect.any(Number) };
+    expect([status, JSON.parse(body).errors]).toMatchObject([503, [{ extensions }]]);
+    await expectRefused(invented('k5'));
+    await expectLetIn(bearer(gateway, token(first)));
+    later(JSON.parse(body).errors[0].extensions.retryAfterMs);
+    await expectLetIn(bearer(gateway, token(second)));
+    expect(keys.fetched()).toBe(7);
+    const names = { reason: 'signature', claim: 'kid', expected: '["first"]', found: 'k3' };
+    await until(() => gateway.logged().includes(JSON.stringify(names).slice(1, -1)));
+  });
+
+  test('that is being fetched is fetched once more, for all tokens together that came meanwhile', async () => {
+    const gateway = await start();
+    await expectLetIn(bearer(gateway, token(first)));
+    const held: (() => void)[] = [];
+    keys.serve((_, response) => void held.push(() => response.end(JSON.stringify({ keys: [first.jwk] }))));
+    const early = bearer(gateway, make(stranger, { kid: 'early' }));
+    await until(() => held.length === 1);
+    const late = ['one', 'two', 'three', 'four', 'five', 'six'].map((kid) => bearer(gateway, make(stranger, { kid })));
+    const renewed = bearer(gateway, token(second));
+    // By then, these have arrived too.
+    for (const more of [1, 2]) await expectLetIn(bearer(gateway, token(first, { more })));
+    keys.serve([second.jwk ?? {}]);
+    for (const end of held) end();
+    const answers = await Promise.all([early, ...late, renewed]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401, 401, 200]);
+    expect(keys.fetched()).toBe(3);
+  });
+
+  test('is fetched again at once for a new key after a failed fetch, and after five minutes, for which nobody waits', async () => {
     const gateway = await start();
     await expectLetIn(bearer(gateway, token(first)));
     keys.serve((_, response) => response.writeHead(500).end());
-    later(31_000);
     expect((await bearer(gateway, token(second))).status).toBe(503);
     keys.serve([first.jwk ?? {}, second.jwk ?? {}]);
-    later(31_000);
     await expectLetIn(bearer(gateway, token(second)));
     keys.serve(() => {});
     later(301_000);
@@ -236,7 +270,7 @@ describe('a key set', () => {
     ['redirects to a server that works', redirect, /responded with 302/],
     ['is a cut connection', (_, response) => response.destroy(), /fetch failed \(.+\)/],
     ['never comes', () => {}, /no response in time/],
-  ])('whose response %s leads to 503, is asked for again after 30 s, then works', async (_name, listener, reason) => {
+  ])('whose response %s leads to 503, is asked for again by itself, then works', async (_name, listener, reason) => {
     keys.serve(listener);
     const gateway = await start();
     const { status, head, body } = await bearer(gateway, token(first));
@@ -245,11 +279,8 @@ describe('a key set', () => {
     expect(JSON.parse(body).errors[0].extensions).toMatchObject({ code: 'OVERLOADED', retryable: true });
     expect(gateway.logged()).toContain(`the keys for tokens cannot be fetched from ${keys.url}: `);
     expect(gateway.logged()).toMatch(reason);
+    expect(gateway.status().reasons).toEqual(['no-keys']);
     keys.serve([first.jwk ?? {}]);
-    const fetched = keys.fetched();
-    expect((await bearer(gateway, token(first))).status).toBe(503);
-    expect(keys.fetched()).toBe(fetched);
-    later(31_000);
     await until(() => gateway.status().reasons.length === 0);
     await expectLetIn(bearer(gateway, token(first)));
   });
@@ -259,9 +290,11 @@ describe('a key set', () => {
     await expectLetIn(bearer(gateway, token(first)));
     keys.serve((_, response) => response.writeHead(500).end());
     const begin = Date.now();
-    const at = (minutes: number) => jest.spyOn(Date, 'now').mockReturnValue(begin + minutes * 60_000);
+    const at = (minutes: number) => later(begin + minutes * 60_000 - Date.now());
     at(11);
     await expectLetIn(bearer(gateway, token(first, { more: 1 })));
+    const [, age] = /^gateway_key_set_age_seconds (\d+)/m.exec(await gateway.metrics()) ?? [];
+    expect(Number(age)).toBeGreaterThanOrEqual(660);
     expect((await bearer(gateway, token(second))).status).toBe(503);
     at(59);
     const jwt = token(first);

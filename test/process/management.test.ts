@@ -1,10 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { Lifecycle } from '../../src/process/lifecycle.ts';
 import { createLog } from '../../src/process/log.ts';
 import { startManagement } from '../../src/process/management.ts';
+import { atEnd, newFile } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
-import { secretSigner, token } from '../kit/tokens.ts';
+import { keySigner, secretSigner, sha256, token } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { ask, start, upstream } from './setup.ts';
 
@@ -69,8 +74,25 @@ test('an open breaker leaves the gateway ready, and body and metrics tell it, un
   await shows(READY.text, 'rest_breaker{state="closed"} 1');
 });
 
-test('a gateway without the keys of its tokens is healthy, but not ready', async () => {
-  const { page } = await start({ JWT_JWKS_URL: 'http://127.0.0.1:1/k', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'gateway' });
+test('a gateway without the keys of its tokens is healthy, but not ready, also beside client tokens, until they come', async () => {
+  const [signer, secret] = [keySigner('ES256', 'first'), randomBytes(32).toString('base64url')];
+  const client = { name: 'shop', sha256: sha256(secret), scopes: ['players:read', 'any-player'] };
+  const server = createServer((_, response) => response.end(JSON.stringify({ keys: [signer.jwk] })));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const settings = {
+    JWT_JWKS_URL: `http://127.0.0.1:${port}/k`,
+    CLIENT_TOKENS_FILE: newFile('clients.json', [client]),
+  };
+  const { url, page } = await start({ ...signer.env, JWT_PUBLIC_KEY: '', ...settings });
   expect(await page('/readyz')).toEqual({ status: 503, text: '{"ready":false,"reasons":["no-keys"]}' });
   expect((await page('/healthz')).status).toBe(200);
+  const query = '{ player(playerUniqueId: "p1") { id } }';
+  const statusOf = async (jwt: string) => (await post(url, { query }, { authorization: `Bearer ${jwt}` })).status;
+  expect([await statusOf(secret), await statusOf(token(signer))]).toEqual([200, 503]);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  atEnd(() => server.close().closeAllConnections());
+  await until(async () => (await page('/readyz')).status === 200);
+  expect(await statusOf(token(signer))).toBe(200);
 });

@@ -2,10 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { SignJWT } from 'jose';
+import { decodeProtectedHeader, SignJWT } from 'jose';
 import { MAX_TOKEN_LENGTH } from '../../src/access/authenticate.ts';
 import { checksOf, mapScope, readToken, rejectionOf, scopeNames } from '../../src/access/jwt.ts';
-import { createKeys } from '../../src/access/keys.ts';
+import { createKeys, isClaimError } from '../../src/access/keys.ts';
 import type { AuthConfig, JwtConfig } from '../../src/config/auth.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials.ts';
@@ -101,7 +101,7 @@ function put(claims: Record<string, unknown>, [step = '', ...rest]: Claim['path'
   claims[step] = rest.length > 0 ? inner : value;
 }
 
-/** A line for each check of the token on stdin. */
+/** A line for each check of the token on stdin, up to the first claim that jose rejects. */
 async function checkToken(auth: AuthConfig): Promise<string> {
   const jwt = auth.kind === 'tokens' ? auth.jwt : undefined;
   if (!jwt) throw usage('Set the JWT settings of the gateway.');
@@ -113,11 +113,16 @@ async function checkToken(auth: AuthConfig): Promise<string> {
     lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${reason.padEnd(9)}  ${about}`.trimEnd());
     if (!ok) process.exitCode = 1;
   };
+  const keys = createKeys(jwt.key, { log: { info() {}, warn: console.error } });
+  const addKey = () => {
+    const { alg, kid } = decodeProtectedHeader(token);
+    add(true, 'key', `${alg}, key id ${JSON.stringify(kid) ?? 'absent'}`);
+    add(true, 'signature', '');
+  };
   try {
     if (token.length > MAX_TOKEN_LENGTH) add(false, 'malformed', `longer than ${MAX_TOKEN_LENGTH} characters`);
-    const { header, claims } = await readToken(token, createKeys(jwt.key, console.error));
-    add(true, 'key', `${header['alg']}, key id ${JSON.stringify(header['kid']) ?? 'absent'}`);
-    add(true, 'signature', '');
+    const { header, claims } = await readToken(token, keys, jwt);
+    addKey();
     for (const { ok, rejection } of checksOf(claims, header, jwt)) {
       const { reason, claim, expected, found } = rejection;
       add(ok, reason, `${claim}: ${found}${ok ? '' : `; expected ${expected}`}`);
@@ -130,9 +135,11 @@ async function checkToken(auth: AuthConfig): Promise<string> {
   } catch (error) {
     if (error instanceof ClientError) add(false, 'key', 'no key is available');
     else {
-      const { reason, claim, expected } = rejectionOf(error);
-      const isKey = expected !== undefined && reason === 'signature';
-      add(false, isKey ? 'key' : reason, isKey ? 'no key of the key set fits the token' : (claim ?? ''));
+      if (isClaimError(error)) addKey();
+      const { reason, claim, expected, found } = rejectionOf(error, token, keys, jwt);
+      if (claim === 'kid')
+        add(false, 'key', `no key of the key set fits the token: kid ${found}; expected ${expected}`);
+      else add(false, reason, claim ? `${claim}: ${found}; expected ${expected}` : '');
     }
   }
   return lines.join('\n');

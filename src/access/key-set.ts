@@ -1,0 +1,141 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createRemoteJWKSet, customFetch } from 'jose';
+import { type ClientError, reasonOf, requestError } from '../errors.ts';
+
+/** How a key set is fetched. */
+export interface KeySetOptions {
+  log: { info(message: string): void; warn(message: string): void };
+  /** Default: Node's. */
+  fetch?: typeof fetch;
+}
+
+export type KeySet = ReturnType<typeof createKeySet>;
+
+/** How long the key server may take to respond, in milliseconds, and the largest response, in bytes. */
+const FETCH_TIMEOUT_MS = 3_000;
+const MAX_BYTES = 1_048_576;
+/** The age, in milliseconds, at which a key set is fetched again while requests still use it. */
+const REFRESH_AFTER_MS = 300_000;
+/** The age, in milliseconds, from which requests wait for the new key set, and no longer use the old one. */
+const MAX_AGE_MS = 600_000;
+/** The same age while the key server fails. */
+const MAX_STALE_MS = 3_600_000;
+/** The pause after a failed fetch, in milliseconds; and the pauses while there are no keys. */
+const RETRY_MS = 30_000;
+const FIRST_RETRIES_MS = [1_000, 2_000, 4_000];
+const LAST_RETRIES_MS = 5_000;
+
+/**
+ * A key set from a URL, fetched at once. While that fails, the last good one is used. jose keeps the keys and finds the one of a
+ * token; when they are fetched is decided here, by the monotonic clock.
+ */
+export function createKeySet(url: URL, { log, fetch = globalThis.fetch }: KeySetOptions) {
+  const set = createRemoteJWKSet(url, {
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    [customFetch]: (href, { headers }) => fetchKeys(fetch, href, headers),
+  });
+  let fetching: Promise<void> | undefined;
+  let text: string | undefined;
+  let fetchedAt = performance.now();
+  let retryAt = 0;
+  let failures = 0;
+
+  const age = () => performance.now() - fetchedAt;
+  const isUsable = (maxAge: number) => text !== undefined && age() <= maxAge;
+  const isTrusted = () => isUsable(failures > 0 ? MAX_STALE_MS : MAX_AGE_MS);
+  const ids = () => JSON.stringify((set.jwks()?.keys ?? []).map(({ kid }) => kid)).slice(0, 1_000);
+
+  function failed(error: unknown): void {
+    const pause = isUsable(MAX_STALE_MS) ? RETRY_MS : (FIRST_RETRIES_MS[failures] ?? LAST_RETRIES_MS);
+    failures += 1;
+    retryAt = performance.now() + pause;
+    // Without keys the gateway is not ready and gets no requests that could fetch them.
+    if (text === undefined) setTimeout(reload, pause).unref();
+    const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
+    const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+    log.warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
+  }
+
+  /** Fetches the key set, or joins a fetch. Never rejects; resolves to whether there is a new one. */
+  async function reload(): Promise<boolean> {
+    const begun = performance.now();
+    fetching ??= set
+      .reload()
+      .then(() => {
+        const before = text;
+        text = JSON.stringify(set.jwks());
+        [fetchedAt, failures] = [begun, 0];
+        if (before !== undefined && before !== text) log.info(`the key set has changed; its keys are ${ids()}`);
+      }, failed)
+      .finally(() => {
+        fetching = undefined;
+      });
+    await fetching;
+    return failures === 0;
+  }
+  void reload();
+
+  return {
+    /** Finds the key of a token. Throws jose's errors. */
+    find: set,
+    reload,
+    isFetching: () => fetching !== undefined,
+    /** When the fetch of the present keys began, by `performance.now()`. */
+    fetchedAt: () => fetchedAt,
+    /** Fetches old keys again. Waits only when they may not be used any more; throws OVERLOADED when there are no others. */
+    async refresh(): Promise<void> {
+      if (text !== undefined && age() > REFRESH_AFTER_MS && performance.now() >= retryAt) void reload();
+      // With an earlier key set, nobody waits for a slow server, or for one that failed before.
+      if (!isTrusted()) await fetching;
+      if (!isUsable(MAX_STALE_MS)) throw unavailable(retryAt - performance.now());
+    },
+    /** Changes whenever the keys change; undefined while a verified token needs a new check. */
+    generation: () => (isTrusted() ? text : undefined),
+    isReady: () => text !== undefined,
+    age,
+    ids,
+  };
+}
+
+/** Without its key, a token cannot be verified; this is not the caller's mistake. */
+export function unavailable(afterMs: number): ClientError {
+  const retryAfterMs = Math.max(1_000, Math.ceil(afterMs));
+  const message = 'Tokens cannot be verified at the moment; try again shortly.';
+  return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
+}
+
+/** A response with a key set, for jose; it leaves out the keys that it cannot import. Throws if it can import none. */
+async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: Headers): Promise<Response> {
+  // Not jose's AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error('no response in time')), FETCH_TIMEOUT_MS);
+  try {
+    const response = await fetch(href, { headers, redirect: 'manual', signal: controller.signal });
+    if (response.status !== 200 || !response.body) throw new Error(`the key server responded with ${response.status}`);
+    const reader = response.body.getReader();
+    let bytes = Buffer.alloc(0);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes = Buffer.concat([bytes, part.value]);
+      if (bytes.length > MAX_BYTES) throw new Error('the response is too large');
+    }
+    const set = JSON.parse(bytes.toString());
+    if (!Array.isArray(set?.keys) || set.keys.length === 0) {
+      throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
+    }
+    if (!set.keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
+    return new Response(bytes);
+  } finally {
+    clearTimeout(timer);
+    // Nothing more is read of a response that is refused.
+    controller.abort();
+  }
+}
+
+function isPublicKey(key: JsonWebKey): boolean {
+  try {
+    return createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
+  }
+}
