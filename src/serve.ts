@@ -26,12 +26,14 @@ export interface ServeOptions extends AppOptions {
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. The caller closes it. */
   shared?: { redis: Redis; isUp(): boolean } | undefined;
+  /** How many lines the log dropped. */
+  droppedLines?(): number;
 }
 
 /** One gateway in this process, in front of the REST service at `baseUrl`. It listens. */
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
-  const { shared, compileAfter = 50 } = options;
+  const { shared, droppedLines = () => 0, compileAfter = 50 } = options;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const rates = createRateLimits(config.rates, shared?.redis);
@@ -43,6 +45,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     redis: shared,
     active: slots.active,
     keySetAge,
+    droppedLines,
   });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);

@@ -96,6 +96,7 @@ export function readOperations(file: string): { id: string; text: string }[] {
   const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const isManifest = isJson(value) && ('format' in value || Array.isArray(value['operations']));
   const { data, error } = (isManifest ? APOLLO_MANIFEST : BY_ID).safeParse(value);
+  if (data?.length === 0) throw new Error('it has no operations; generate it again');
   if (data) return data;
   const issues = error.issues.map(({ path, message }) => `${path.join('.').slice(0, 80)}: ${message}`);
   throw new Error(

@@ -21,6 +21,8 @@ export function flushed(log: Logger): Promise<void> {
 /** The length of a block of lines, in characters, and how often a shorter one is written, in milliseconds. */
 const BLOCK_LENGTH = 16_000;
 const WRITE_EVERY_MS = 100;
+/** How many characters of audit lines wait beside the 16 MB of all lines. */
+const MAX_AUDIT_LENGTH = 1024 * 1024;
 
 /** Standard output, written by threads of Node's pool: a slow reader delays no request. No other process may have it. */
 export function openStdout() {
@@ -28,14 +30,24 @@ export function openStdout() {
   // the process would wait for that thread. The gateway continues when the pipe is closed or the disk is full.
   process.stdout.on('error', () => undefined);
   let sync = false;
-  // At most 16 MB wait for a slow reader; further lines are dropped.
+  // At most 16 MB wait for a slow reader; further lines are dropped, those of the audit last.
   const options = { dest: 1, sync, minLength: 1, maxLength: 16 * 1024 * 1024, retryEAGAIN: () => !sync };
   const destination = pino.destination(options).on('error', () => undefined);
+  let dropped = 0;
+  let audit = '';
+  destination.on('drop', (lines: string) => {
+    for (const line of lines.match(/.+\n/g) ?? []) {
+      // No text in a line can contain this: its quotes are escaped.
+      if (line.includes('"audit":') && audit.length < MAX_AUDIT_LENGTH) audit += line;
+      else dropped += 1;
+    }
+  });
   // Lines are collected here: for each one, SonicBoom would count the bytes of its whole buffer, and copy it for that.
   let block = '';
   const writeBlock = () => {
-    if (block !== '') destination.write(block);
-    block = '';
+    const lines = audit + block;
+    block = audit = '';
+    if (lines !== '') destination.write(lines);
   };
   setInterval(writeBlock, WRITE_EVERY_MS).unref();
   // At a fatal line and at the end: what the reader takes at once. SonicBoom's own repeats a write to a closed pipe forever.
@@ -58,6 +70,8 @@ export function openStdout() {
       destination.flush(done);
     },
     flushSync: () => destination.flushSync(),
+    /** How many lines were dropped. */
+    dropped: () => dropped,
   };
 }
 

@@ -15,10 +15,11 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   let lifecycle: Lifecycle | undefined;
   try {
     const config = loadConfig();
-    log = createLog(config.LOG_LEVEL, openStdout());
+    const stdout = openStdout();
+    log = createLog(config.LOG_LEVEL, stdout);
     lifecycle = createLifecycle(config.SHUTDOWN_DELAY_MS, config.SHUTDOWN_GRACE_MS, log);
     setSignalHandler(lifecycle.onSignal);
-    await start(config, lifecycle, log);
+    await start(config, lifecycle, log, stdout.dropped);
   } catch (error) {
     // A signal came during the start: the process ends when everything that had started has stopped.
     if (lifecycle?.phase === 'draining') return;
@@ -28,7 +29,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   }
 }
 
-async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise<void> {
+async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedLines: () => number): Promise<void> {
   const reference = config.rest.baseUrl ? undefined : lifecycle.stopAtEnd(await startReference(lifecycle, log));
   const restUrl = (config.rest.baseUrl ?? reference?.url ?? '').toString();
   const management = lifecycle.stopAtEnd(
@@ -37,7 +38,8 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger): Promise
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, account, log);
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
-  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, { draining: lifecycle.draining, shared }));
+  const options = { draining: lifecycle.draining, shared, droppedLines };
+  const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));
   management.setSource(serving);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
   log.info({ url: serving.url, management: management.url }, 'ready');

@@ -14,6 +14,9 @@ const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
+/** After which time a call is sent again whose keys were refused, in milliseconds: its operator corrects them meanwhile. */
+const MISCONFIGURED_RETRY_MS = 60_000;
+
 /** A page of a proxy, whatever its status says. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
 /** Bodies that acknowledge a write although they are not objects. */
@@ -32,7 +35,9 @@ export function readResponse(
   observer: Observer,
 ): Json | null {
   const { status, headers, body } = response;
-  if (status === 401 || status === 403) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response);
+  if (status === 401 || status === 403) {
+    throw failure('UPSTREAM_MISCONFIGURED', endpoint, response, MISCONFIGURED_RETRY_MS);
+  }
   if (status >= 400) {
     const code = codeOf(parseJson(body));
     const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
@@ -69,7 +74,8 @@ function delayOf({ headers }: Response): number | undefined {
 
 function failure(code: UpstreamErrorCode, { name }: Endpoint, { status, body }: Response, retryAfterMs?: number) {
   const serviceCode = codeOf(parseJson(body));
-  const details = { status, serviceCode, retryable: code === 'UPSTREAM_UNAVAILABLE', retryAfterMs };
+  const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
+  const details = { status, serviceCode, retryable, retryAfterMs };
   return new UpstreamError(code, `${name} responded ${status}`, details);
 }
 

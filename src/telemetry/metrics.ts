@@ -18,6 +18,8 @@ interface State {
   /** Milliseconds since the key set was fetched. */
   keySetAge: (() => number) | undefined;
   redis: { isUp(): boolean } | undefined;
+  /** How many lines the log dropped. */
+  droppedLines(): number;
 }
 
 /** Creates metrics in a registry. The number of their label values must be bounded. docs/observability.md describes each. */
@@ -91,11 +93,15 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   };
 }
 
-function showState({ gauge }: ReturnType<typeof metricsIn>, { health, redis, active, keySetAge }: State): void {
+function showState(
+  { gauge }: ReturnType<typeof metricsIn>,
+  { health, redis, active, keySetAge, droppedLines }: State,
+): void {
   const startedAt = Date.now() / 1_000 - process.uptime();
   const { version } = packageJson;
   gauge('gateway_build_info', 'Always 1.', (self) => self.set({ version }, 1), 'version');
   gauge('gateway_start_time_seconds', 'When the process started, since 1970.', (self) => self.set(startedAt));
+  gauge('gateway_log_lines_dropped', 'Lines that no reader took, since the start.', (self) => self.set(droppedLines()));
   gauge('gateway_operations_active', 'Operations in flight.', (self) => self.set(active()));
   if (keySetAge) {
     const help = 'Seconds since the key set was fetched, or since the start.';

@@ -42,6 +42,24 @@ test.each([
   await both.upstream.restart();
 });
 
+test.each([401, 403])(
+  'a write whose keys were refused with %d was not done, and is sent again after a minute',
+  async (status) => {
+    const { upstream, gateway } = both;
+    for (const endpoint of ['POST /player', 'POST /event', 'DELETE /player'] as const)
+      upstream.on(endpoint, { status });
+    for (const write of [UPSERT, REMOVE, TRACK, keyed('kept')]) {
+      const { errors } = await gateway.query(`mutation { ${write} }`);
+      const extensions = { code: 'UPSTREAM_MISCONFIGURED', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 60_000 };
+      expect(errors).toMatchObject([{ extensions }]);
+    }
+    upstream.on('POST /event', 'usual');
+    expect(await gateway.query(`mutation { ${keyed('kept')} }`)).toMatchObject({
+      data: { trackEvents: { eventNames: ['a'] } },
+    });
+  },
+);
+
 // The service is stopped as soon as it has answered the first write, so that the second one is surely not sent.
 const withKeys = `a: ${keyed('done', 'player { id }')} b: ${keyed('other')}`;
 test.each<[what: string, mutation: string, EndpointName, second: string]>([

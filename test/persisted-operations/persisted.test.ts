@@ -180,6 +180,8 @@ test.each<[name: string, content: unknown, sentence: RegExp]>([
   ['an id with two texts', twice, /: this id has another text, too/],
   ['an operation that is no GraphQL', { a: 'query {' }, /o\.json: "a": Syntax Error/],
   ['an operation of another schema', { a: '{ nobody }' }, /"nobody".*rebuild the client with the gateway's schema/],
+  ['an object without ids', {}, /o\.json: it has no operations; generate it again/],
+  ['a manifest without operations', manifestOf(), /o\.json: it has no operations/],
   ['30 mistakes', { ...Array(30).fill('{ nobody }') }, /and 10 more$/],
 ])('a file with %s stops the start and says why', async (_name, content, sentence) => {
   const started = startWithFiles(put(content));

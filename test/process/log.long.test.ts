@@ -24,7 +24,8 @@ async function startProgram(program: string, stdout: number | 'pipe' = 'pipe') {
   const contents = `
     import fs from 'node:fs';
     import { createLog, flushed, openStdout } from '../../src/process/log.ts';
-    const log = createLog('info', openStdout());
+    const stdout = openStdout();
+    const log = createLog('info', stdout);
     ${program}`;
   const { outputFiles } = await build({
     ...({ bundle: true, packages: 'external', platform: 'node', format: 'esm', write: false } as const),
@@ -76,6 +77,25 @@ describe('on a stdout that nobody reads for now', () => {
     const { child, read } = await startUnread(`${WRITE_LINES} fs.writeSync(2, '.'); await flushed(log);`);
     await once(child.stderr, 'data');
     expect(numbersIn(await read())).toEqual(all);
+  });
+
+  test('lines beyond 16 MB are dropped and counted, those of the audit last', async () => {
+    const { child, read } = await startUnread(`
+      for (let number = 0; number < 400; number += 1) {
+        log.info({ number, pad: '"audit":'.repeat(8_000) }, 'line');
+        if (number % 100 === 99) log.info({ audit: 'deletePlayer', number });
+      }
+      fs.writeSync(2, '.');
+      await new Promise((done) => log.flush(() => log.flush(done)));
+      fs.writeSync(2, String(stdout.dropped()));
+      process.exit();`);
+    await once(child.stderr, 'data');
+    const [written, [dropped]] = await Promise.all([read(), once(child.stderr, 'data')]);
+    const lines = Array.from(written.matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line));
+    const audits = lines.filter(({ audit }) => audit);
+    expect(audits.map(({ number }) => number)).toEqual([99, 199, 299, 399]);
+    expect(Number(dropped)).toBeGreaterThan(50);
+    expect(Number(dropped) + lines.length).toBe(404);
   });
 
   const END = "log.fatal('end'); await flushed(log); process.exit(7);";
