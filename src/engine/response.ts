@@ -9,8 +9,8 @@ const MAX_ERRORS = 100;
 /** The largest response, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
 /**
- * A response of so many characters always fits: a character takes at most 6 bytes in JSON, as an escape. Rounded, because V8
- * allocates an object for each result of subtracting from a fraction: 40 KB for a list of 200 friends.
+ * A response of so many characters always fits: a character takes at most 6 bytes in JSON, as an escape. It must be an integer:
+ * V8 allocates memory for each number that is not.
  */
 const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 6);
 

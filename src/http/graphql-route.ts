@@ -89,8 +89,8 @@ type Admitted = NonNullable<FastifyRequest['admitted']>;
 
 /** Releases the slot when the response is sent or the client disconnects, which also cancels the REST calls. */
 function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  // Node emits `close` only on the response that is sent next, so the connection of a pipelined request is watched too. Both
-  // events can come: `off` has no effect while the listeners are being called.
+  // The response of a pipelined request emits no `close` when the connection is closed before its turn, so the socket is
+  // watched too. `end` may run twice.
   const end = () => {
     socket.off('close', end);
     admitted.slot.release();

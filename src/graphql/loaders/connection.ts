@@ -35,8 +35,9 @@ export interface ConnectionRange extends RowRange {
 }
 
 /**
- * Reads the rows after a cursor, also of a list that changed: see "Merged pages of referrals" in docs/architecture.md. The rows
- * read first are of an older state, with the same friends in later rows: deletions between both reads leave nobody out.
+ * Reads the rows after a cursor, also of a list that has changed since the cursor was made: see "Merged pages of referrals" in
+ * docs/architecture.md. The cursor's friend is looked for in its own row and the rows after it. If friends before it were
+ * deleted, it is in an earlier row: these rows are read as they are now. If it was deleted itself, the list begins again.
  */
 export async function readConnection(
   referrals: ReferralLoader,
@@ -45,12 +46,13 @@ export async function readConnection(
 ): Promise<(Referrals & { from: number }) | null> {
   const found = await referrals.load(playerUniqueId, { from, to });
   if (!found || after?.friend === undefined || from === to) return found && { ...found, from };
-  const isAfter = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
-  const at = found.rows.findIndex(isAfter) + 1;
+  const isCursor = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
+  const at = found.rows.findIndex(isCursor) + 1;
+  // The friend has moved to the last row that was read: the next rows were not.
   if (at > 1 && at === found.rows.length) {
     const row = from + at - 1;
     const next = await referrals.load(playerUniqueId, { from: row, to: row + 1 + first });
-    const start = next ? next.rows.findIndex(isAfter) + 1 : 0;
+    const start = next ? next.rows.findIndex(isCursor) + 1 : 0;
     return next && { ...next, rows: next.rows.slice(start, start + first), from: row + start };
   }
   const rows = found.rows.slice(Math.max(1, at));
@@ -58,7 +60,7 @@ export async function readConnection(
   const start = Math.max(0, from + 1 - MAX_PAGE_SIZE);
   // Another field may have read these rows before `found`.
   const { rows: earlier } = (await referrals.loadAgain(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
-  const next = earlier.findIndex(isAfter) + 1;
+  const next = earlier.findIndex(isCursor) + 1;
   const again = { from: 0, to: first, first, after: undefined };
   if (next === 0) return await readConnection(referrals, playerUniqueId, again);
   return { ...found, rows: [...earlier.slice(next), ...rows].slice(0, first), from: start + next };

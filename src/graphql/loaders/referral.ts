@@ -49,12 +49,12 @@ export function createReferralLoader({ rest, call, takeCalls, onBatch }: LoaderD
   });
   async function load(playerUniqueId: string, { from, to }: RowRange): Promise<Referrals | null> {
     const [page, next] = pagesFor({ from, to });
-    // The later page first: a friend who moves to an earlier row meanwhile comes twice rather than not at all.
+    // The later page is read first. A friend who moves to an earlier row between both reads is then listed twice, not left out.
     const last = next && (await loader.load([playerUniqueId, next]));
     const first = await loader.load([playerUniqueId, page]);
     if (!first || last === null) return null;
     const { referredFriends } = first;
-    // Of the state that the last rows are of: a friend beyond them must not be taken for the end of the list.
+    // The totals come with the later page. Those of an older state could be smaller, and `hasNextPage` would be wrong.
     const { total, totalPending, totalActive } = last ?? first;
     const start = page ? (page.page - 1) * page.limit : 0;
     const all = last ? [...referredFriends, ...last.referredFriends] : referredFriends;
