@@ -71,7 +71,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     status: () => ({
       reasons: authentication.isReady() ? [] : ['no-keys'],
       conditions: [
-        ...(rest.health().breaker === 'open' ? ['breaker-open'] : []),
+        ...[...rest.health().breakers].flatMap(([name, state]) => (state === 'open' ? [`breaker-open ${name}`] : [])),
         ...(app.isUnderPressure() ? ['overloaded'] : []),
       ],
     }),

@@ -38,7 +38,7 @@ export interface Observer {
   /** An attempt is over, also one that got no connection. */
   attempt?(method: string, template: string, status: number | undefined, ms: number): void;
   retry?(method: string, template: string): void;
-  breaker?(state: BreakerState): void;
+  breaker?(endpoint: string, state: BreakerState): void;
   decodeWarning?: Warn;
   /** A 404 without the code of an unknown player is read as one. A wrong path in the base URL causes it for every player. */
   notFoundWithoutCode?(endpoint: string): void;

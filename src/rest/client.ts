@@ -34,16 +34,25 @@ export function createRestClient(options: RestClientOptions) {
   const baseUrl = new URL(options.baseUrl);
   const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
   const transport = createTransport(baseUrl.origin, connections, timeoutMs);
-  const breaker = new Breaker(now, (state) => observer.breaker?.(state));
-  const retryBudget = createRetryBudget(now);
-  const shared = { createRequest, transport, breaker, retryBudget, observer, timeoutMs, random };
+  const shared = { createRequest, transport, observer, timeoutMs, random };
+  /** A failing endpoint closes no other one, and uses the retries of no other one. */
+  const sharedBy = new Map(
+    endpoints.ENDPOINTS.map((endpoint) => {
+      const breaker = new Breaker(now, (state) => observer.breaker?.(endpoint.name, state));
+      return [endpoint, { ...shared, endpoint, breaker, retryBudget: createRetryBudget(now) }];
+    }),
+  );
 
   const call = <Result>(
     endpoint: endpoints.Endpoint,
     context: CallContext,
     content: RequestContent,
     decode: CallOptions<Result>['decode'],
-  ) => new Call(shared, { endpoint, content, context, decode }).send();
+  ) => {
+    const own = sharedBy.get(endpoint);
+    if (!own) throw new Error(`${endpoint.name} is not in ENDPOINTS.`);
+    return new Call(own, { content, context, decode }).send();
+  };
 
   return {
     getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext) {
@@ -69,8 +78,11 @@ export function createRestClient(options: RestClientOptions) {
       ),
     trackEvents: (body: wire.TrackEventsRequest, context: CallContext) =>
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
-    /** The state of the breaker, and how many requests are in flight and wait for a connection. */
-    health: () => ({ breaker: breaker.state, ...transport.load() }),
+    /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
+    health: () => ({
+      breakers: new Map([...sharedBy.values()].map(({ endpoint, breaker }) => [endpoint.name, breaker.state])),
+      ...transport.load(),
+    }),
     close: transport.close,
   };
 }

@@ -37,3 +37,5 @@ export const deletePlayer = endpoint('DELETE', '/integrations/player/{playerUniq
   acknowledges: true,
 });
 export const trackEvents = endpoint('POST', '/integrations/event', 'never', { acknowledges: true });
+
+export const ENDPOINTS = [getPlayer, listCoupons, listReferrals, upsertPlayer, deletePlayer, trackEvents];

@@ -20,8 +20,9 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-/** What all calls to the service share. */
+/** What all calls to one endpoint share; all but the endpoint, the breaker and the budget is shared by all endpoints. */
 interface SharedByCalls {
+  endpoint: Endpoint;
   createRequest: ReturnType<typeof createRequests>;
   transport: Transport;
   breaker: Breaker;
@@ -33,7 +34,6 @@ interface SharedByCalls {
 }
 
 export interface CallOptions<Result> {
-  endpoint: Endpoint;
   content: RequestContent;
   context: CallContext;
   /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
@@ -58,14 +58,14 @@ export class Call<Result> {
   constructor(shared: SharedByCalls, options: CallOptions<Result>) {
     this.#shared = shared;
     this.#options = options;
-    const { method, template } = options.endpoint;
+    const { method, template } = shared.endpoint;
     this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
   async send(): Promise<Result> {
-    const { createRequest, breaker, retryBudget, observer } = this.#shared;
-    const { endpoint, content, context } = this.#options;
+    const { endpoint, createRequest, breaker, retryBudget, observer } = this.#shared;
+    const { content, context } = this.#options;
     const request = createRequest(endpoint, content, context);
     const began = performance.now();
     retryBudget.earn();
@@ -98,8 +98,8 @@ export class Call<Result> {
   }
 
   #begin(request: Request, permit: Permit): Exchange {
-    const { transport, breaker, timeoutMs } = this.#shared;
-    const { endpoint, context } = this.#options;
+    const { endpoint, transport, breaker, timeoutMs } = this.#shared;
+    const { context } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
     this.#exchange = transport.send(endpoint, request, () => {
@@ -128,8 +128,7 @@ export class Call<Result> {
 
   /** Reports an attempt to the breaker, and returns its final response or its error. */
   #end(exchange: Exchange, permit: Permit, response: Response | UpstreamError): Response | UpstreamError {
-    const { breaker, observer, timeoutMs } = this.#shared;
-    const { endpoint } = this.#options;
+    const { endpoint, breaker, observer, timeoutMs } = this.#shared;
     const record = this.#record;
     const endedAt = performance.now();
     const startedAt = this.#startedAt ?? endedAt;
@@ -150,16 +149,16 @@ export class Call<Result> {
 
   /** Throws when the call, or its operation, has ended. */
   #assertActive(): void {
-    const { endpoint, context } = this.#options;
-    const { reason, deadline } = context.cancellation;
+    const { endpoint } = this.#shared;
+    const { reason, deadline } = this.#options.context.cancellation;
     if (reason) throw this.#ended();
     if (performance.now() >= Math.min(deadline, this.#expiresAt)) throw timedOut(endpoint);
   }
 
   /** Why the call ends with its operation. */
   #ended(): UpstreamError {
-    const { endpoint, context } = this.#options;
-    const { reason } = context.cancellation;
+    const { endpoint } = this.#shared;
+    const { reason } = this.#options.context.cancellation;
     if (reason && reason !== 'the deadline passed')
       return new UpstreamError('CANCELLED', `${endpoint.name}: ${reason}`);
     return this.#late();
@@ -167,23 +166,24 @@ export class Call<Result> {
 
   /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
   #late(): UpstreamError {
-    const { endpoint } = this.#options;
-    const isQueued = this.#exchange?.sent === false && this.#shared.transport.isBusy(endpoint);
+    const { endpoint, transport } = this.#shared;
+    const isQueued = this.#exchange?.sent === false && transport.isBusy(endpoint);
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
   #read(response: Response): Result {
-    const { endpoint, decode } = this.#options;
+    const { endpoint, observer } = this.#shared;
+    const { decode } = this.#options;
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
     this.#maybeDone ||= response.status < 400;
-    return decode(readResponse(response, endpoint, maybeDone, this.#shared.observer), maybeDone);
+    return decode(readResponse(response, endpoint, maybeDone, observer), maybeDone);
   }
 
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
-    const { retryBudget, random } = this.#shared;
-    const { endpoint, context } = this.#options;
+    const { endpoint, retryBudget, random } = this.#shared;
+    const { context } = this.#options;
     if (context.cancellation.reason) return undefined;
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
@@ -199,7 +199,7 @@ export class Call<Result> {
   #withOutcome(cause: unknown): UpstreamError {
     const isKnown = cause instanceof UpstreamError;
     const error = isKnown ? cause : new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'Cannot be decoded', { cause });
-    if (this.#options.endpoint.method === 'GET') return error;
+    if (this.#shared.endpoint.method === 'GET') return error;
     const outcome = this.#maybeDone ? 'UNKNOWN' : 'NOT_DONE';
     const retryable = error.retryable && !this.#maybeDone;
     return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, outcome, retryable });

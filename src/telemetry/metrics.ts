@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Observer } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
+import { ENDPOINTS } from '../rest/endpoints.ts';
 import type { OperationRecord } from './observe.ts';
 
 /** Buckets of durations, in seconds. */
@@ -79,7 +80,8 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   const calls = counter('rest_calls_total', 'Calls that operations needed.', 'endpoint', 'outcome');
   const requests = histogram('rest_request_duration_seconds', 'Attempts of calls.', SECONDS, 'endpoint', 'status');
   const retries = counter('rest_retries_total', 'Requests that were sent again.', 'endpoint');
-  const openings = counter('rest_breaker_openings_total', 'How often the breaker opened.');
+  const openings = counter('rest_breaker_openings_total', 'How often the breaker opened.', 'endpoint');
+  for (const { name } of ENDPOINTS) openings.inc({ endpoint: name }, 0);
   const warnings = counter('rest_decode_warnings_total', 'Values unlike the interface.', 'kind', 'member');
   const notFound = counter('rest_not_found_without_code_total', '404 without the code for it.', 'endpoint');
   return {
@@ -87,7 +89,7 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
     attempt: (method, template, status, ms) =>
       requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1_000),
     retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
-    breaker: (state) => openings.inc(state === 'open' ? 1 : 0),
+    breaker: (endpoint, state) => openings.inc({ endpoint }, state === 'open' ? 1 : 0),
     decodeWarning: (kind, member) => warnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),
   };
@@ -112,9 +114,10 @@ function showState(
   gauge('rest_requests_queued', 'Calls that wait for a connection.', (self) => self.set(health().queued));
   // Processes are added up: `{state="open"} 2` means two processes.
   const showBreaker = (self: Gauge) => {
-    for (const state of ['closed', 'half-open', 'open']) self.set({ state }, Number(state === health().breaker));
+    for (const [endpoint, current] of health().breakers)
+      for (const state of ['closed', 'half-open', 'open']) self.set({ endpoint, state }, Number(state === current));
   };
-  gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', showBreaker, 'state');
+  gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', showBreaker, 'endpoint', 'state');
 }
 
 /** How many names that are not listed get their own label, of how many characters; how many are remembered without one. */

@@ -55,6 +55,8 @@ test('as long as the gateway starts it is healthy, but not ready', async () => {
   await management.stop();
 });
 
+const GET_PLAYER = 'GET /integrations/player/{playerUniqueId}';
+
 test('an open breaker leaves the gateway ready, and body and metrics tell it, until the service works again', async () => {
   const gateway = await start();
   let players = 0;
@@ -67,11 +69,14 @@ test('an open breaker leaves the gateway ready, and body and metrics tell it, un
       return readiness.text === ready && text.includes(metric);
     });
   upstream.on('GET /player', { status: 500 });
-  await shows('{"ready":true,"conditions":["breaker-open"]}', 'rest_breaker{state="open"} 1');
+  await shows(
+    `{"ready":true,"conditions":["breaker-open ${GET_PLAYER}"]}`,
+    `rest_breaker{endpoint="${GET_PLAYER}",state="open"} 1`,
+  );
   expect((await gateway.page('/healthz')).status).toBe(200);
-  expect((await gateway.page('/metrics')).text).toMatch(/^rest_breaker_openings_total [1-9]/m);
+  expect((await gateway.page('/metrics')).text).toMatch(/^rest_breaker_openings_total\{endpoint="GET .+"\} [1-9]/m);
   upstream.on('GET /player', 'usual');
-  await shows(READY.text, 'rest_breaker{state="closed"} 1');
+  await shows(READY.text, `rest_breaker{endpoint="${GET_PLAYER}",state="closed"} 1`);
 });
 
 test('a gateway without the keys of its tokens is healthy, but not ready, also beside client tokens, until they come', async () => {

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { RestClient } from '../../src/rest/client.ts';
 import { atEnd } from '../kit/at-end.ts';
-import type { Answer } from '../kit/upstream.ts';
-import { CALLS, failure, operation, read, start, startWithClock, track } from './setup.ts';
+import type { Answer, EndpointName } from '../kit/upstream.ts';
+import { CALLS, failure, operation, startWithClock, track } from './setup.ts';
 
 /** Events of this many players, one after the other, which are not retried. */
 async function fail(rest: RestClient, players = 10): Promise<void> {
@@ -40,7 +40,7 @@ test.each<[string, Answer | undefined, opens: boolean]>([
   await fail(rest, 10);
   expect(seen.breaker).toEqual(opens ? ['open'] : []);
   upstream.forget();
-  if (opens) expect(await failure(read(rest))).toEqual({ ...rejected, retryAfterMs: 1_000, outcome: undefined });
+  if (opens) expect(await failure(track(rest))).toEqual({ ...rejected, retryAfterMs: 1_000, outcome: 'NOT_DONE' });
   if (opens) expect(upstream.calls()).toEqual([]);
 });
 
@@ -68,14 +68,27 @@ test('it stays closed after failures of one player, or of nine in ten seconds', 
   expect(seen.breaker).toEqual([]);
 });
 
-test('it stays closed after failures of one endpoint, while the others respond', async () => {
-  const { upstream, rest, seen } = await start();
-  upstream.on('GET /coupon', failed);
-  for (let screen = 0; screen < 20; screen += 1) {
-    const id = `p${screen}`;
-    await Promise.all([read(rest, id), CALLS['GET /referrals'](rest, id), failure(CALLS['GET /coupon'](rest, id))]);
+test.each<[failing: EndpointName, answer: Answer]>([
+  ['GET /coupon', failed],
+  ['POST /event', failed],
+  ['GET /referrals', { fault: 'reset' }],
+  ['GET /player', failed],
+  ['POST /player', failed],
+  ['DELETE /player', failed],
+])('failures of %s alone (%j) open its own breaker, and use no retry of another endpoint', async (failing, answer) => {
+  const { upstream, rest, seen } = await startWithClock();
+  upstream.on(failing, answer);
+  for (let player = 0; player < 30; player += 1) await failure(CALLS[failing](rest, `p${player}`));
+  const open = [...rest.health().breakers].filter(([, state]) => state !== 'closed');
+  expect([open.length, seen.breaker]).toEqual([1, ['open']]);
+  upstream.forget();
+  const others = Object.entries(CALLS).filter(([name]) => name !== failing);
+  for (const [name, call] of others) {
+    // Those that may be sent again are, once each.
+    if (name.startsWith('GET')) upstream.on(name as EndpointName, failed, 'usual');
+    await call(rest);
   }
-  expect(seen.breaker).toEqual([]);
+  expect(upstream.calls()).toHaveLength(5 + others.filter(([name]) => name.startsWith('GET')).length);
 });
 
 test.each([
@@ -108,27 +121,27 @@ test('it opens when no connection opens in the time of the operations', async ()
 test('half-open, it lets one of ten concurrent calls through, and closes when that succeeds', async () => {
   const { upstream, rest, seen, clock } = await startOpen();
   clock.ms += 1_000;
-  expect(rest.health().breaker).toBe('half-open');
+  expect(rest.health().breakers.get('POST /integrations/event')).toBe('half-open');
   expect(seen.breaker).toEqual(['open']);
-  const held = upstream.hold('GET /player');
-  const trial = read(rest, 'p0');
-  const others = Array.from({ length: 9 }, (_, index) => failure(read(rest, `p${index + 1}`)));
+  const held = upstream.hold('POST /event');
+  const trial = track(rest, 'p0');
+  const others = Array.from({ length: 9 }, (_, index) => failure(track(rest, `p${index + 1}`)));
   expect(await Promise.all(others)).toEqual(Array(9).fill(expect.objectContaining(rejected)));
   await held.arrived;
   held.release();
-  expect(await trial).toMatchObject({ id: 'p0' });
-  expect(upstream.calls()).toEqual(['GET /integrations/player/p0']);
+  await trial;
+  expect(upstream.calls()).toEqual(['POST /integrations/event']);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
 });
 
 test('it opens again when that one call fails: the call is not retried, and the next is a second later', async () => {
   const { upstream, rest, seen, clock } = await startOpen();
-  upstream.on('GET /player', failed);
+  upstream.on('POST /event', failed);
   for (let trial = 1; trial <= 7; trial += 1) {
     clock.ms += 999;
-    expect(await failure(read(rest))).toMatchObject(rejected);
+    expect(await failure(track(rest))).toMatchObject(rejected);
     clock.ms += 1;
-    await failure(read(rest));
+    await failure(track(rest));
   }
   const states = ['open', ...Array(7).fill(['half-open', 'open']).flat()];
   expect([upstream.calls().length, seen.retries, seen.breaker]).toEqual([7, [], states]);
@@ -148,27 +161,28 @@ test('it stays open when the client of that one call goes away', async () => {
 
 test('calls that wait for a connection when it opens are not sent', async () => {
   const { upstream, rest } = await startWithClock({ connections: 1 });
-  const held = upstream.hold('GET /player');
-  const first = read(rest);
-  await held.arrived;
-  const waiting = ['p2', 'p3'].map((id) => failure(read(rest, id)));
   upstream.on('POST /event', failed);
-  await fail(rest);
+  await fail(rest, 9);
+  const held = upstream.hold('POST /event', failed);
+  const tenth = failure(track(rest, 'the-tenth'));
+  await held.arrived;
+  const waiting = ['p2', 'p3'].map((id) => failure(track(rest, id)));
   held.release();
-  await first;
+  await tenth;
   expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(rejected)));
-  expect(upstream.calls().filter((call) => call.startsWith('GET'))).toHaveLength(1);
+  expect(upstream.calls()).toHaveLength(10);
 });
 
 test('what was sent before it opened says nothing once it is closed again', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
-  const held = Array.from({ length: 10 }, () => upstream.hold('POST /player', failed));
-  const before = held.map((_, index) => failure(CALLS['POST /player'](rest, `before-${index}`)));
+  const held = Array.from({ length: 10 }, () => upstream.hold('POST /event', failed));
+  const before = held.map((_, index) => failure(track(rest, `before-${index}`)));
   await Promise.all(held.map(({ arrived }) => arrived));
   upstream.on('POST /event', failed);
   await fail(rest);
+  upstream.on('POST /event', 'usual');
   clock.ms += 1_000;
-  await read(rest);
+  await track(rest);
   for (const { release } of held) release();
   await Promise.all(before);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);

@@ -18,7 +18,7 @@ export async function start(options: Partial<RestClientOptions> = {}) {
     attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
     retry: (method: string) => seen.retries.push(method),
     notFoundWithoutCode: (endpoint: string) => seen.withoutCode.push(endpoint),
-    breaker: (state: string) => seen.breaker.push(state),
+    breaker: (_endpoint: string, state: string) => seen.breaker.push(state),
   };
   const keys = { apiKey: new Secret(API_KEY), secretKey: new Secret(SECRET_KEY) };
   const defaults = { ...loadConfig({}).rest, baseUrl: upstream.url, ...keys, random: () => 0, observer };

@@ -237,7 +237,7 @@ describe('metrics', () => {
     expect(valueIn(page, `rest_request_duration_seconds_count{${PLAYERS},status="200"}`)).toBe(3);
     expect(valueIn(page, `rest_retries_total{${PLAYERS}}`)).toBe(1);
     expect(valueIn(page, `rest_calls_total{${PLAYERS},outcome="OK"}`)).toBe(3);
-    expect(valueIn(page, 'rest_breaker{state="closed"}')).toBe(1);
+    expect(valueIn(page, 'rest_breaker{endpoint="POST /integrations/player",state="closed"}')).toBe(1);
     expect(valueIn(page, 'gateway_loader_batch_size_sum{loader="players"}')).toBe(3);
     expect(page).toMatch(/rest_decode_warnings_total\{kind="unknown-enum-value",member="[\w.]*couponType"\} 1/);
     expect(page).toMatch(/rest_decode_warnings_total\{kind="unknown-enum-value",member="[\w.]*status"\} 1/);

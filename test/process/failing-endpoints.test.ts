@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { post } from '../kit/gateway.ts';
+import type { EndpointName, Script } from '../kit/upstream.ts';
+import { start, upstream } from './setup.ts';
+
+/* The built program, while one endpoint of the REST service fails for every player: what does not need it is served. */
+
+const OPERATIONS: Record<string, [query: string, needs: EndpointName[]]> = {
+  attributes: ['query ($id: ID!) { player(playerUniqueId: $id) { attributes { city } } }', ['GET /player']],
+  coupons: ['query ($id: ID!) { player(playerUniqueId: $id) { coupons { code } } }', ['GET /coupon']],
+  friends: ['query ($id: ID!) { player(playerUniqueId: $id) { referredFriends { total } } }', ['GET /referrals']],
+  upsert: [
+    'mutation ($id: ID!) { upsertPlayer(input: { playerUniqueId: $id }) { userErrors { code } } }',
+    ['POST /player'],
+  ],
+  event: [
+    'mutation ($id: ID!) { trackEvents(input: { playerUniqueId: $id, events: [{ name: "visit" }] }) { eventNames } }',
+    ['POST /event'],
+  ],
+};
+
+const SCRIPTS: [failing: EndpointName, how: string, script: Script][] = [
+  ['GET /coupon', 'answers 500', { status: 500 }],
+  ['POST /event', 'answers 500', { status: 500 }],
+  ['GET /referrals', 'hangs', { fault: 'hang' }],
+];
+
+test.each(SCRIPTS)('while %s %s, 0 of 500 other operations are refused', async (failing, _how, script) => {
+  const gateway = await start({
+    REST_TIMEOUT_MS: '200',
+    MAX_OPERATIONS_PER_SECOND: '1000',
+    MAX_OPERATIONS_BURST: '2000',
+  });
+  upstream.on(failing, script);
+  const send = (name: string, player: number) =>
+    post(gateway.url, { query: OPERATIONS[name]?.[0], variables: { id: `p${player}` } });
+  const names = Object.keys(OPERATIONS);
+  const isFailing = (name: string) => OPERATIONS[name]?.[1].includes(failing) === true;
+  const [broken = ''] = names.filter(isFailing);
+  const others = names.filter((name) => !isFailing(name));
+  // Every fifth operation needs the failing endpoint, for another player each time.
+  const answers = [];
+  for (let round = 0; round < 25; round += 1) {
+    const sent = others.flatMap((name, kind) => Array.from({ length: 5 }, (_, n) => send(name, round * 5 + n + kind)));
+    const broke = Array.from({ length: 5 }, (_, n) => send(broken, round * 5 + n));
+    answers.push(...(await Promise.all(sent)));
+    for (const { codes } of await Promise.all(broke)) expect(codes[0]).toMatch(/^UPSTREAM_(UNAVAILABLE|TIMEOUT)$/);
+  }
+  expect(answers.filter(({ status, codes }) => status !== 200 || codes.length > 0)).toEqual([]);
+  expect(answers).toHaveLength(500);
+  const endpoint = upstream.requests.find((request) => request.endpoint === failing);
+  const { text } = await gateway.page('/metrics');
+  const closed = [...text.matchAll(/^rest_breaker\{endpoint="(.+)",state="closed"\} 0$/gm)].map(([, name]) => name);
+  expect([closed.length, closed[0]?.split(' ')[0]]).toEqual([1, endpoint?.method]);
+  const readiness = JSON.parse((await gateway.page('/readyz')).text);
+  expect([readiness.ready, readiness.conditions.filter((one: string) => !one.endsWith(String(closed[0])))]).toEqual([
+    true,
+    [],
+  ]);
+});
