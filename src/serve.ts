@@ -14,6 +14,7 @@ import { type AppOptions, createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
+import type { Impatience } from './impatience.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -25,7 +26,7 @@ export interface ServeOptions extends AppOptions {
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. The caller closes it. */
-  shared?: { redis: Redis; isUp(): boolean } | undefined;
+  shared?: { redis: Redis; impatience: Impatience; isUp(): boolean } | undefined;
   /** How many lines the log dropped. */
   droppedLines?(): number;
 }
@@ -36,7 +37,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const { shared, droppedLines = () => 0, compileAfter = 50 } = options;
   const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
   const nameOf = createPseudonyms(config.rest.apiKey);
-  const rates = createRateLimits(config.rates, shared?.redis);
+  const rates = createRateLimits(config.rates, shared);
   const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
   const authentication = createAuthentication(config.auth, { rates, log, nameOf, development: !production, onFailure });
   const { keySetAge } = authentication;
@@ -51,7 +52,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
 
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
-  const engine = await startEngine({ config, schema, rates, metrics, log, redis: shared?.redis, compileAfter });
+  const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
 
   const idempotency = createIdempotency(shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(), rates);
   const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };

@@ -47,6 +47,7 @@ export const VARIABLES = z.object({
   CORS_ORIGINS: f.origins.default([]).describe('websites that may call; in development also the Sandbox and loopback'),
   TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
   REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
+  REDIS_TIMEOUT_MS: f.milliseconds.default(250).describe('how long an event with an idempotency key waits for Redis'),
   LOG_LEVEL: f
     .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

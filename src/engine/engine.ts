@@ -2,11 +2,10 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import type { Redis } from 'ioredis';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
+import { createPersistedQueryStore, type SharedTexts } from '../persisted-operations/automatic.ts';
 import { createPersistedOperations } from '../persisted-operations/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { reportTo } from '../telemetry/observe.ts';
@@ -23,7 +22,7 @@ export interface EngineOptions {
   rates: RateLimits;
   metrics: Metrics;
   log: FastifyBaseLogger;
-  redis: Redis | undefined;
+  sharedTexts: SharedTexts | undefined;
   /** How often an operation is requested before it is compiled. */
   compileAfter: number;
 }
@@ -31,13 +30,13 @@ export interface EngineOptions {
 export type Engine = Awaited<ReturnType<typeof startEngine>>;
 
 /** Throws a ConfigError for a manifest of persisted operations that cannot be used. */
-export async function startEngine({ config, schema, rates, metrics, log, redis, compileAfter }: EngineOptions) {
+export async function startEngine({ config, schema, rates, metrics, log, sharedTexts, compileAfter }: EngineOptions) {
   const { production, MAX_TOKENS: maxTokens } = config;
   const limiter = new OperationLimiter(schema, config);
   countListItems(schema, limiter);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
-  const persistedQueries = createPersistedQueryStore(redis);
+  const persistedQueries = createPersistedQueryStore(sharedTexts);
   const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
   const documents = new DocumentStore(persisted.has);
   const compiler = new Compiler({ schema, limiter, compileAfter, log });

@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 /** Keeps records of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
 export interface KeyStore {
   /**
-   * Stores the record of a new key and returns undefined, or returns what is stored. Rejects when the store does not answer; then
-   * it releases the key, which may have been stored.
+   * Stores the record of a new key and returns undefined, or returns what is stored and for how many milliseconds it has been.
+   * Rejects when the store does not answer; then it releases the key, which may have been stored.
    */
-  claim(key: string, record: string): Promise<string | undefined>;
+  claim(key: string, record: string): Promise<{ record: string; ageMs: number } | undefined>;
   /** Replaces the record of a key that the caller has claimed. */
   replace(key: string, record: string): Promise<unknown>;
   /** Deletes a key if it has this record: after a claim with which nothing was done. Never rejects. */
@@ -30,7 +30,7 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
         keys.delete(old);
       }
       const found = keys.get(key);
-      if (found) return found.record;
+      if (found) return { record: found.record, ageMs: KEPT_MS - (found.expiresAt - now()) };
       if (keys.size >= MAX_KEYS) throw new Error(`More than ${MAX_KEYS} idempotency keys in memory.`);
       keys.set(key, { record, expiresAt: now() + KEPT_MS });
       return undefined;
@@ -44,11 +44,12 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
   };
 }
 
-/** One call to Redis, because a Redis that does not answer may still do it later. process/redis.ts sends it in any case. */
-export const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
-
-/** Thrown for a command that is certainly not sent to Redis. */
-export class NotSent extends Error {}
+/** One call to Redis, because a Redis that does not answer may still do it later. Its clock alone tells how old a claim is. */
+const CLAIM = `
+if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return false end
+return { redis.call('GET', KEYS[1]), ARGV[2] - redis.call('PTTL', KEYS[1]) }
+`;
+const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
 
 /** How many releases wait for Redis to be connected again. */
 const MAX_LATE = 10_000;
@@ -67,12 +68,10 @@ export function createRedisKeyStore(redis: Redis): KeyStore {
     async claim(key, record) {
       const mayArrive = redis.status === 'ready';
       try {
-        if (await redis.set(`key:${key}`, record, 'PX', KEPT_MS, 'NX')) return undefined;
-        const found = await redis.get(`key:${key}`);
-        if (found === null) throw new Error('The key was released in the meantime.');
-        return found;
+        const found = await redis.eval(CLAIM, 1, `key:${key}`, record, KEPT_MS);
+        return Array.isArray(found) ? { record: String(found[0]), ageMs: Number(found[1]) } : undefined;
       } catch (error) {
-        if (mayArrive && !(error instanceof NotSent)) void release(key, record);
+        if (mayArrive) void release(key, record);
         throw error;
       }
     },

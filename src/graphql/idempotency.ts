@@ -22,7 +22,7 @@ interface KeyedEvents {
 }
 
 /** How long a claim lasts after the deadline of its operation, in milliseconds: time to store the outcome. */
-const STORE_WITHIN_MS = 100;
+const STORE_WITHIN_MS = 250;
 /** The longest time that a client is told to wait, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -46,8 +46,8 @@ export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'cons
     // Names of callers and players can be personal data, so the store gets hashes.
     const key = hashOf([caller.key, playerUniqueId, idempotencyKey]);
     const input = inputOf(keyed);
-    const endsAt = Date.now() + Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
-    const claim = `${input} ${endsAt} ${randomUUID()}`;
+    const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
+    const claim = `${input} ${lastsMs} ${randomUUID()}`;
     const found = await store.claim(key, claim).catch(storeUnavailable);
     if (found !== undefined) return assertDone(found, input);
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
@@ -68,15 +68,15 @@ export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'cons
   };
 }
 
-/** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | when the claim ends, in epoch milliseconds>`. */
-function assertDone(record: string, input: string): void {
+/** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
+function assertDone({ record, ageMs }: { record: string; ageMs: number }, input: string): void {
   const [firstInput, state] = record.split(' ');
   if (firstInput !== input) {
     const message = 'was used with other events before; make a new one';
     throw new InputRefused(userErrorAt(['idempotencyKey'], { code: 'INVALID', message }));
   }
   if (state === 'DONE') return;
-  const leftMs = Number(state) - Date.now();
+  const leftMs = Number(state) - ageMs;
   if (leftMs > 0) {
     const retryAfterMs = Math.ceil(Math.min(leftMs, RETRY_AFTER_MS));
     throw unknown('are still being sent. Try again with the same key.', { retryable: true, retryAfterMs });

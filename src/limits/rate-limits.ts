@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
+import type { Impatience } from '../impatience.ts';
 
 /** What a client is told over each limit. */
 const MESSAGES = {
@@ -24,18 +25,23 @@ type Consumer = { key: string; scopes: ReadonlySet<string> };
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-/** @param redis Shared by replicas. While it does not answer, each process counts for itself. */
-export function createRateLimits(rates: Config['rates'], redis: Redis | undefined) {
+/** The counters that replicas share. While Redis does not answer, each process counts for itself. */
+export interface SharedCounters {
+  redis: Redis;
+  impatience: Impatience;
+}
+
+export function createRateLimits(rates: Config['rates'], shared: SharedCounters | undefined) {
   const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number, keys: number) => ({
-    operations: createLimit('operations', prefix, operations, redis),
-    couponReads: createLimit('couponReads', prefix, couponReads, redis),
+    operations: createLimit('operations', prefix, operations, shared),
+    couponReads: createLimit('couponReads', prefix, couponReads, shared),
     newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
-    idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, redis),
+    idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, shared),
   });
   const players = limits('', rates.operations, rates.couponReads, 10, 1_000);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
   const limitOf = (kind: CallerKind, { scopes }: Consumer) => (scopes.has('any-player') ? servers : players)[kind];
-  const failures = createLimit('failures', '', rates.failedAuthentications, redis);
+  const failures = createLimit('failures', '', rates.failedAuthentications, shared);
   const keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
   return {
     /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
@@ -54,25 +60,33 @@ export function createRateLimits(rates: Config['rates'], redis: Redis | undefine
 const windowOf = ({ perSecond, burst }: Rate) => Math.ceil(burst / perSecond);
 
 /** A limit that consumes at most its burst at once, so that no single operation is impossible. */
-function createLimit(kind: Kind, prefix: string, rate: Rate, redis: Redis | undefined) {
+function createLimit(kind: Kind, prefix: string, rate: Rate, shared: SharedCounters | undefined) {
   const points = Math.floor(rate.burst);
   const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
   const memory = new RateLimiterMemory(options);
   // A caller over its limit costs no call to Redis until its window ends, unless its points may be given back.
   const inMemoryBlockOnConsumed = kind === 'failures' || kind === 'idempotencyKeys' ? 0 : points + 1;
-  const shared = { rejectIfRedisNotReady: true, insuranceLimiter: memory, inMemoryBlockOnConsumed };
-  const limiter = redis ? new RateLimiterRedis({ ...options, ...shared, storeClient: redis }) : memory;
-  // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
-  const keyOf = (key: string) => (redis ? hash('sha256', key, 'base64url').slice(0, 22) : key);
+  const common = shared && new RateLimiterRedis({ ...options, storeClient: shared.redis, inMemoryBlockOnConsumed });
+  const change = async (how: 'consume' | 'penalty' | 'reward', key: string, by: number) => {
+    if (!common) return memory[how](key, by);
+    // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
+    const hashed = hash('sha256', key, 'base64url').slice(0, 22);
+    return shared
+      .impatience(() => common[how](hashed, by))
+      .catch((error: unknown) => {
+        if (error instanceof RateLimiterRes) throw error;
+        return memory[how](hashed, by);
+      });
+  };
   const ignore = () => undefined;
   return {
     consume: (key: string, consumed: number): Promise<void> =>
-      limiter.consume(keyOf(key), Math.min(consumed, points)).then(ignore, (result: unknown) => {
+      change('consume', key, Math.min(consumed, points)).then(ignore, (result: unknown) => {
         // The limiter rejects with its result when too few points are left; everything else is a failure of ours.
         throw result instanceof RateLimiterRes ? refused(kind, Math.max(1, result.msBeforeNext)) : result;
       }),
-    penalty: (key: string, points: number): Promise<void> => limiter.penalty(keyOf(key), points).then(ignore, ignore),
-    giveBack: (key: string): Promise<void> => limiter.reward(keyOf(key)).then(ignore, ignore),
+    penalty: (key: string, points: number): Promise<void> => change('penalty', key, points).then(ignore, ignore),
+    giveBack: (key: string): Promise<void> => change('reward', key, 1).then(ignore, ignore),
   };
 }
 

@@ -4,31 +4,29 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
-import { NotSent, RELEASE } from '../graphql/idempotency-store.ts';
+import { createImpatience } from '../impatience.ts';
 
-/** How long no command is sent after Redis did not answer, in milliseconds. */
-const PAUSE_MS = 1_000;
-/** Errors with which Redis refuses a command: its memory is full, another one is the primary, an ACL forbids it. */
-const REFUSES = /^(?!NOSCRIPT )[A-Z]+ /;
+/** How often Redis is checked, and the least time between two connections to another primary, in milliseconds. */
+const CHECK_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
 
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
- * again. Commands reject at once while Redis is not connected or did not answer in the last second.
+ * again. Commands reject at once while Redis is not connected, and otherwise when it does not answer in time.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
- * @param answerWithinMs How long Redis may take to answer. An operation waits for it at most once, see PAUSE_MS.
+ * @param timeoutMs How long Redis may take to answer.
  */
 export async function connectRedis(
   url: Secret,
   account: { baseUrl: string; apiKey: Secret },
   log: FastifyBaseLogger,
-  answerWithinMs = 40,
+  timeoutMs: number,
 ) {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   const mayReconnect = () => {
-    if (performance.now() - reconnectedAt < PAUSE_MS) return false;
+    if (performance.now() - reconnectedAt < CHECK_MS) return false;
     reconnectedAt = performance.now();
     return true;
   };
@@ -36,6 +34,7 @@ export async function connectRedis(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_WITHIN_MS,
+    commandTimeout: timeoutMs,
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.
     disconnectTimeout: 100, // ioredis also waits when the connection is closed already.
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
@@ -50,56 +49,31 @@ export async function connectRedis(
     if (!problem) log.info('Redis is reachable again');
     else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
-  pauseAfterSilence(redis, answerWithinMs, note);
+  // A write: a Redis that is full, or a replica, still answers reads.
+  const check = () =>
+    redis.set('check', '', 'PX', CHECK_MS).then(
+      () => note(),
+      ({ message }: Error) => note(message),
+    );
   redis.on('error', ({ message }: Error) => {
     note(message);
     // ioredis would go on with database 0, which may be another program's.
     if (message.includes('DB index')) redis.disconnect();
   });
   redis.on('close', () => note('the connection was closed'));
-  // After a refusal, only the next command shows whether Redis accepts commands again.
-  redis.on('ready', () => REFUSES.test(problem ?? '') || note());
+  redis.on('ready', check);
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
+  const checking = setInterval(check, CHECK_MS).unref();
   return {
     redis,
-    /** Whether Redis is connected and answered the last time. */
+    /** For what can be done without Redis. */
+    impatience: createImpatience(),
+    /** Whether Redis is connected and accepted the last write. */
     isUp: () => redis.status === 'ready' && !problem,
     stop() {
+      clearInterval(checking);
       problem = 'the end'; // What follows is no loss to log.
       redis.disconnect();
     },
-  };
-}
-
-type Command = Parameters<Redis['sendCommand']>[0];
-
-/** Whether a command ends a claim: the outcome of an idempotency key, or its release. graphql/idempotency-store.ts sends them. */
-const endsClaim = ({ name, args }: Command) =>
-  (name === 'eval' && args[0] === RELEASE) || (name === 'set' && !args.includes('NX'));
-
-/**
- * Rejects commands for a second after one got no answer, so that not every operation waits for a Redis that hangs. What ends a
- * claim is sent all the same: when Redis resumes, it reads the claim and this after it.
- */
-function pauseAfterSilence(redis: Redis, answerWithinMs: number, note: (problem?: string) => void): void {
-  const send = redis.sendCommand.bind(redis);
-  let pausedUntil = 0;
-  redis.sendCommand = (command, stream) => {
-    if (redis.status !== 'ready') return send(command, stream); // A command of ioredis itself.
-    if (performance.now() < pausedUntil && !endsClaim(command)) {
-      command.reject(new NotSent('Redis did not answer within the last second.'));
-      return command.promise;
-    }
-    const silence = new Error('Redis did not answer in time.');
-    // When the event loop is late, the answer may have arrived: it is read before the immediate.
-    const timer = setTimeout(() => setImmediate(() => command.reject(silence)), answerWithinMs);
-    const failed = (error: Error) => {
-      if (error === silence) pausedUntil = performance.now() + PAUSE_MS;
-      if (error === silence || REFUSES.test(error.message)) note(error.message);
-    };
-    // A Redis that is full still answers reads, and a release that finds nothing. Each operation's limit is another command.
-    const succeeded = () => command.name === 'get' || command.name === 'eval' || note();
-    command.promise.then(succeeded, failed).finally(() => clearTimeout(timer));
-    return send(command, stream);
   };
 }

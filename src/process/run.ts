@@ -36,7 +36,8 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
     await startManagement({ host: config.MANAGEMENT_HOST, port: config.MANAGEMENT_PORT }, lifecycle, log),
   );
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
-  const connect = async (url: Secret) => (await import('./redis.ts')).connectRedis(url, account, log);
+  const connect = async (url: Secret) =>
+    (await import('./redis.ts')).connectRedis(url, account, log, config.REDIS_TIMEOUT_MS);
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const options = { draining: lifecycle.draining, shared, droppedLines };
   const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));

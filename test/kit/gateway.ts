@@ -1,4 +1,5 @@
 import { loadConfig } from '../../src/config/config.ts';
+import { createImpatience } from '../../src/impatience.ts';
 import { createLog } from '../../src/process/log.ts';
 import { connectRedis } from '../../src/process/redis.ts';
 import { type ServeOptions, serve } from '../../src/serve.ts';
@@ -13,12 +14,13 @@ export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** A gateway on a port of its own in front of `restUrl`; `env` is what a deployment would set. */
 export async function startGateway(restUrl: string, env: Record<string, string> = {}, options: ServeOptions = {}) {
-  const config = loadConfig({ ...SETTINGS, REST_BASE_URL: restUrl, ...env });
+  const config = loadConfig({ ...SETTINGS, REDIS_TIMEOUT_MS: '1000', REST_BASE_URL: restUrl, ...env });
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
-  const shared = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, 1_000));
+  const redis = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, config.REDIS_TIMEOUT_MS));
+  const shared = redis && { ...redis, impatience: createImpatience(1_000) };
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });
   atEnd(async () => {

@@ -11,7 +11,18 @@ export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 /** Starts a Redis of a test's own, which keeps nothing on disk, on a port or on a free one. */
 export async function startRedis(wanted?: number) {
   const port = wanted ?? (await freePort());
-  const child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', tmpdir()]);
+  const child = spawn('redis-server', [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--dir',
+    tmpdir(),
+    '--enable-debug-command',
+    'local',
+  ]);
   const ended = once(child, 'exit');
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

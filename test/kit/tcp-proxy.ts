@@ -14,12 +14,19 @@ export async function startProxyOf(server: string) {
 export async function startProxy(port: number, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   let isHanging = false;
+  let delayMs = 0;
   let last: string | undefined;
   const keep = (socket: Socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
   };
   const pipe = (from: Socket, to: Socket) =>
-    from.on('data', (chunk) => isHanging || to.write(chunk)).on('close', () => to.destroy());
+    from
+      .on('data', (chunk) => {
+        if (isHanging) return;
+        if (delayMs === 0) to.write(chunk);
+        else setTimeout(() => to.writable && to.write(chunk), delayMs);
+      })
+      .on('close', () => to.destroy());
   const server = createServer((client) => {
     keep(client);
     if (isHanging) return void client.resume();
@@ -50,6 +57,10 @@ export async function startProxy(port: number, host = '127.0.0.1') {
     hang() {
       isHanging = true;
       return once(server, 'connection');
+    },
+    /** From now on each piece is forwarded so many milliseconds later, in both directions. */
+    delay(ms: number) {
+      delayMs = ms;
     },
     /** Forwards again, but nothing of connections that were made while it was hanging. */
     resume() {

@@ -1,6 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createImpatience } from '../../src/impatience.ts';
 import { createPersistedQueryStore } from '../../src/persisted-operations/automatic.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { get, post, startBoth } from '../kit/gateway.ts';
+import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 
 const signer = secretSigner();
@@ -85,3 +89,28 @@ test('the store forgets what was asked for longest ago, and never holds more tha
   expect(bytes).toBeGreaterThan(15 * 1_024 * 1_024);
   expect([kept[0], kept[1], kept.at(-1)]).toEqual([queries[0], undefined, queries.at(-1)]);
 });
+
+(redisIsInstalled ? test : test.skip)(
+  'Redis keeps the 10,000 texts that were used last, and deletes no text that came again',
+  async () => {
+    const redis = new Redis((await startRedis()).port);
+    atEnd(() => redis.disconnect());
+    const replica = () => createPersistedQueryStore({ redis, impatience: createImpatience(10_000) });
+    const keyOf = (text: string) => `apq:${sha256(text)}`;
+    const first = replica();
+    const register = (texts: string[]) => Promise.all(texts.map((text) => first.set(keyOf(text), text)));
+    const isKept = async (text: string) => (await replica().get(keyOf(text))) === text;
+    const others = Array.from({ length: 10_000 }, (_, index) => `{ other${index} }`);
+    await register(['{ used }', '{ unused }', '{ again }', ...others.slice(0, 1_000)]);
+    // A text whose 24 hours are over leaves its entry in the list of all texts.
+    await redis.del(keyOf('{ again }'));
+    await register(['{ again }']);
+    expect(await isKept('{ used }')).toBe(true);
+    await register(others.slice(1_000, 9_998));
+    expect([await isKept('{ used }'), await isKept('{ again }')]).toEqual([true, true]);
+    await register(others.slice(9_998));
+    expect(await redis.dbsize()).toBeLessThanOrEqual(10_001);
+    expect([await isKept('{ used }'), await isKept('{ again }')]).toEqual([true, true]);
+  },
+  30_000,
+);

@@ -4,8 +4,9 @@ import { atEnd } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import type { GatewayProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
+import { startProxy } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
-import { ask, start } from './setup.ts';
+import { ask, start, upstream } from './setup.ts';
 
 /* A Redis that is there, gone, or hangs: connected and silent. */
 
@@ -14,8 +15,8 @@ async function startBoth(env: Record<string, string> = {}) {
   return { redis, gateway: await start({ REDIS_URL: redis.url, ...env }) };
 }
 
-const track = ({ url }: GatewayProcess) => {
-  const input = 'input: { playerUniqueId: "p1", idempotencyKey: "k", events: [{ name: "buy" }] }';
+const track = ({ url }: GatewayProcess, key = 'k') => {
+  const input = `input: { playerUniqueId: "p1", idempotencyKey: "${key}", events: [{ name: "buy" }] }`;
   return post(url, { query: `mutation { trackEvents(${input}) { eventNames } }` });
 };
 const isLost = ({ level, msg }: { level: number; msg: string }) => level === 40 && /^Redis is not reachable/.test(msg);
@@ -74,15 +75,62 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     const seconds = (performance.now() - began) / 1_000;
     expect(answers.filter(({ status, data }) => status !== 200 || !data.player)).toEqual([]);
     await gateway.logged(isLost);
-    for (let event = 0; event < 20; event += 1) await track(gateway);
     redis.resume();
     // It reads what it was sent meanwhile a piece at a time.
     for (let piece = 0; piece < 20; piece += 1) await client.ping();
     expect(await commands()).toBeLessThanOrEqual(before + 150 + Math.ceil(seconds) + 3);
-    expect(await client.info('commandstats')).not.toMatch(/cmdstat_eval:calls=\d\d/);
     await until(async () => {
       await ask(gateway);
       return gateway.log().some(isBack);
     });
+  });
+
+  test('while Redis hangs, only events with a key are refused, and each is sent when it is repeated later', async () => {
+    const { redis, gateway } = await startBoth({ REDIS_TIMEOUT_MS: '100' });
+    const untouched = (key: string) =>
+      `mutation { trackEvents(input: { playerUniqueId: "p2", events: [{ name: "${key}" }] }) { eventNames } }`;
+    redis.hang();
+    const keyed = Array.from({ length: 20 }, (_, index) => track(gateway, `hanging-${index}`));
+    const others = Array.from({ length: 20 }, (_, index) => [
+      ask(gateway, `p${index}`),
+      post(gateway.url, { query: untouched(`event${index}`) }),
+    ]).flat();
+    for (const { codes } of await Promise.all(others)) expect(codes).toEqual([]);
+    for (const { codes, errors } of await Promise.all(keyed)) {
+      expect([codes, errors[0]?.extensions]).toMatchObject([['OVERLOADED'], { outcome: 'NOT_DONE', retryable: true }]);
+    }
+    redis.resume();
+    await metricIs(gateway, 1);
+    for (let index = 0; index < 20; index += 1) {
+      await until(async () => (await track(gateway, `hanging-${index}`)).codes.length === 0);
+    }
+    expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(40);
+  });
+
+  test.each([5, 45, 80])('a Redis that is %i ms away refuses no event and counts as reachable', async (ms) => {
+    const redis = await startRedis();
+    const proxy = await startProxy(redis.port);
+    const gateway = await start({ REDIS_URL: `redis://${proxy.host}/0` });
+    proxy.delay(ms / 2);
+    const one = Array.from({ length: 40 }, (_, index) => track(gateway, `away-${index}`));
+    for (const { codes } of await Promise.all(one)) expect(codes).toEqual([]);
+    expect((await gateway.page('/metrics')).text).toContain('\ngateway_redis_up 1');
+    expect(gateway.log().filter(isLost)).toEqual([]);
+  });
+
+  test('while Redis pauses for 80 ms, no event with a key is refused', async () => {
+    const { redis, gateway } = await startBoth();
+    const client = new Redis(redis.port);
+    atEnd(() => client.disconnect());
+    const events: ReturnType<typeof track>[] = [];
+    for (let pause = 0; pause < 3; pause += 1) {
+      const paused = client.call('DEBUG', 'SLEEP', '0.08');
+      for (let index = 0; index < 20; index += 1) {
+        events.push(track(gateway, `pause-${pause}-${index}`));
+        await ask(gateway);
+      }
+      await paused;
+    }
+    for (const { codes } of await Promise.all(events)) expect(codes).toEqual([]);
   });
 });

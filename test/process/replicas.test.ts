@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { loadConfig } from '../../src/config/config.ts';
+import { createImpatience } from '../../src/impatience.ts';
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { JSON_TYPE } from '../hostile/row.ts';
 import { atEnd } from '../kit/at-end.ts';
@@ -96,7 +97,10 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
   test('failed authentications that were forgiven refuse nobody', async () => {
     const { redis } = await startBoth();
     const failedAuthentications = { perSecond: 1, burst: 10 };
-    const rates = createRateLimits({ ...loadConfig({}).rates, failedAuthentications }, redis);
+    const rates = createRateLimits(
+      { ...loadConfig({}).rates, failedAuthentications },
+      { redis, impatience: createImpatience(1_000) },
+    );
     const counted = await Promise.allSettled(Array.from({ length: 11 }, () => rates.countFailure('192.0.2.1')));
     expect(counted.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     for (let forgiven = 0; forgiven < 10; forgiven += 1) rates.forgiveFailure('192.0.2.1');
