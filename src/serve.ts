@@ -54,7 +54,10 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
   const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
 
-  const idempotency = createIdempotency(shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(), rates);
+  const idempotency = createIdempotency(
+    shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(),
+    config.idempotencyKeys,
+  );
   const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
   const app = await createApp(config, observation, options);

@@ -30,6 +30,10 @@ function derive(env: Values) {
       timeoutMs: Math.min(env.REST_TIMEOUT_MS, env.OPERATION_TIMEOUT_MS),
       connections: env.REST_CONNECTIONS,
     },
+    idempotencyKeys: {
+      player: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
+      server: env.MAX_SERVER_IDEMPOTENCY_KEYS_PER_DAY,
+    },
     rates: {
       operations: rate(env.MAX_OPERATIONS_PER_SECOND, env.MAX_OPERATIONS_BURST),
       couponReads: rate(env.MAX_COUPON_READS_PER_SECOND, env.MAX_COUPON_READS_BURST),

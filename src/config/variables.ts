@@ -75,6 +75,14 @@ export const VARIABLES = z.object({
   MAX_SERVER_OPERATIONS_BURST: f.count.default(40_000).describe(BURST),
   MAX_SERVER_COUPON_READS_PER_SECOND: f.count.default(10_000).describe('`coupons` fields of such a caller'),
   MAX_SERVER_COUPON_READS_BURST: f.count.default(20_000).describe(BURST),
+  MAX_IDEMPOTENCY_KEYS_PER_DAY: f
+    .whole(1, 1_000_000_000)
+    .default(1_000)
+    .describe('idempotency keys of a caller bound to its own player in any 24 hours'),
+  MAX_SERVER_IDEMPOTENCY_KEYS_PER_DAY: f
+    .whole(1, 1_000_000_000)
+    .default(4_320_000)
+    .describe('the same with `any-player`: 50 a second'),
   MAX_FAILED_AUTHENTICATIONS_PER_SECOND: f.count.default(20).describe('requests of an address without a valid token'),
   MAX_FAILED_AUTHENTICATIONS_BURST: f.count.default(500).describe(BURST),
 });

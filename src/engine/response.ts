@@ -19,8 +19,8 @@ const TOO_LONG = {
   extensions: { code: 'OPERATION_TOO_COMPLEX', limit: 'response', max: MAX_RESPONSE },
 };
 
-/** For a mutation: its writes may have been done, so its client must not send it again. */
-const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false, outcome: 'UNKNOWN' } };
+/** For a mutation: its response would be as long again. */
+const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false } };
 
 /**
  * Whether the JSON text of the data would be longer than a response may be, before it is made. Characters are counted first,
@@ -65,7 +65,7 @@ export function formatResult(
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
   for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
-  if (tooLong) return { data: null, errors: [isMutation ? WRITE_TOO_LONG : TOO_LONG] };
+  if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(WRITE_TOO_LONG) : [TOO_LONG] };
   const formatted = shown.map(format);
   if (next) {
     const message = `${1 + others.length} more errors of this operation are not listed.`;

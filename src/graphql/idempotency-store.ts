@@ -1,81 +1,159 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
+/** One idempotency key. All texts are hashes. */
+export interface Key {
+  key: string;
+  /** Whose key it is, and how many keys of one kind of caller are kept at once. */
+  caller: string;
+  max: number;
+}
+
+/** What a claim finds: the record of a known key and for how long it has been kept, or when its caller may have a new one. */
+export type Found = { record: string; ageMs: number } | { retryAfterMs: number };
+
 /** Keeps records of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
 export interface KeyStore {
   /**
-   * Stores the record of a new key and returns undefined, or returns what is stored and for how many milliseconds it has been.
-   * Rejects when the store does not answer; then it releases the key, which may have been stored.
+   * Stores the record of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer; then it
+   * releases the key, which may have been stored.
    */
-  claim(key: string, record: string): Promise<{ record: string; ageMs: number } | undefined>;
+  claim(key: Key, record: string): Promise<Found | undefined>;
   /** Replaces the record of a key that the caller has claimed. */
-  replace(key: string, record: string): Promise<unknown>;
+  replace(key: Key, record: string): Promise<unknown>;
   /** Deletes a key if it has this record: after a claim with which nothing was done. Never rejects. */
-  release(key: string, record: string): Promise<unknown>;
+  release(key: Key, record: string): Promise<unknown>;
 }
 
 /** How long keys are kept, in milliseconds. */
 const KEPT_MS = 86_400_000;
-/** How many keys are kept in memory, about 400 bytes each; then new ones are refused. */
+/** How many keys are kept in memory, at most 500 bytes each. */
 const MAX_KEYS = 200_000;
+/** How often the keys that ended are deleted for callers that do not return, in milliseconds. */
+const SWEEP_MS = 60_000;
 
 /** Keys in the memory of this process: its end forgets them, and no other process knows them. */
 export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
-  /** In the order of their claims, so the first ones expire first. */
-  const keys = new Map<string, { record: string; expiresAt: number }>();
+  /** By caller, in the order of their claims, so the first ones end first. */
+  const callers = new Map<string, Map<string, { record: string; claimedAt: number }>>();
+  let count = 0;
+  let sweptAt = now();
+  const deleteEnded = (keys: NonNullable<ReturnType<typeof callers.get>>) => {
+    for (const [key, { claimedAt }] of keys) {
+      if (claimedAt + KEPT_MS > now()) break;
+      keys.delete(key);
+      count -= 1;
+    }
+  };
+  const sweep = () => {
+    sweptAt = now();
+    for (const [caller, keys] of callers) {
+      deleteEnded(keys);
+      if (keys.size === 0) callers.delete(caller);
+    }
+  };
   return {
-    async claim(key, record) {
-      for (const [old, { expiresAt }] of keys) {
-        if (expiresAt > now()) break;
-        keys.delete(old);
+    async claim({ key, caller, max }, record) {
+      if (now() - sweptAt >= SWEEP_MS) sweep();
+      const own = callers.get(caller) ?? new Map<string, { record: string; claimedAt: number }>();
+      deleteEnded(own);
+      const found = own.get(key);
+      if (found) return { record: found.record, ageMs: now() - found.claimedAt };
+      // At most as many as there is room for others: so however many callers there are, a further one finds room.
+      if (own.size >= Math.min(max, MAX_KEYS - count)) {
+        const [oldest] = own.values();
+        if (!oldest) throw new Error(`${MAX_KEYS} idempotency keys are in memory.`);
+        return { retryAfterMs: oldest.claimedAt + KEPT_MS - now() };
       }
-      const found = keys.get(key);
-      if (found) return { record: found.record, ageMs: KEPT_MS - (found.expiresAt - now()) };
-      if (keys.size >= MAX_KEYS) throw new Error(`More than ${MAX_KEYS} idempotency keys in memory.`);
-      keys.set(key, { record, expiresAt: now() + KEPT_MS });
+      callers.set(caller, own.set(key, { record, claimedAt: now() }));
+      count += 1;
       return undefined;
     },
-    async replace(key, record) {
-      Object.assign(keys.get(key) ?? {}, { record });
+    async replace({ key, caller }, record) {
+      Object.assign(callers.get(caller)?.get(key) ?? {}, { record });
     },
-    async release(key, record) {
-      if (keys.get(key)?.record === record) keys.delete(key);
+    async release({ key, caller }, record) {
+      const own = callers.get(caller);
+      if (own?.get(key)?.record === record && own.delete(key)) count -= 1;
     },
   };
 }
 
-/** One call to Redis, because a Redis that does not answer may still do it later. Its clock alone tells how old a claim is. */
-const CLAIM = `
-if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return false end
-return { redis.call('GET', KEYS[1]), ARGV[2] - redis.call('PTTL', KEYS[1]) }
+/** A caller's keys are counted by when they were claimed, in steps of five minutes. */
+const STEP_MS = 300_000;
+
+/*
+ * Each is one call to Redis, because a Redis that does not answer may still do it later. KEYS: the key, and its caller's counts.
+ * ARGV: the record, KEPT_MS, STEP_MS and `max`. The clock of Redis alone tells how old a key is.
+ */
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local kept, step = tonumber(ARGV[2]), tonumber(ARGV[3])
 `;
-const RELEASE = `return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1])`;
+const CLAIM = `${NOW}
+local record = redis.call('GET', KEYS[1])
+if record then return { record, kept - redis.call('PTTL', KEYS[1]) } end
+local sum = tonumber(redis.call('HGET', KEYS[2], 'sum') or 0)
+local oldest = tonumber(redis.call('HGET', KEYS[2], 'oldest') or now)
+if sum >= tonumber(ARGV[4]) or oldest + kept <= now then
+  local counts = redis.call('HGETALL', KEYS[2])
+  sum, oldest = 0, now
+  for i = 1, #counts, 2 do
+    local claimed = tonumber(counts[i]) and counts[i] * step
+    if claimed and (claimed + kept <= now or counts[i + 1] == '0') then
+      redis.call('HDEL', KEYS[2], counts[i])
+    elseif claimed then
+      sum, oldest = sum + counts[i + 1], math.min(oldest, claimed)
+    end
+  end
+  redis.call('HSET', KEYS[2], 'sum', sum)
+end
+redis.call('HSET', KEYS[2], 'oldest', oldest)
+if sum >= tonumber(ARGV[4]) then return { false, oldest + kept - now } end
+redis.call('HINCRBY', KEYS[2], 'sum', 1)
+redis.call('HINCRBY', KEYS[2], math.floor(now / step), 1)
+redis.call('PEXPIRE', KEYS[2], kept)
+redis.call('SET', KEYS[1], ARGV[1], 'PX', kept)
+return false
+`;
+const RELEASE = `${NOW}
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return end
+local claimed = now - kept + redis.call('PTTL', KEYS[1])
+redis.call('DEL', KEYS[1])
+redis.call('HINCRBY', KEYS[2], 'sum', -1)
+redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
+`;
 
 /** How many releases wait for Redis to be connected again. */
 const MAX_LATE = 10_000;
 
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
-  const late = new LRUCache<string, string>({ max: MAX_LATE, ttl: KEPT_MS });
-  const release = (key: string, record: string): Promise<unknown> =>
-    redis.eval(RELEASE, 1, `key:${key}`, record).catch(() => late.set(key, record));
+  const late = new LRUCache<string, Key>({ max: MAX_LATE, ttl: KEPT_MS });
+  const run = (script: string, { key, caller, max }: Key, record: string) =>
+    redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, record, KEPT_MS, STEP_MS, max);
+  const release = (key: Key, record: string): Promise<unknown> =>
+    run(RELEASE, key, record).catch(() => late.set(record, key));
   redis.on('ready', () => {
     const waiting = [...late];
     late.clear();
-    for (const [key, record] of waiting) void release(key, record);
+    for (const [record, key] of waiting) void release(key, record);
   });
   return {
     async claim(key, record) {
       const mayArrive = redis.status === 'ready';
       try {
-        const found = await redis.eval(CLAIM, 1, `key:${key}`, record, KEPT_MS);
-        return Array.isArray(found) ? { record: String(found[0]), ageMs: Number(found[1]) } : undefined;
+        const found = await run(CLAIM, key, record);
+        if (!Array.isArray(found)) return undefined;
+        const [known, ms] = found;
+        return known === null ? { retryAfterMs: Number(ms) } : { record: String(known), ageMs: Number(ms) };
       } catch (error) {
         if (mayArrive) void release(key, record);
         throw error;
       }
     },
-    replace: (key, record) => redis.set(`key:${key}`, record, 'PX', KEPT_MS),
+    replace: ({ key }, record) => redis.set(`key:${key}`, record, 'PX', KEPT_MS),
     release,
   };
 }

@@ -6,10 +6,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../access/caller.ts';
 import { Cancellation } from '../cancellation.ts';
+import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
-import type { KeyStore } from './idempotency-store.ts';
+import type { Found, KeyStore } from './idempotency-store.ts';
 import { InputRefused, outcomeOf, userErrorAt } from './writes.ts';
 
 /** Events with a key, and the operation that sends them. */
@@ -39,28 +39,29 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * - RATE_LIMITED: the caller has too many new keys;
  * - OVERLOADED: the store does not answer.
  */
-export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'consume' | 'giveBack'>) {
+export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyKeys']) {
   return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.call.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
-    const key = hashOf([caller.key, playerUniqueId, idempotencyKey]);
+    const key = {
+      key: hashOf([caller.key, playerUniqueId, idempotencyKey]),
+      caller: hashOf(caller.key),
+      max: caller.scopes.has('any-player') ? maxKeys.server : maxKeys.player,
+    };
     const input = inputOf(keyed);
     const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${lastsMs} ${randomUUID()}`;
     const found = await store.claim(key, claim).catch(storeUnavailable);
-    if (found !== undefined) return assertDone(found, input);
+    if (found) return assertDone(found, input);
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
     const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`).catch(() => undefined);
     const cancellation = new Cancellation(deadline);
     try {
-      await rates.consume('idempotencyKeys', caller);
       await send(cancellation);
       await keep('DONE');
     } catch (error) {
-      if (outcomeOf(error) === 'NOT_DONE') {
-        await Promise.all([store.release(key, claim), rates.giveBack('idempotencyKeys', caller)]);
-      } else await keep('UNKNOWN');
+      await (outcomeOf(error) === 'NOT_DONE' ? store.release(key, claim) : keep('UNKNOWN'));
       throw error;
     } finally {
       cancellation.end();
@@ -69,7 +70,12 @@ export function createIdempotency(store: KeyStore, rates: Pick<RateLimits, 'cons
 }
 
 /** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
-function assertDone({ record, ageMs }: { record: string; ageMs: number }, input: string): void {
+function assertDone(found: Found, input: string): void {
+  if ('retryAfterMs' in found) {
+    const message = 'Too many idempotency keys in 24 hours. Try again later.';
+    throw new ClientError('RATE_LIMITED', message, { extensions: { retryable: true, ...found } });
+  }
+  const { record, ageMs } = found;
   const [firstInput, state] = record.split(' ');
   if (firstInput !== input) {
     const message = 'was used with other events before; make a new one';

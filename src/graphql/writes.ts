@@ -55,6 +55,22 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
     for (const { code } of userErrors) userErrorCodes.add(code);
     return { userErrors };
   };
+
+  /**
+   * An error of a mutation with the `outcome` of its field: `NOT_DONE` where nothing was begun, `DONE` for errors below a
+   * write that was acknowledged. It stays `retryable` only where sending the whole operation again is safe: no write of it was
+   * done, except events with an idempotency key, and none has an unknown outcome.
+   */
+  function addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
+    const field = error.path?.[0];
+    if (field === undefined) return error;
+    const outcome = outcomes.get(field) ?? 'NOT_DONE';
+    const { retryable, ...extensions } = error.extensions ?? {};
+    const mayRepeat = retryable === true && outcome !== 'DONE' && repeatable;
+    const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
+    return { ...error, extensions: { ...extensions, ...known } };
+  }
+
   return {
     /**
      * Performs the write of a mutation field and records its outcome. If `problems` is not empty, nothing is sent, and the
@@ -90,19 +106,13 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
       }
     },
 
-    /**
-     * An error of a mutation with the `outcome` of its field: `NOT_DONE` where nothing was begun, `DONE` for errors below a
-     * write that was acknowledged. It stays `retryable` only where sending the whole operation again is safe: no write of it was
-     * done, except events with an idempotency key, and none has an unknown outcome.
-     */
-    addOutcome(error: GraphQLFormattedError): GraphQLFormattedError {
-      const field = error.path?.[0];
-      if (field === undefined) return error;
-      const outcome = outcomes.get(field) ?? 'NOT_DONE';
-      const { retryable, ...extensions } = error.extensions ?? {};
-      const mayRepeat = retryable === true && outcome !== 'DONE' && repeatable;
-      const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
-      return { ...error, extensions: { ...extensions, ...known } };
+    addOutcome,
+
+    /** The error for which the response of the operation is not sent: once for each write, with its outcome. */
+    errorOfEach(error: GraphQLFormattedError): GraphQLFormattedError[] {
+      const fields = [...outcomes.keys()];
+      if (fields.length > 0) return fields.map((field) => addOutcome({ ...error, path: [field] }));
+      return [{ ...error, extensions: { ...error.extensions, outcome: 'NOT_DONE' } }];
     },
   };
 }

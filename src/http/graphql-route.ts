@@ -6,8 +6,8 @@ import { batchPerTick } from '../batch-per-tick.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import type { Engine } from '../engine/engine.ts';
-import { requestError } from '../errors.ts';
-import { type ContextOptions, createContext } from '../graphql/context.ts';
+import { formatError } from '../engine/format-error.ts';
+import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
@@ -117,14 +117,21 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
-  const context = async () => createContext(route.contextOptions, { requestId, caller, record, cancellation });
+  let created: Context | undefined;
+  const context = async () => {
+    created = createContext(route.contextOptions, { requestId, caller, record, cancellation });
+    return created;
+  };
   const response = route.engine.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   const text = applyResponse(await response.finally(() => cancellation.end()), reply);
-  // Clients that do not read must not fill the memory. A write may have been done: its client must not send it again.
+  // Clients that do not read must not fill the memory.
   if (slot.hold(Buffer.byteLength(text))) return text;
-  if (record.type !== 'mutation') throw OVERLOADED;
-  const message = 'The gateway cannot send the response of this write; read the player to learn its outcome.';
-  throw requestError('OVERLOADED', 503, message, { retryable: false, outcome: 'UNKNOWN' });
+  if (record.type !== 'mutation' || !created) throw OVERLOADED;
+  record.codes = [OVERLOADED.code];
+  void reply.code(503);
+  const message = 'The gateway cannot send the response of this write; its outcome is known.';
+  const errors = created.loaders.writes.errorOfEach({ ...formatError(OVERLOADED.toJSON(), OVERLOADED), message });
+  return JSON.stringify({ errors, extensions: { requestId } });
 }
 
 /** Takes over status and headers of Apollo Server's response. Returns its body, with the request id if it is an error's. */

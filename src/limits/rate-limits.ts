@@ -12,7 +12,6 @@ const MESSAGES = {
   operations: 'Too many operations in a short time.',
   newDocuments: 'Too many operations that were not seen before; use variables.',
   couponReads: 'Too many reads of coupons in a short time.',
-  idempotencyKeys: 'Too many idempotency keys in 24 hours.',
 };
 
 type Kind = keyof typeof MESSAGES;
@@ -32,14 +31,13 @@ export interface SharedCounters {
 }
 
 export function createRateLimits(rates: Config['rates'], shared: SharedCounters | undefined) {
-  const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number, keys: number) => ({
+  const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number) => ({
     operations: createLimit('operations', prefix, operations, shared),
     couponReads: createLimit('couponReads', prefix, couponReads, shared),
     newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
-    idempotencyKeys: createLimit('idempotencyKeys', prefix, { perSecond: keys / 86_400, burst: keys }, shared),
   });
-  const players = limits('', rates.operations, rates.couponReads, 10, 1_000);
-  const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200, 100_000);
+  const players = limits('', rates.operations, rates.couponReads, 10);
+  const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
   const limitOf = (kind: CallerKind, { scopes }: Consumer) => (scopes.has('any-player') ? servers : players)[kind];
   const failures = createLimit('failures', '', rates.failedAuthentications, shared);
   const keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
@@ -48,8 +46,6 @@ export function createRateLimits(rates: Config['rates'], shared: SharedCounters 
     consume: (kind: CallerKind, caller: Consumer, points = 1) => limitOf(kind, caller).consume(caller.key, points),
     /** Consumes points after the fact, also beyond the limit. Never rejects. */
     penalty: (kind: CallerKind, caller: Consumer, points: number) => limitOf(kind, caller).penalty(caller.key, points),
-    /** Gives one point back. Never rejects. */
-    giveBack: (kind: CallerKind, caller: Consumer) => limitOf(kind, caller).giveBack(caller.key),
     /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
     countFailure: (address: string) => failures.consume(keyOfAddress(address), 1),
     /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
@@ -65,7 +61,7 @@ function createLimit(kind: Kind, prefix: string, rate: Rate, shared: SharedCount
   const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
   const memory = new RateLimiterMemory(options);
   // A caller over its limit costs no call to Redis until its window ends, unless its points may be given back.
-  const inMemoryBlockOnConsumed = kind === 'failures' || kind === 'idempotencyKeys' ? 0 : points + 1;
+  const inMemoryBlockOnConsumed = kind === 'failures' ? 0 : points + 1;
   const common = shared && new RateLimiterRedis({ ...options, storeClient: shared.redis, inMemoryBlockOnConsumed });
   const change = async (how: 'consume' | 'penalty' | 'reward', key: string, by: number) => {
     if (!common) return memory[how](key, by);

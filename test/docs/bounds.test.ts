@@ -10,8 +10,8 @@ const calculate = (formula: string): number => runInNewContext(formula);
 
 const known: Record<string, unknown> = VARIABLES.parse({});
 for (const [path, pattern] of [
-  ['src/limits/rate-limits.ts', /limits\('', .* (?<documents>[\d_]+), (?<keys>[\d_]+)\)/],
-  ['src/limits/rate-limits.ts', /limits\('server-', .* (?<serverDocuments>[\d_]+), (?<serverKeys>[\d_]+)\)/],
+  ['src/limits/rate-limits.ts', /limits\('', .* (?<documents>[\d_]+)\)/],
+  ['src/limits/rate-limits.ts', /limits\('server-', .* (?<serverDocuments>[\d_]+)\)/],
   ['test/bench/cost.mjs', /MAX_UNIT_MS = (?<unitMs>[\d.]+);/],
   ['test/bench/cost.mjs', /MAX_TOKENLESS_MS = (?<tokenlessMs>[\d.]+);/],
 ] as const) {

@@ -207,15 +207,24 @@ describe('a response of more than 4 MB', () => {
     expect([errors, text.length > 2_600_000]).toEqual([[], true]);
   });
 
-  test('of few fields is refused, and below a write it says that the outcome is unknown', async () => {
+  test('of few fields is refused, and below writes it says what each of them did', async () => {
     upstream.on('GET /coupon', { json: { coupons: [{ code: 'c'.repeat(1_500_000) }] } });
     const few = '{ coupons { a: code b: code c: code } }';
     const query = await gateway.query(`{ player(playerUniqueId: "p1") ${few} }`);
     expect(query.errors).toMatchObject([{ extensions: { limit: 'response' } }]);
     const input = '{ playerUniqueId: "p1", events: [{ name: "n" }] }';
-    const { data, errors } = await gateway.query(`mutation { trackEvents(input: ${input}) { player ${few} } }`);
-    const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'response', retryable: false, outcome: 'UNKNOWN' };
-    expect([data, errors]).toMatchObject([null, [{ extensions }]]);
+    const upsert = 'upsertPlayer(input: { playerUniqueId: "p2", attributes: { firstName: "a" } }) { serviceId }';
+    upstream.on('POST /player', { status: 503 });
+    const write = `mutation { trackEvents(input: ${input}) { player ${few} } ${upsert} }`;
+    const { data, errors } = await gateway.query(write);
+    const extensions = { code: 'OPERATION_TOO_COMPLEX', limit: 'response', retryable: false };
+    expect([data, errors]).toMatchObject([
+      null,
+      [
+        { path: ['trackEvents'], extensions: { ...extensions, outcome: 'DONE' } },
+        { path: ['upsertPlayer'], extensions: { ...extensions, outcome: 'UNKNOWN' } },
+      ],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createMemoryKeyStore } from '../../src/graphql/idempotency-store.ts';
+import { createMemoryKeyStore, createRedisKeyStore } from '../../src/graphql/idempotency-store.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { type Answer, post, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
@@ -128,7 +128,7 @@ describe('one gateway', () => {
     expect(sent()).toBe(1);
   });
 
-  test('a caller has 1,000 keys; over them, it takes no key from another caller', async () => {
+  test('a player has 1,000 keys; over them, it takes no key from another caller', async () => {
     const signer = secretSigner();
     const gateway = await start({ ...signer.env, ...UNLIMITED });
     const as = (sub: string) => bearer(signer, { sub, scope: 'events:write' });
@@ -144,21 +144,80 @@ describe('one gateway', () => {
     expect((await track(gateway, victim, as('victim'))).data).toEqual(DONE);
     expect(sent()).toBe(0);
   });
+
+  test('a caller over its keys waits until its oldest end; its old keys, keys of nothing done and others do not', async () => {
+    const redis = redisIsInstalled ? [{ REDIS_URL: (await startRedis()).url }] : [];
+    for (const store of [{}, ...redis]) {
+      const signer = secretSigner();
+      const most = { MAX_IDEMPOTENCY_KEYS_PER_DAY: '2', MAX_SERVER_IDEMPOTENCY_KEYS_PER_DAY: '3' };
+      const gateway = await start({ ...signer.env, ...most, ...store });
+      const player = bearer(signer, { sub: 'p1', scope: 'events:write' });
+      const server = bearer(signer, { sub: 'shop', scope: 'events:write any-player' });
+      const claim = (idempotencyKey: string, headers: object) => track(gateway, { idempotencyKey }, { ...headers });
+      upstream.on('POST /event', { status: 400, json: { code: 5, message: 'no' } }, 'usual');
+      expect((await claim('refused', player)).data).toEqual(refused('REJECTED', ['input']));
+      for (const key of ['one', 'two']) expect((await claim(key, player)).data).toEqual(DONE);
+      const [over] = (await claim('three', player)).errors;
+      expect(over?.extensions).toMatchObject({ code: 'RATE_LIMITED', outcome: 'NOT_DONE', retryable: true });
+      const waitMs = Number(over?.extensions['retryAfterMs']);
+      expect(waitMs > 86_000_000 && waitMs <= 86_400_000).toBe(true);
+      for (const key of ['one', 'two']) expect((await claim(key, player)).data).toEqual(DONE);
+      for (const key of ['one', 'two', 'three']) expect((await claim(key, server)).data).toEqual(DONE);
+      expect((await claim('four', server)).codes).toEqual(['RATE_LIMITED']);
+      expect(sent()).toBe(6);
+      upstream.forget();
+    }
+  });
 });
 
-test('keys in memory are kept for 24 hours; over 200,000, new ones are refused and no old one is evicted', async () => {
-  let now = 1;
-  const keys = createMemoryKeyStore(() => now);
-  for (let key = 0; key < 200_000; key += 1) await keys.claim(`${key}`, 'a');
-  now += 86_400_000 - 1;
-  await expect(keys.claim('new', 'b')).rejects.toThrow();
-  await keys.release('0', 'of another claim');
-  await expect(keys.claim('new', 'b')).rejects.toThrow();
-  await keys.release('0', 'a');
-  expect(await keys.claim('new', 'b')).toBeUndefined();
-  expect(await keys.claim('1', 'b')).toEqual({ record: 'a', ageMs: 86_400_000 - 1 });
-  now += 1;
-  expect(await keys.claim('1', 'b')).toBeUndefined();
+describe('keys in memory', () => {
+  const HOUR = 3_600_000;
+  const keyOf = (caller: string, key: unknown, max = 1_000_000) => ({ caller, key: `${key}`, max });
+
+  test('are kept for 24 hours each, and their caller may have others as soon as the oldest end', async () => {
+    let now = 1;
+    const keys = createMemoryKeyStore(() => now);
+    const claim = (key: string, record = 'a') => keys.claim(keyOf('one', key, 3), record);
+    for (const key of ['first', 'second']) expect(await claim(key)).toBeUndefined();
+    now += HOUR;
+    expect(await claim('third')).toBeUndefined();
+    now += HOUR;
+    expect(await claim('fourth')).toEqual({ retryAfterMs: 22 * HOUR });
+    await keys.release(keyOf('one', 'third'), 'of another claim');
+    expect(await claim('fourth')).toEqual({ retryAfterMs: 22 * HOUR });
+    await keys.release(keyOf('one', 'third'), 'a');
+    expect(await claim('fourth')).toBeUndefined();
+    now += 22 * HOUR - 1;
+    expect(await claim('first', 'b')).toEqual({ record: 'a', ageMs: 24 * HOUR - 1 });
+    now += 1;
+    expect(await claim('first', 'b')).toBeUndefined();
+    expect(await claim('fourth', 'b')).toEqual({ record: 'a', ageMs: 22 * HOUR });
+  });
+
+  test('have room for each caller, however many keys the others have', async () => {
+    const keys = createMemoryKeyStore(() => 1);
+    /** How many keys a caller gets. */
+    const fill = async (caller: string, most = 1_000_000) => {
+      for (let key = 0; key < most; key += 1) {
+        const found = await keys.claim(keyOf(caller, key), 'a');
+        if (found) return expect(found).toEqual({ retryAfterMs: 24 * HOUR }) ?? key;
+      }
+      return most;
+    };
+    const servers = [await fill('shop'), await fill('till'), await fill('app')];
+    expect(servers).toEqual([100_000, 50_000, 25_000]);
+    for (let player = 0; player < 100; player += 1) expect(await fill(`player-${player}`, 20)).toBe(20);
+    expect(await keys.claim(keyOf('shop', 0), 'b')).toEqual({ record: 'a', ageMs: 0 });
+  });
+
+  test('of callers that do not return make room for others', async () => {
+    let now = 1;
+    const keys = createMemoryKeyStore(() => now);
+    for (let caller = 0; caller < 200_000; caller += 1) await keys.claim(keyOf(`${caller}`, 'k'), 'a');
+    await expect(keys.claim(keyOf('late', 'k'), 'a')).rejects.toThrow('200000 idempotency keys are in memory');
+    now += 24 * HOUR;
+    expect(await keys.claim(keyOf('late', 'k'), 'a')).toBeUndefined();
+  });
 });
 
 (redisIsInstalled ? describe : describe.skip)('replicas with one Redis', () => {
@@ -215,6 +274,25 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
     expect(leftMs > 86_340_000 && leftMs <= 86_400_000).toBe(true);
   });
 
+  test('keys that ended no longer count, and the oldest that count say when another one may come', async () => {
+    const store = createRedisKeyStore(inspect);
+    const claim = (key: string) => store.claim({ key, caller: 'one', max: 3 }, 'record');
+    for (const key of ['first', 'second', 'third']) expect(await claim(key)).toBeUndefined();
+    const { sum, oldest, ...counts } = await inspect.hgetall('keys-of:one');
+    expect([sum, Object.values(counts).reduce((all, one) => all + Number(one), 0)]).toEqual(['3', 3]);
+    // As if the first had been claimed 25 hours ago, and the others 23.
+    const [seconds = 0] = await inspect.time();
+    const step = Math.floor(seconds / 300);
+    await inspect.del('keys-of:one');
+    await inspect.hset('keys-of:one', { sum: 3, oldest, [step - 25 * 12]: 1, [step - 23 * 12]: 2 });
+    expect(await claim('fourth')).toBeUndefined();
+    const over = await claim('fifth');
+    const waitMs = over && 'retryAfterMs' in over ? over.retryAfterMs : 0;
+    expect(waitMs > 3_000_000 && waitMs <= 3_600_000).toBe(true);
+    await store.release({ key: 'fourth', caller: 'one', max: 3 }, 'record');
+    expect(await claim('fifth')).toBeUndefined();
+  });
+
   test('the claim of a gateway that cannot record the outcome ends: unknown, and never sent again', async () => {
     const proxy = await startProxy(redis.port);
     const [a, b] = [await start({ ...env(proxy.host), OPERATION_TIMEOUT_MS: '2000' }), await start(env())];
@@ -251,7 +329,7 @@ test('keys in memory are kept for 24 hours; over 200,000, new ones are refused a
     const gateway = await start(env(proxy.host));
     await send(gateway, { idempotencyKey: 'first' });
     upstream.forget();
-    proxy.cutReplyTo('NX');
+    proxy.cutReplyTo('PEXPIRE');
     expect((await track(gateway, {})).errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
     expect((await send(gateway)).data).toEqual(DONE);
     expect(sent()).toBe(1);

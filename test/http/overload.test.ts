@@ -133,6 +133,28 @@ test('unfinished bodies of a caller take 16 MB at most; further ones get 503', a
   for (const client of clients) client.destroy();
 });
 
+test('a write whose response does not fit into the memory of its caller says what it did', async () => {
+  const { gateway, upstream } = await start({});
+  upstream.on('GET /coupon', { json: { coupons: [{ code: 'x'.repeat(300_000) }] } });
+  const head =
+    'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 262144\r\n\r\n';
+  const clients = Array.from({ length: 63 }, open);
+  for (const client of clients) client.write(Buffer.concat([Buffer.from(head), Buffer.alloc(262_143, ' ')]));
+  const coupons = 'player(playerUniqueId: "p1") { coupons { code } }';
+  await until(async () => (await gateway.query(`{ ${coupons} }`)).status === 503);
+  const upsert = (id: string, key: string) =>
+    `${key}: upsertPlayer(input: { playerUniqueId: "${id}", attributes: { firstName: "a" } }) { player { coupons { code } } }`;
+  const answer = await gateway.query(`mutation { ${upsert('p1', 'first')} ${upsert('p2', 'second')} }`);
+  const extensions = { code: 'OVERLOADED', retryable: false, outcome: 'DONE' };
+  expect(answer).toMatchObject({
+    status: 503,
+    errors: ['first', 'second'].map((key) => ({ path: [key], extensions })),
+    extensions: { requestId: answer.headers.get('x-request-id') },
+  });
+  expect(await gateway.metrics()).toContain('type="mutation",outcome="OVERLOADED"} 1');
+  for (const client of clients) client.destroy();
+});
+
 test('clients that disconnect while their tokens are verified take no slot', async () => {
   const signer = keySigner('RS256', 'k1');
   const keys = createServer();
