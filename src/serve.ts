@@ -35,7 +35,7 @@ export interface ServeOptions extends AppOptions {
 export async function serve(config: Config, baseUrl: string, log: FastifyBaseLogger, options: ServeOptions = {}) {
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
   const { shared, droppedLines = () => 0, compileAfter = 50 } = options;
-  const slots = createSlots(config.MAX_CONCURRENT_OPERATIONS);
+  const slots = createSlots(config.concurrent);
   const nameOf = createPseudonyms(config.rest.apiKey);
   const rates = createRateLimits(config.rates, shared);
   const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
@@ -63,7 +63,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  const route = routeGraphQL(app, { config, authentication, slots, engine, contextOptions, sendPage });
+  routeGraphQL(app, { config, authentication, slots, engine, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });
@@ -85,7 +85,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
       forced.addEventListener('abort', closeNow, { once: true });
       if (forced.aborted) closeNow();
       await app.close();
-      await Promise.race([route.settled(), forced.aborted || once(forced, 'abort')]);
+      await Promise.race([slots.idle(), forced.aborted || once(forced, 'abort')]);
       await rest.close();
       await tracing?.stop(forced);
     },

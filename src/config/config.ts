@@ -30,6 +30,7 @@ function derive(env: Values) {
       timeoutMs: Math.min(env.REST_TIMEOUT_MS, env.OPERATION_TIMEOUT_MS),
       connections: env.REST_CONNECTIONS,
     },
+    concurrent: concurrent(env),
     idempotencyKeys: {
       player: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
       server: env.MAX_SERVER_IDEMPOTENCY_KEYS_PER_DAY,
@@ -41,6 +42,17 @@ function derive(env: Values) {
       serverCouponReads: rate(env.MAX_SERVER_COUPON_READS_PER_SECOND, env.MAX_SERVER_COUPON_READS_BURST),
       failedAuthentications: rate(env.MAX_FAILED_AUTHENTICATIONS_PER_SECOND, env.MAX_FAILED_AUTHENTICATIONS_BURST),
     },
+  };
+}
+
+/** How many operations are executed at once: of all callers, of one bound to its player, and of one with `any-player`. */
+function concurrent(env: Values) {
+  const all = env.MAX_CONCURRENT_OPERATIONS;
+  const eighth = Math.ceil(all / 8);
+  return {
+    all,
+    player: env.MAX_CONCURRENT_OPERATIONS_PER_CALLER ?? eighth,
+    server: env.MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER ?? Math.max(1, all - eighth),
   };
 }
 

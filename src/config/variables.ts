@@ -62,6 +62,10 @@ export const VARIABLES = z.object({
   KEEP_ALIVE_TIMEOUT_MS: f.milliseconds.default(65_000).describe("idle time of a connection; above the balancer's"),
 
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
+  MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count.optional().describe('of one bound to its player; unset, an eighth'),
+  MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: f.count
+    .optional()
+    .describe('of one with `any-player`; unset, all but an eighth'),
   MAX_BODY_BYTES: f.whole(1_024, 8_388_608).default(262_144).describe('largest request body, in bytes'),
   MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),
   MAX_DEPTH: f.whole(1, 100).default(10).describe('levels of a document; introspection is exempt'),

@@ -36,9 +36,6 @@ declare module 'fastify' {
 
 /** The route of GraphQL. A request is admitted before its body is read. `app` has `isUnderPressure`. */
 export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
-  // A counter: each table that V8 makes for a Set keeps the responses of its promises until the next full collection.
-  let executing = 0;
-  let onIdle = () => {};
   app.decorateRequest('admitted', null);
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
@@ -53,31 +50,22 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         // Authentication takes time, and a connection that is closed emits no `close` any more.
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
-        const slot = app.isUnderPressure() ? undefined : route.slots.take(caller);
+        const slot = app.isUnderPressure() ? undefined : route.slots.find(caller);
         if (!slot) throw OVERLOADED;
         request.admitted = { caller, slot };
         releaseAtEnd(request.admitted, request, reply);
       },
       handler: async ({ admitted }, reply) => {
         if (!admitted) return route.sendPage?.(reply);
-        executing += 1;
+        const release = admitted.slot.use();
         try {
           return await answerOperation(route, admitted, reply);
         } finally {
-          executing -= 1;
-          if (executing === 0) onIdle();
+          release();
         }
       },
     });
   });
-  /** Resolves when all operations are over, those without a client too: events with an idempotency key go on. */
-  return {
-    settled: () =>
-      new Promise<void>((resolve) => {
-        onIdle = resolve;
-        if (executing === 0) resolve();
-      }),
-  };
 }
 
 /** Whether a browser opened the address. */
@@ -87,13 +75,14 @@ function isForPage({ method, headers: { accept = '' } }: FastifyRequest): boolea
 
 type Admitted = NonNullable<FastifyRequest['admitted']>;
 
-/** Releases the slot when the response is sent or the client disconnects, which also cancels the REST calls. */
+/** Uses the slot until the response is sent or the client disconnects, which also cancels the REST calls. */
 function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
   // The response of a pipelined request emits no `close` when the connection is closed before its turn, so the socket is
   // watched too. `end` may run twice.
+  const release = admitted.slot.use();
   const end = () => {
     socket.off('close', end);
-    admitted.slot.release();
+    release();
     if (!response.writableFinished) admitted.cancellation?.cancel('the client disconnected');
   };
   socket.setMaxListeners(0).once('close', end);

@@ -3,17 +3,18 @@ import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../access/caller.ts';
+import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 /** The share of V8's heap limit in use above which requests are refused. */
 const MAX_HEAP_SHARE = 0.9;
-/** The largest share of the slots that one caller may hold. */
-const CALLER_SHARE = 1 / 8;
 /** How many bytes of bodies, and of responses that wait to be sent, all callers and one may have. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
 const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
+/** How many callers are remembered before those without a request are forgotten. */
+const MAX_CALLERS = 10_000;
 
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
 /** Created once: creating an error is the most expensive part of a refusal. */
@@ -28,45 +29,72 @@ export async function watchPressure(app: FastifyInstance, maxEventLoopDelay = MA
 
 export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
-export type Slot = NonNullable<ReturnType<Slots['take']>>;
+export type Slot = NonNullable<ReturnType<Slots['find']>>;
 
-/** Bounds the requests in flight, and the bytes of their bodies and responses: at most `max` requests of all callers. */
-export function createSlots(max: number) {
+/**
+ * Bounds the requests in flight, and the bytes of their bodies and responses.
+ * @param max How many requests all callers may have in flight, one bound to its player, and one with `any-player`.
+ */
+export function createSlots(max: Config['concurrent']) {
   const all = { requests: 0, bytes: 0 };
+  let onIdle = () => {};
+  /** Entries are not deleted with each request: the tables that V8 then makes keep young objects until the next full collection. */
   const byCaller = new Map<string, typeof all>();
+  let forgetAt = MAX_CALLERS;
+  const countsOf = (key: string) => {
+    const known = byCaller.get(key);
+    if (known) return known;
+    if (byCaller.size >= forgetAt) {
+      for (const [other, { requests }] of byCaller) if (requests === 0) byCaller.delete(other);
+      forgetAt = Math.max(MAX_CALLERS, 2 * byCaller.size);
+    }
+    const own = { requests: 0, bytes: 0 };
+    byCaller.set(key, own);
+    return own;
+  };
   return {
-    /** How many requests are in flight. */
+    /** How many requests are in flight: those whose response is not closed, or whose operation is not over. */
     active: () => all.requests,
-    /** Takes a slot; undefined when there is none for this caller. */
-    take({ key }: Caller) {
-      const own = byCaller.get(key) ?? { requests: 0, bytes: 0 };
-      if (all.requests >= max || own.requests >= max * CALLER_SHARE) return undefined;
-      byCaller.set(key, own);
+    /** Resolves when no request is in flight. Events with an idempotency key go on without their client. */
+    idle: () =>
+      new Promise<void>((resolve) => {
+        onIdle = resolve;
+        if (all.requests === 0) resolve();
+      }),
+    /** A slot for a request; undefined when there is none for this caller. It is taken while something uses it. */
+    find({ key, scopes }: Caller) {
+      const own = countsOf(key);
+      if (all.requests >= max.all || own.requests >= (scopes.has('any-player') ? max.server : max.player)) return;
+      let users = 0;
       let held = 0;
-      let released = false;
       const count = (requests: number, bytes: number) => {
         held += bytes;
         for (const one of [all, own]) {
           one.requests += requests;
           one.bytes += bytes;
         }
+        if (all.requests === 0) onIdle();
       };
-      count(1, 0);
       return {
         /** Counts bytes of the request's body, or of its response; false when there are too many already. */
         hold(bytes: number): boolean {
-          // The client disconnected: the response is not sent.
-          if (released) return true;
+          // The client disconnected, and the operation is over: the response is not sent.
+          if (users === 0) return true;
           const fits = all.bytes + bytes <= MAX_BYTES && own.bytes + bytes <= MAX_BYTES_OF_CALLER;
           if (fits) count(0, bytes);
           return fits;
         },
-        /** Gives the slot back, once. */
-        release(): void {
-          if (released) return;
-          released = true;
-          count(-1, -held);
-          if (own.requests === 0) byCaller.delete(key);
+        /** Takes the slot for the response, or for the operation. Returns what ends this use, once; the last end gives it back. */
+        use(): () => void {
+          users += 1;
+          if (users === 1) count(1, 0);
+          let ended = false;
+          return () => {
+            if (ended) return;
+            ended = true;
+            users -= 1;
+            if (users === 0) count(-1, -held);
+          };
         },
       };
     },

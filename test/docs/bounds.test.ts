@@ -33,7 +33,7 @@ function numberOf(term: string): number {
 }
 
 const evaluate = (expression: string) =>
-  calculate(expression.replace(/[^\s*+\d][^\s*+]*/g, (term) => String(numberOf(term))));
+  calculate(expression.replace(/[^\s*+\d.][^\s*+]*/g, (term) => String(numberOf(term))));
 const whole = (expression: string) => evaluate(expression).toLocaleString('en-US');
 const UNITS: Record<string, (what: string) => string> = {
   whole,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { startBoth } from '../kit/gateway.ts';
-import { keySigner, token } from '../kit/tokens.ts';
+import { bearer, keySigner, secretSigner, token } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 
 let both: Awaited<ReturnType<typeof startBoth>>;
@@ -27,8 +27,8 @@ const reset = (clients: Socket[]) => Promise.all(clients.map((client) => once(cl
 const get = (query: string, header = 'Apollo-Require-Preflight: 1') =>
   `GET /graphql?query=${query} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`;
 
-test('a caller with an eighth of MAX_CONCURRENT_OPERATIONS in flight gets 503, until one of them ends', async () => {
-  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '16' });
+test('a caller with as many operations in flight as it may have gets 503, until one of them ends', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '2' });
   const held = [upstream.hold('GET /player'), upstream.hold('GET /player')];
   const first = ['p1', 'p2'].map((id) => gateway.query(player(id)));
   await upstream.received(2);
@@ -58,7 +58,7 @@ test('a caller with an eighth of MAX_CONCURRENT_OPERATIONS in flight gets 503, u
 });
 
 test('a client with several requests on one connection that disconnects cancels all of them', async () => {
-  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '24' });
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '3' });
   upstream.on('GET /player', { fault: 'hang' }, { fault: 'hang' }, { fault: 'hang' }, 'usual');
   const client = open();
   client.write(['p1', 'p2', 'p3'].map((id) => get(player(id))).join(''));
@@ -71,7 +71,7 @@ test('a client with several requests on one connection that disconnects cancels 
 });
 
 test('clients that disconnect beside one that stays give back one slot each', async () => {
-  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS: '16' });
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '2' });
   upstream.on('GET /player', { fault: 'hang' });
   const clients = Array.from({ length: 22 }, open);
   for (const [index, client] of clients.entries()) {
@@ -107,7 +107,7 @@ test('responses to clients that have disconnected take no bytes from others', as
 });
 
 test('clients that disconnect before their requests begin take no slot', async () => {
-  const { gateway } = await start({ MAX_CONCURRENT_OPERATIONS: '16' });
+  const { gateway } = await start({ MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '2' });
   const clients = Array.from({ length: 20 }, open);
   await Promise.all(clients.map((client) => once(client, 'connect')));
   for (const client of clients) client.write(get(player('p1')).repeat(3));
@@ -162,7 +162,7 @@ test('clients that disconnect while their tokens are verified take no slot', asy
   const { JWT_PUBLIC_KEY: _, ...env } = signer.env;
   const JWT_JWKS_URL = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/keys`;
   const asked = once(keys, 'request');
-  const { gateway } = await start({ ...env, JWT_JWKS_URL, MAX_CONCURRENT_OPERATIONS: '8' });
+  const { gateway } = await start({ ...env, JWT_JWKS_URL, MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '1' });
   const authorization = `Bearer ${token(signer)}`;
   const clients = Array.from({ length: 5 }, open);
   for (const client of clients) client.write(get('{__typename}', `Authorization: ${authorization}`));
@@ -172,4 +172,53 @@ test('clients that disconnect while their tokens are verified take no slot', asy
   expect((await gateway.query('{ __typename }', {}, { authorization })).status).toBe(200);
   expect(await gateway.metrics()).toContain('gateway_operations_active 0');
   keys.close();
+});
+
+test('by default a player has an eighth of the slots, and a server all but an eighth', async () => {
+  const signer = secretSigner();
+  const { gateway, upstream } = await start({ ...signer.env, MAX_CONCURRENT_OPERATIONS: '16' });
+  upstream.on('GET /player', { fault: 'hang' });
+  const as = (sub: string, scope: string) => bearer(signer, { sub, scope: `players:read ${scope}` });
+  const server = as('shop', 'any-player');
+  const query = '{ player(playerUniqueId: "p1") { attributes { city } } }';
+  const ending = new AbortController();
+  const fill = async (headers: Record<string, string>, number: number) => {
+    const before = upstream.requests.length;
+    for (let sent = 0; sent < number; sent += 1) {
+      const { signal } = ending;
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, signal };
+      fetch(`${gateway.url}/graphql`, { ...init, body: JSON.stringify({ query }) }).catch(() => {});
+    }
+    await upstream.received(before + number);
+    expect((await gateway.query(query, {}, headers)).codes).toEqual(['OVERLOADED']);
+  };
+  await fill(server, 14);
+  await fill(as('p1', ''), 2);
+  expect((await gateway.query('{ __typename }', {}, as('p2', ''))).status).toBe(503);
+  ending.abort();
+  await until(async () => (await gateway.metrics()).includes('gateway_operations_active 0\n'));
+});
+
+test('events that go on without their client keep the slot until they are over', async () => {
+  const { gateway, upstream } = await start({ MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '3' });
+  const holds = ['a', 'b', 'c'].map(() => upstream.hold('POST /event'));
+  const track = (key: string) =>
+    `mutation{trackEvents(input:{playerUniqueId:"p1",idempotencyKey:"${key}",events:[{name:"visit"}]}){eventNames}}`;
+  const clients = ['a', 'b', 'c'].map((key) => {
+    const client = open();
+    const body = JSON.stringify({ query: track(key) });
+    client.write(
+      `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return client;
+  });
+  await upstream.received(3);
+  await reset(clients);
+  for (let more = 0; more < 20; more += 1) expect((await gateway.query(track(`more-${more}`))).status).toBe(503);
+  expect(await gateway.metrics()).toContain('gateway_operations_active 3\n');
+  expect(upstream.requests).toHaveLength(3);
+  for (const { release } of holds) release();
+  await until(async () => (await gateway.metrics()).includes('gateway_operations_active 0\n'));
+  expect((await gateway.query(track('a'))).data).toEqual({ trackEvents: { eventNames: ['visit'] } });
+  expect(upstream.requests).toHaveLength(3);
 });

@@ -13,7 +13,7 @@ const NOISE = 0.25;
 const QUERY =
   'query Load($id: ID!) { player(playerUniqueId: $id) { id referredFriends(limit: 50) { total nodes { playerUniqueId displayName email joinDate status } } } }';
 
-/** Several callers, since one gets an eighth of the slots. */
+/** Several callers, since one does not get all slots. */
 function callersOf(gateway, connections) {
   const each = Math.ceil(connections / tokens.servers.length);
   const senders = tokens.servers.map((authorization) =>

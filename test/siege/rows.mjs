@@ -3,6 +3,7 @@
  * another caller keeps, and directly, where the gateway must survive. A check says by itself whether it holds.
  */
 import * as checks from './checks.mjs';
+import { abandonedEvents, hasRedis, slowRedis } from './keyed-events.mjs';
 import { retryingClients } from './load.mjs';
 
 /** The victim's share beside an attacker without a token, or with one and known shapes of operations, or with new ones. */
@@ -58,6 +59,10 @@ export const CHECKS = [
     check: checks.compiledDocuments,
   },
   { name: 'resets in the log', limit: 'no line at error, no INTERNAL_SERVER_ERROR', check: checks.resetsInTheLog },
-  { name: 'bursts, REST service of 1 s', limit: 'an eighth of the slots per caller', check: checks.slowUpstreamBurst },
+  { name: 'bursts, REST service of 1 s', limit: 'the slots are used up', check: checks.slowUpstreamBurst },
+  ...(hasRedis
+    ? [{ name: 'Redis pauses, is far away, hangs', limit: '0 refused until it hangs', check: slowRedis }]
+    : []),
+  { name: 'events whose clients are gone', limit: 'no more calls than slots of a player', check: abandonedEvents },
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];
