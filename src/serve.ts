@@ -63,7 +63,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);
-  routeGraphQL(app, { config, authentication, slots, engine, contextOptions, sendPage });
+  routeGraphQL(app, { config, authentication, slots, rates, engine, contextOptions, sendPage });
   // For `localhost` Fastify would open two servers, and at the end wait for the requests of one of them.
   const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST;
   const url = await app.listen({ host, port: config.PORT, listenTextResolver: (at) => `GraphQL listens at ${at}` });

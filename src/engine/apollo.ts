@@ -21,6 +21,8 @@ import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { completeResponse, formatResult } from './response.ts';
 import { coerceVariables } from './variables.ts';
 
+/** The header with which a client asks for the cost of its operation in `extensions`. */
+export const SHOW_COST = 'x-operation-cost';
 /** How many errors of a document are reported; then validation stops. */
 const MAX_VALIDATION_ERRORS = 5;
 
@@ -31,7 +33,7 @@ export interface ApolloOptions {
   documents: DocumentStore;
   compiler: Compiler;
   limiter: OperationLimiter;
-  rates: Pick<RateLimits, 'consume' | 'penalty'>;
+  rates: Pick<RateLimits, 'consumeCost' | 'penalty'>;
   persistedQueries: PersistedQueryStore;
   parseOptions: ParseOptions;
   report: ReportError;
@@ -103,19 +105,16 @@ interface Checked {
 }
 
 /**
- * Measures the operation, consumes its cost from the caller's limit, once, and checks limits and variables. A refused
- * operation stays charged. Also called without an operation: the name is not in the document, and Apollo Server returns that
- * error afterwards.
+ * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. Without enough left, only
+ * the unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server
+ * returns that error afterwards.
  */
 async function chargeAndCheck(
   { documents, limiter, rates, schema, production }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<Checked | undefined> {
   const { caller, record } = contextValue;
-  if (!operation || !document || source === undefined || !queryHash) {
-    await rates.consume('operations', caller);
-    return undefined;
-  }
+  if (!operation || !document || source === undefined || !queryHash) return undefined;
   const cached = documents.find(queryHash, source, document, operation);
   record.name = operation.name?.value;
   record.type = operation.operation;
@@ -123,8 +122,9 @@ async function chargeAndCheck(
   const size = limiter.measure(cached.document, operation, request.variables);
   const { complexity, depth, introspects } = size;
   const cost = limiter.costOf(size);
-  if (!production) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
-  await rates.consume('operations', caller, cost);
+  const showsCost = !production || request.http?.headers.has(SHOW_COST);
+  if (showsCost) contextValue.extensions['cost'] = { complexity, depth, operations: cost };
+  await rates.consumeCost(caller, cost);
   if (introspects && production && !caller.scopes.has('schema:read')) {
     throw requestError('FORBIDDEN', 403, 'Introspection needs the scope "schema:read".');
   }
@@ -157,7 +157,7 @@ async function respond(
   const { complexity, extensions } = contextValue;
   const taken = unitsOf(complexity);
   if (taken > cost) {
-    void rates.penalty('operations', caller, taken - cost);
+    rates.penalty(caller, taken - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: taken });
   }
   const singleResult = formatResult(result, contextValue, report);

@@ -19,6 +19,7 @@ import {
 import type { Config } from '../config/config.ts';
 import { directiveOf, INTROSPECTION } from '../directives.ts';
 import { ClientError, requestError } from '../errors.ts';
+import { isJson } from '../json.ts';
 
 /** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
@@ -237,7 +238,9 @@ function countValues(value: unknown): number {
   while (open.length > 0) {
     const next = open.pop();
     count += 1;
-    if (typeof next === 'object' && next !== null) for (const item of Object.values(next)) open.push(item);
+    if (Array.isArray(next)) open.push(...next);
+    // `Object.values` takes three times as long.
+    else if (isJson(next)) for (const name in next) open.push(next[name]);
   }
   return count;
 }

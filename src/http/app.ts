@@ -23,6 +23,9 @@ const COMPRESS_FROM_BYTES = 2_048;
 /** A response must not be cached, and browsers must not guess its type. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
+/** What a page of another origin may read beside the body. */
+const EXPOSED = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'];
+
 const UNDECODABLE = badRequest('The path has a percent sign that encodes no character.');
 
 const addHeaders = (reply: FastifyReply) => reply.headers(ALWAYS).header('x-request-id', reply.request.id);
@@ -74,7 +77,7 @@ export async function createApp(config: Config, observation: Observation, option
     const origin = config.CORS_ORIGINS.includes('*') || origins;
     // OPTIONS without a preflight's headers is answered like a preflight; the plugin would refuse it in another format.
     const cors = { credentials: false, maxAge: 600, strictPreflight: false };
-    await app.register(fastifyCors, { ...cors, origin, exposedHeaders: ['x-request-id', 'retry-after'] });
+    await app.register(fastifyCors, { ...cors, origin, exposedHeaders: EXPOSED });
   }
   const encodings: ('gzip' | 'identity')[] = ['gzip', 'identity'];
   await app.register(fastifyCompress, { threshold: COMPRESS_FROM_BYTES, encodings, globalDecompression: false });

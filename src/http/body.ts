@@ -35,6 +35,7 @@ function readBody({ headers, admitted }: FastifyRequest, payload: IncomingMessag
       pieces += 1;
       if (needed > limit || pieces > MAX_PIECES) return reject(TOO_LARGE);
       if (admitted?.slot.hold(chunk.length) === false) return reject(OVERLOADED);
+      if (admitted) admitted.bytes = needed;
       if (needed > body.length) body = Buffer.concat([body.subarray(0, used)], Math.min(limit, 2 * needed));
       chunk.copy(body, used);
       used = needed;

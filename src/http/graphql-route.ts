@@ -5,22 +5,28 @@ import type { Caller } from '../access/caller.ts';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
+import { SHOW_COST } from '../engine/apollo.ts';
 import type { Engine } from '../engine/engine.ts';
 import { formatError } from '../engine/format-error.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
+import type { RateLimits } from '../limits/rate-limits.ts';
 import { checkContent, parseBodies } from './body.ts';
 import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);
 
-/** What Apollo Server reads to prevent forged requests. */
-const READ = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
+/** What Apollo Server reads to prevent forged requests, and what its plugin reads. */
+const READ = ['content-type', 'authorization', 'apollo-require-preflight', 'x-apollo-operation-name', SHOW_COST];
+
+/** Of a request that is refused, so many bytes of the body cost one operation. */
+const BYTES_PER_UNIT = 25_000;
 
 export interface GraphQLRoute {
   config: Config;
   authentication: Pick<Authentication, 'authenticate'>;
   slots: Slots;
+  rates: Pick<RateLimits, 'consume' | 'penalty' | 'headersOf'>;
   contextOptions: ContextOptions;
   engine: Engine;
   /** Sends the page for browsers that open the address; undefined in production. */
@@ -29,8 +35,8 @@ export interface GraphQLRoute {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its caller and slot, and what cancels its operation. Null before that, and for a browser that opens the page. */
-    admitted: { caller: Caller; slot: Slot; cancellation?: Cancellation } | null;
+    /** Its caller and slot, the length of its body, and what cancels it. Null before that, and for a browser that opens the page. */
+    admitted: { caller: Caller; slot: Slot; bytes: number; cancellation?: Cancellation } | null;
   }
 }
 
@@ -39,6 +45,14 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
   app.decorateRequest('admitted', null);
   app.register(async (scope) => {
     parseBodies(scope, route.config.MAX_BODY_BYTES);
+    scope.addHook('onSend', ({ record, admitted }, reply, payload, done) => {
+      const { caller, bytes = 0 } = admitted ?? {};
+      // The request has consumed one unit. A body that is refused takes more time to read.
+      const more = Math.floor(bytes / BYTES_PER_UNIT);
+      if (caller && reply.statusCode >= 400 && more > 0) route.rates.penalty(caller, more);
+      if (record?.caller) void reply.headers(route.rates.headersOf(record.caller));
+      done(null, payload);
+    });
     scope.route({
       method: ['GET', 'POST'],
       url: GRAPHQL_PATH,
@@ -52,8 +66,10 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         checkContent(request);
         const slot = app.isUnderPressure() ? undefined : route.slots.find(caller);
         if (!slot) throw OVERLOADED;
-        request.admitted = { caller, slot };
+        request.admitted = { caller, slot, bytes: 0 };
         releaseAtEnd(request.admitted, request, reply);
+        await route.rates.consume('operations', caller);
+        if (request.raw.socket.destroyed) throw CLIENT_GONE;
       },
       handler: async ({ admitted }, reply) => {
         if (!admitted) return route.sendPage?.(reply);

@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
-import type { Impatience } from '../impatience.ts';
+import { createWindows, type SharedWindows } from './window.ts';
+
+type Windows = ReturnType<typeof createWindows>;
 
 /** What a client is told over each limit. */
 const MESSAGES = {
@@ -24,65 +23,49 @@ type Consumer = { key: string; scopes: ReadonlySet<string> };
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-/** The counters that replicas share. While Redis does not answer, each process counts for itself. */
-export interface SharedCounters {
-  redis: Redis;
-  impatience: Impatience;
-}
-
-export function createRateLimits(rates: Config['rates'], shared: SharedCounters | undefined) {
+/** @param shared Absent without Redis: then each process counts for itself. */
+export function createRateLimits(rates: Config['rates'], shared: SharedWindows | undefined) {
+  const windows = (name: string, { perSecond, burst }: Rate, asksAlways = false) =>
+    createWindows(name, burst, 1_000 * Math.ceil(burst / perSecond), shared, asksAlways);
   const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number) => ({
-    operations: createLimit('operations', prefix, operations, shared),
-    couponReads: createLimit('couponReads', prefix, couponReads, shared),
-    newDocuments: createLimit('newDocuments', prefix, { perSecond: documents, burst: 5 * documents }, undefined),
+    operations: windows(`${prefix}operations`, operations),
+    couponReads: windows(`${prefix}couponReads`, couponReads),
+    newDocuments: createWindows('', 5 * documents, 5_000),
   });
   const players = limits('', rates.operations, rates.couponReads, 10);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
-  const limitOf = (kind: CallerKind, { scopes }: Consumer) => (scopes.has('any-player') ? servers : players)[kind];
-  const failures = createLimit('failures', '', rates.failedAuthentications, shared);
-  const keyOfAddress = createAddressKeys(1_000 * windowOf(rates.failedAuthentications));
+  const limitsOf = ({ scopes }: Consumer) => (scopes.has('any-player') ? servers : players);
+  const failures = windows('failures', rates.failedAuthentications, true);
+  const keyOfAddress = createAddressKeys(failures.windowMs);
+  /** No single operation is impossible: at most the whole burst is consumed at once. */
+  const consume = async (kind: Kind, limit: Windows, key: string, points: number) => {
+    if (await limit.consume(key, Math.min(points, limit.most))) return;
+    throw refused(kind, limit.left(key).ms);
+  };
   return {
-    /** Consumes points of a caller's limit. Over it, rejects with RATE_LIMITED as the client gets it. */
-    consume: (kind: CallerKind, caller: Consumer, points = 1) => limitOf(kind, caller).consume(caller.key, points),
-    /** Consumes points after the fact, also beyond the limit. Never rejects. */
-    penalty: (kind: CallerKind, caller: Consumer, points: number) => limitOf(kind, caller).penalty(caller.key, points),
+    /** Consumes points of a caller's limit. With too few left it consumes none, and rejects with RATE_LIMITED for the client. */
+    consume: (kind: CallerKind, caller: Consumer, points = 1) =>
+      consume(kind, limitsOf(caller)[kind], caller.key, points),
+    /** Consumes the cost of an operation beyond the unit that its request has consumed. */
+    async consumeCost(caller: Consumer, cost: number): Promise<void> {
+      const limit = limitsOf(caller).operations;
+      if (cost > 1) await consume('operations', limit, caller.key, Math.min(cost, limit.most) - 1);
+    },
+    /** Consumes operations after the fact, also beyond the limit. */
+    penalty: (caller: Consumer, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
     /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
-    countFailure: (address: string) => failures.consume(keyOfAddress(address), 1),
-    /** Takes back a failed authentication that was counted before the token turned out to be valid. Never rejects. */
-    forgiveFailure: (address: string) => void failures.giveBack(keyOfAddress(address)),
-  };
-}
-
-const windowOf = ({ perSecond, burst }: Rate) => Math.ceil(burst / perSecond);
-
-/** A limit that consumes at most its burst at once, so that no single operation is impossible. */
-function createLimit(kind: Kind, prefix: string, rate: Rate, shared: SharedCounters | undefined) {
-  const points = Math.floor(rate.burst);
-  const options = { points, duration: windowOf(rate), keyPrefix: `rate:${prefix}${kind}` };
-  const memory = new RateLimiterMemory(options);
-  // A caller over its limit costs no call to Redis until its window ends, unless its points may be given back.
-  const inMemoryBlockOnConsumed = kind === 'failures' ? 0 : points + 1;
-  const common = shared && new RateLimiterRedis({ ...options, storeClient: shared.redis, inMemoryBlockOnConsumed });
-  const change = async (how: 'consume' | 'penalty' | 'reward', key: string, by: number) => {
-    if (!common) return memory[how](key, by);
-    // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
-    const hashed = hash('sha256', key, 'base64url').slice(0, 22);
-    return shared
-      .impatience(() => common[how](hashed, by))
-      .catch((error: unknown) => {
-        if (error instanceof RateLimiterRes) throw error;
-        return memory[how](hashed, by);
-      });
-  };
-  const ignore = () => undefined;
-  return {
-    consume: (key: string, consumed: number): Promise<void> =>
-      change('consume', key, Math.min(consumed, points)).then(ignore, (result: unknown) => {
-        // The limiter rejects with its result when too few points are left; everything else is a failure of ours.
-        throw result instanceof RateLimiterRes ? refused(kind, Math.max(1, result.msBeforeNext)) : result;
-      }),
-    penalty: (key: string, points: number): Promise<void> => change('penalty', key, points).then(ignore, ignore),
-    giveBack: (key: string): Promise<void> => change('reward', key, 1).then(ignore, ignore),
+    countFailure: (address: string) => consume('failures', failures, keyOfAddress(address), 1),
+    /** Takes back a failed authentication that was counted before the token turned out to be valid. */
+    forgiveFailure: (address: string) => failures.change(keyOfAddress(address), -1),
+    /** What a caller's limit of operations is and what is left of it, as in draft-ietf-httpapi-ratelimit-headers-10. */
+    headersOf(caller: Consumer) {
+      const { left, most, windowMs } = limitsOf(caller).operations;
+      const { points, ms } = left(caller.key);
+      return {
+        'ratelimit-policy': `"operations";q=${most};w=${windowMs / 1_000}`,
+        ratelimit: `"operations";r=${points};t=${Math.ceil(ms / 1_000)}`,
+      };
+    },
   };
 }
 

@@ -20,7 +20,12 @@ export interface OperationRecord {
   engine?: 'graphql-jit' | 'graphql-js';
   /** Undefined without a valid token. The name is a client's, or a keyed hash of the player or client that a JWT names. */
   caller?:
-    | { readonly name: string; readonly playerUniqueId?: string; readonly scopes: ReadonlySet<string> }
+    | {
+        readonly name: string;
+        readonly key: string;
+        readonly playerUniqueId?: string;
+        readonly scopes: ReadonlySet<string>;
+      }
     | undefined;
   /** Why the token was rejected: parts of the log line. */
   rejection?: object | undefined;

@@ -102,10 +102,10 @@ async function sendAll(shape, token, count) {
   );
 }
 
+/** What a request takes from the limit of its caller, as the responses announce it. */
 async function unitsOf(shape, token) {
-  const { text } = await send(development, shape, token);
-  const found = /"cost":\{[^}]*"operations":(\d+)/.exec(text);
-  return found ? Number(found[1]) : 1;
+  const left = async () => Number(/;r=(\d+);/.exec((await send(development, shape, token)).limit)?.[1]);
+  return (await left()) - (await left());
 }
 
 async function send({ url }, { query, variables = { id: 'p1' }, body }, token) {
@@ -116,5 +116,6 @@ async function send({ url }, { query, variables = { id: 'p1' }, body }, token) {
     headers: token === undefined ? headers : { ...headers, authorization },
     body: body ?? JSON.stringify({ query, variables }),
   });
-  return { status: response.statusCode, text: await response.body.text() };
+  await response.body.dump();
+  return { status: response.statusCode, limit: response.headers.ratelimit };
 }

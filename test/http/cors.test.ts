@@ -45,7 +45,10 @@ describe.each(['with websites in production', 'with websites in development'])('
     const allowed = { 'allow-origin': OURS, 'allow-methods': 'GET,HEAD,POST', 'max-age': '600' };
     const told = { ...allowed, 'allow-headers': 'authorization,content-type' };
     expect(await preflight(name, OURS)).toMatchObject({ status: 204, told, varies: true, text: '' });
-    const exposed = { 'allow-origin': OURS, 'expose-headers': 'x-request-id, retry-after' };
+    const exposed = {
+      'allow-origin': OURS,
+      'expose-headers': 'x-request-id, retry-after, ratelimit, ratelimit-policy',
+    };
     expect(await operation(name, OURS)).toMatchObject({ status: 200, told: exposed, varies: true });
     expect(await operation(name, OURS, 'Bearer x')).toMatchObject({ status: 401, told: exposed });
   });

@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { clientAddress, createAddressKeys } from '../../src/limits/rate-limits.ts';
 import { newFile } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
+import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 
 const signer = secretSigner();
 
 const player = (sub: string, scope = 'players:read coupons:read referrals:read') => bearer(signer, { sub, scope });
-/** Complexity 2,539: `me`, a page of 200 friends, and 12.48 fields for each. */
+/** Seven units: `me`, a page of 200 friends, and 12 fields for each. */
 const COSTLY = `{ me { id referredFriends(limit: 200) { nodes { ${'status '.repeat(12)} } a: count b: count } } }`;
 
 type Both = Awaited<ReturnType<typeof startBoth>>;
@@ -76,11 +77,71 @@ describe('operations', () => {
     const env = { ...signer.env, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '10' };
     const both = await startBoth(env);
     expect(await sendAll(both, Array(11).fill('{ me { id } }'), 'cheap')).toEqual([...times(10, 200), 429]);
-    // 1 + 5 of 10 points, so the second is refused.
+    // 7 of 10 points, so the second is refused. It has consumed one, and the cheap ones get the other two.
     expect(await sendAll(both, [COSTLY, COSTLY], 'costly')).toEqual([200, 429]);
+    expect(await sendAll(both, Array(3).fill('{ me { id } }'), 'costly')).toEqual([200, 200, 429]);
     // Never more than the whole burst.
     const small = await startBoth({ ...env, MAX_OPERATIONS_BURST: '2' });
     expect(await sendAll(small, [COSTLY], 'p1')).toEqual([200]);
+  });
+
+  test('are counted when the gateway refuses what was sent too, and over the limit no body is read', async () => {
+    const redis = redisIsInstalled ? [{ REDIS_URL: (await startRedis()).url }] : [];
+    for (const store of [{}, ...redis]) {
+      const env = { ...signer.env, ...store, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '60' };
+      const { gateway } = await startBoth(env);
+      const bodies: [body: unknown, status: number][] = [
+        [[{ query: '{ me { id } }' }], 400],
+        [{ query: '{ me {' }, 400],
+        [{ query: '{ me { nothing } }' }, 400],
+        [{ query: '{ me { id } }', operationName: 'Missing' }, 400],
+        [{ extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }, 200],
+        [{ id: 'unknown' }, 400],
+        [{ query: '{ me { id } }', variables: Array(501).fill(1) }, 400],
+        ['x'.repeat(300_000), 413],
+      ];
+      for (const [body, status] of bodies)
+        expect(await post(gateway.url, body, player('p1'))).toMatchObject({ status });
+      const sent = await post(gateway.url, { query: '{ me { id } }' }, player('p1'));
+      expect(sent.headers.get('ratelimit')).toMatch(/^"operations";r=51;t=\d+$/);
+      while ((await post(gateway.url, [], player('p1'))).status === 400);
+      // It is not even found to be too large.
+      expect(await post(gateway.url, 'x'.repeat(300_000), player('p1'))).toMatchObject({ status: 429 });
+      expect((await post(gateway.url, { query: '{ me { id } }' }, player('p2'))).data).toEqual({ me: { id: 'p2' } });
+    }
+  });
+
+  test('tell in every response to a caller what is left, never more than it may spend, and no other', async () => {
+    const env = { ...signer.env, MAX_OPERATIONS_PER_SECOND: '10', MAX_OPERATIONS_BURST: '600' };
+    const { gateway } = await startBoth({ ...env, MAX_CONCURRENT_OPERATIONS: '1600' });
+    const ask = (query: string, headers = player('p1')) => gateway.query(query, {}, headers);
+    const leftIn = ({ headers }: { headers: Headers }) => Number(/;r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    const first = await ask('{ me { id } }');
+    expect(first.headers.get('ratelimit-policy')).toBe('"operations";q=600;w=60');
+    expect(first.headers.get('ratelimit')).toMatch(/^"operations";r=599;t=60$/);
+    // So many at once that most are under way while the first ones are answered.
+    const many = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => ask(index % 4 ? '{ me { id } }' : COSTLY)),
+    );
+    expect(many.map(({ status }) => status)).toEqual(times(200, 200));
+    const spent = 1 + 150 + 50 * 7;
+    for (const left of many.map(leftIn)) expect(left).toBeGreaterThanOrEqual(600 - spent);
+    // The one that was answered last.
+    expect(Math.min(...many.map(leftIn))).toBe(600 - spent);
+    for (let left = 600 - spent; left > 0; left -= 1) expect((await ask('{ __typename }')).status).toBe(200);
+    const over = await ask('{ __typename }');
+    expect([over.status, leftIn(over)]).toEqual([429, 0]);
+    expect(leftIn(await ask('{ me {', player('p2')))).toBe(599);
+    const stranger = await post(gateway.url, { query: '{ me { id } }' });
+    expect([stranger.status, stranger.headers.get('ratelimit')]).toEqual([401, null]);
+  });
+
+  test('tell their cost to a client that asks for it, in production too', async () => {
+    const { gateway } = await startBoth({ ...signer.env, NODE_ENV: 'production' });
+    const ask = (headers: Record<string, string>) => gateway.query(COSTLY, {}, { ...player('p1'), ...headers });
+    expect((await ask({})).extensions).toEqual({ requestId: expect.any(String) });
+    const cost = { complexity: expect.any(Number), depth: 4, operations: 7 };
+    expect((await ask({ 'x-operation-cost': 'true' })).extensions).toEqual({ requestId: expect.any(String), cost });
   });
 
   test('that were not seen before are limited for each caller, 50 in 5 s; known and listed ones are not', async () => {

@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto';
+import type { Redis, Result } from 'ioredis';
+import type { Impatience } from '../impatience.ts';
+
+/** The windows that replicas share. While Redis does not answer, each process counts for itself. */
+export interface SharedWindows {
+  redis: Redis;
+  impatience: Impatience;
+}
+
+/** KEYS: the window. ARGV: the points, the most, milliseconds, and 1 if nothing is refused. */
+const COUNT = `
+local used = tonumber(redis.call('GET', KEYS[1]) or 0)
+local allowed = ARGV[4] == '1' or used + ARGV[1] <= tonumber(ARGV[2])
+if allowed then used = math.max(0, used + ARGV[1]) end
+local ms = redis.call('PTTL', KEYS[1])
+if ms <= 0 then ms = tonumber(ARGV[3]) end
+redis.call('SET', KEYS[1], used, 'PX', ms)
+return { allowed and 1 or 0, used, ms }
+`;
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    countPoints(
+      ...parameters: [key: string, points: number, most: number, ms: number, isForced: 0 | 1]
+    ): Result<[allowed: number, used: number, ms: number], Context>;
+  }
+}
+
+/**
+ * Windows of `windowMs` in which each key has at most `most` points. A window begins with its first point. With Redis the memory
+ * has what it said last, so a key without points costs no call, and the counts go on when Redis does not answer.
+ * @param asksAlways Whether Redis is asked for a key without points too: other replicas give points back.
+ */
+export function createWindows(
+  name: string,
+  most: number,
+  windowMs: number,
+  shared?: SharedWindows,
+  asksAlways = false,
+) {
+  /** `asked`: the points that Redis was asked for and has not answered yet. */
+  const windows = new Map<string, { used: number; asked: number; endsAt: number }>();
+  let sweepAt = performance.now() + windowMs;
+  shared?.redis.defineCommand('countPoints', { numberOfKeys: 1, lua: COUNT });
+  /** The current window of a key. Entries are used again: in a Map that changes with each operation, V8 keeps young objects. */
+  const windowOf = (key: string, now = performance.now()) => {
+    if (now >= sweepAt) {
+      for (const [other, { endsAt, asked }] of windows) if (endsAt <= now && asked === 0) windows.delete(other);
+      sweepAt = now + windowMs;
+    }
+    const known = windows.get(key);
+    if (known && known.endsAt > now) return known;
+    if (known) return Object.assign(known, { used: 0, endsAt: now + windowMs });
+    const begun = { used: 0, asked: 0, endsAt: now + windowMs };
+    windows.set(key, begun);
+    return begun;
+  };
+  /** What Redis says of a window; undefined when it does not answer, or need not be asked. */
+  const ask = async (key: string, points: number, isForced: boolean) => {
+    const window = windowOf(key);
+    if (!shared || !(isForced || asksAlways || window.used < most)) return undefined;
+    // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
+    const hashed = `rate:${name}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
+    window.asked += points;
+    const answer = await shared
+      .impatience(() => shared.redis.countPoints(hashed, points, most, windowMs, isForced ? 1 : 0))
+      .catch(() => undefined);
+    window.asked -= points;
+    if (answer) Object.assign(window, { used: answer[1], endsAt: performance.now() + answer[2] });
+    return answer && answer[0] === 1;
+  };
+  return {
+    most,
+    windowMs,
+    /** The points that a key has left, and the milliseconds until it has all of them, as far as this process knows. */
+    left(key: string): { points: number; ms: number } {
+      const { used, asked, endsAt } = windowOf(key);
+      return { points: Math.max(0, most - used - asked), ms: Math.max(1, Math.ceil(endsAt - performance.now())) };
+    },
+    /** Consumes points if so many are left, and says whether. Never rejects. */
+    async consume(key: string, points: number): Promise<boolean> {
+      const allowed = await ask(key, points, false);
+      if (allowed !== undefined) return allowed;
+      const window = windowOf(key);
+      if (window.used + points > most) return false;
+      window.used += points;
+      return true;
+    },
+    /** Consumes points whether they are left or not, or gives negative ones back. */
+    change(key: string, points: number): void {
+      const window = windowOf(key);
+      window.used = Math.max(0, window.used + points);
+      void ask(key, points, true);
+    },
+  };
+}
