@@ -3,9 +3,10 @@
  * its caller has a limit for it. An invalid one is never stored, so each repetition consumes a point again.
  */
 import { hash } from 'node:crypto';
-import { type DocumentNode, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Wanted } from '../rest/decode/properties.ts';
+import { deprecatedIn } from './deprecated.ts';
 
 /** One operation of a cached document. */
 export interface CachedOperation {
@@ -13,6 +14,10 @@ export interface CachedOperation {
   readonly operation: OperationDefinitionNode;
   /** The names of the fields that its document selects, by which responses of the service are decoded. */
   readonly wanted: Wanted;
+  /** The name of the manifest file that lists its document. */
+  readonly manifest: string | undefined;
+  /** The deprecated parts of the schema that its document names. */
+  readonly deprecated: readonly string[];
   /** How often it was requested. */
   requests: number;
   /** Why graphql-js executes it for good; undefined while it may be compiled, or is. */
@@ -29,7 +34,8 @@ const MAX_CHARACTERS = 1_000_000;
 const MAX_TEXT_LENGTH = 16_384;
 
 export class DocumentStore {
-  readonly #isPersisted: (text: string) => boolean;
+  readonly #schema: GraphQLSchema;
+  readonly #manifestOf: (text: string) => string | undefined;
   /** By the hash of the text. */
   readonly #recent = new LRUCache<string, CachedDocument>({
     max: MAX_DOCUMENTS,
@@ -39,9 +45,10 @@ export class DocumentStore {
   /** Documents of the manifest, which bounds them: of any length, never evicted. */
   readonly #persisted = new Map<string, CachedDocument>();
 
-  /** @param isPersisted Whether the manifest has a text. */
-  constructor(isPersisted: (text: string) => boolean = () => false) {
-    this.#isPersisted = isPersisted;
+  /** @param manifestOf The name of the manifest file that lists a text, if one does. */
+  constructor(schema: GraphQLSchema, manifestOf: (text: string) => string | undefined = () => undefined) {
+    this.#schema = schema;
+    this.#manifestOf = manifestOf;
   }
 
   /** The documents by Apollo Server's key, which ends with the hash of the text. `find` stores them. */
@@ -69,13 +76,14 @@ export class DocumentStore {
   }
 
   #add(textHash: string, text: string, document: DocumentNode): CachedDocument {
-    const wanted = fieldsIn(document);
+    const manifest = this.#manifestOf(text);
+    const common = { document, manifest, wanted: fieldsIn(document), deprecated: deprecatedIn(this.#schema, document) };
     const operations = operationsIn(document).map((operation): [string | undefined, CachedOperation] => {
       const name = operation.name?.value;
-      return [name, { document, operation, wanted, requests: 0 }];
+      return [name, { ...common, operation, requests: 0 }];
     });
     const cached = new Map(operations);
-    if (this.#isPersisted(text)) this.#persisted.set(textHash, cached);
+    if (manifest !== undefined) this.#persisted.set(textHash, cached);
     else this.#recent.set(textHash, cached, { size: text.length + 1 });
     return cached;
   }

@@ -1,7 +1,7 @@
 /* The files in which clients' tools list the operations of an application. docs/security.md has the tools and their formats. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import * as z from 'zod';
 import { ConfigError } from '../config/environment.ts';
@@ -19,13 +19,14 @@ export interface ManifestCheck {
 }
 
 /**
- * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:`, and the names
- * of the operations in them. Throws a ConfigError for a file that cannot be used, an id with two texts, and an operation that
+ * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:`, the name of the
+ * last file that lists each text, and the names of the operations in them. Throws a ConfigError for a file that cannot be used, an id with two texts, and an operation that
  * does not fit the schema. The same operation may be in several files.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck) {
   const byId = new Map<string, string>();
   const names = new Set<string>();
+  const fileOf = new Map<string, string>();
   const problems: string[] = [];
   const attempt = <Found>(place: string, read: () => Found[]): Found[] => {
     try {
@@ -37,6 +38,7 @@ export function readManifest(paths: readonly string[], check: ManifestCheck) {
   };
   for (const file of new Set(paths.flatMap((path) => attempt(path, () => filesAt(path))))) {
     for (const { id, text } of attempt(file, () => readOperations(file))) {
+      fileOf.set(text, basename(file));
       if (byId.get(id) === text) continue;
       const found = attempt(`${file}: "${id}"`, () => {
         if (byId.has(id)) throw new Error('this id has another text, too; generate all files again');
@@ -46,7 +48,7 @@ export function readManifest(paths: readonly string[], check: ManifestCheck) {
       for (const name of found) names.add(name);
     }
   }
-  if (problems.length === 0) return { byId, names };
+  if (problems.length === 0) return { byId, names, fileOf };
   const more = problems.length - MAX_REPORTED;
   throw new ConfigError([...problems.slice(0, MAX_REPORTED), ...(more > 0 ? [`and ${more} more`] : [])]);
 }

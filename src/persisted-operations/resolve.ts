@@ -30,9 +30,8 @@ export function createPersistedOperations(
   metrics: Pick<Metrics, 'list' | 'persistedQuery'>,
 ) {
   const { production, PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_EXEMPT_SCOPE: exemptScope } = config;
-  const { byId, names } = readManifest(config.PERSISTED_OPERATIONS_FILE, check);
-  const texts: ReadonlySet<string> = new Set(byId.values());
-  metrics.list(names);
+  const { byId, names, fileOf } = readManifest(config.PERSISTED_OPERATIONS_FILE, check);
+  metrics.list(names, fileOf.values());
 
   function refuseUnlisted(caller: Caller, text: string | undefined, id: string | undefined): void {
     if (mode === 'off' || (exemptScope && caller.scopes.has(exemptScope))) return;
@@ -48,8 +47,8 @@ export function createPersistedOperations(
   }
 
   return {
-    /** Whether the manifest has a text. */
-    has: (text: string) => texts.has(text),
+    /** The name of the manifest file that lists a text; undefined for a text that none lists. */
+    manifestOf: (text: string) => fileOf.get(text),
     /**
      * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `isPersisted` if
      * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
@@ -61,7 +60,7 @@ export function createPersistedOperations(
       if (query !== undefined && id !== undefined && byId.get(id) !== query && hash('sha256', query) !== id) {
         throw badRequest('The query does not match its hash or id.');
       }
-      if (text !== undefined && texts.has(text)) {
+      if (text !== undefined && fileOf.has(text)) {
         if (id !== undefined) metrics.persistedQuery('listed');
         return { text, isPersisted: true, textOfId: id && text };
       }

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Observer } from '../rest/call-context.ts';
 import type { RestClient } from '../rest/client.ts';
 import { ENDPOINTS } from '../rest/endpoints.ts';
+import { createLabels } from './labels.ts';
 import type { OperationRecord } from './observe.ts';
 
 /** Buckets of durations, in seconds. */
@@ -54,25 +54,62 @@ export function createMetrics(state: State) {
   const batches = histogram('gateway_loader_batch_size', 'Keys of one batch.', BATCH_SIZES, 'loader');
   const failures = counter('gateway_authentication_failures_total', 'Requests without an accepted token.', 'reason');
   const persisted = counter('gateway_persisted_queries_total', 'Requests by hash or id.', 'result');
-  const labels = createLabels();
+  const byClient = counter('gateway_operations_by_client_total', 'Operations by client.', 'client');
+  const byManifest = counter('gateway_manifest_operations_total', 'Operations by manifest.', 'manifest');
+  const deprecated = counter('gateway_deprecated_usage_total', 'Uses of deprecated parts.', 'coordinate', 'client');
+  const names = createLabels(MAX_NAMES, MAX_NAME_LENGTH, (operation) => {
+    removeSeries(operations, { operation });
+    removeSeries(durations, { operation });
+  });
+  const clients = createLabels(MAX_CLIENTS, 2 * MAX_NAME_LENGTH + 1, (client) => {
+    removeSeries(byClient, { client });
+    removeSeries(deprecated, { client });
+  });
   return {
     registry,
     rest: observeRest(create),
-    /** Counts a request to the GraphQL endpoint, after its response. */
-    operation(record: OperationRecord): void {
-      const { type = 'none', codes, ms } = record;
+    /** Counts a request to the GraphQL endpoint, after its response. `name` is the client's own, if it sends one. */
+    operation(record: OperationRecord, name: string | undefined): void {
+      const { type = 'none', codes, ms, caller } = record;
       // Without a type there was no operation: the request was refused, or was not valid GraphQL.
-      const operation = type === 'none' ? 'none' : labels.labelOf(record);
+      const operation = type === 'none' ? 'none' : record.name ? names.labelOf(record.name, caller) : 'anonymous';
+      // A server is a client itself. Players use one, which may say its name.
+      const isPlayer = caller?.playerUniqueId !== undefined && !caller.scopes.has('any-player');
+      const known = name ?? (isPlayer ? undefined : caller?.name);
+      const client = known ? clients.labelOf(known, caller) : 'none';
+      byClient.inc({ client });
+      if (record.manifest) byManifest.inc({ manifest: record.manifest });
+      for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });
       operations.inc({ operation, type, outcome: codes[0] ?? 'OK' });
       durations.observe({ operation, type }, ms / 1_000);
       if (record.engine) executed.inc({ engine: record.engine });
     },
-    /** Gives operations of these names a label of their own. */
-    list: labels.list,
+    /** Gives operations of these names a label for good, and begins to count those of these manifests. */
+    list(operations: Iterable<string>, manifests: Iterable<string>): void {
+      names.list(operations);
+      for (const manifest of manifests) byManifest.inc({ manifest }, 0);
+    },
     batch: (loader: string, size: number) => batches.observe({ loader }, size),
     authenticationFailed: (reason: string) => failures.inc({ reason }),
     persistedQuery: (result: 'listed' | 'registered' | 'unknown' | 'sent') => persisted.inc({ result }),
   };
+}
+
+/** How many operations that no manifest lists, and how many clients, have a label. */
+const MAX_NAMES = 100;
+const MAX_CLIENTS = 50;
+/** The longest name, in characters. */
+const MAX_NAME_LENGTH = 64;
+
+/** Removes the series that have a label, in whatever combination with others. */
+function removeSeries(metric: Counter | Histogram, label: Record<string, string>): void {
+  const [[name, value] = []] = Object.entries(label);
+  void metric.get().then(({ values }) => {
+    for (const { labels } of values) {
+      const { le: _, ...own }: Record<string, string | number | undefined> = labels;
+      if (name !== undefined && own[name] === value) metric.remove(own);
+    }
+  });
 }
 
 /** Counts what the REST client does. */
@@ -118,36 +155,4 @@ function showState(
       for (const state of ['closed', 'half-open', 'open']) self.set({ endpoint, state }, Number(state === current));
   };
   gauge('rest_breaker', 'The state of the breaker: 1 for the one it is in.', showBreaker, 'endpoint', 'state');
-}
-
-/** How many names that are not listed get their own label, of how many characters; how many are remembered without one. */
-const MAX_LEARNED = 100;
-const MAX_LENGTH = 64;
-const MAX_CANDIDATES = 1_000;
-/** How many players must have used a name, so that one player cannot use up the labels. */
-const MIN_PLAYERS = 3;
-
-/** Labels for the names of operations. Clients choose the names, so their number is bounded: see docs/observability.md. */
-function createLabels() {
-  const named = new Set<string>();
-  const playersOf = new LRUCache<string, Set<string>>({ max: MAX_CANDIDATES });
-  let left = MAX_LEARNED;
-  return {
-    list(names: Iterable<string>): void {
-      for (const name of names) named.add(name);
-    },
-    labelOf({ name, caller }: OperationRecord): string {
-      if (name === undefined) return 'anonymous';
-      if (named.has(name)) return name;
-      if (!caller || left === 0 || name.length > MAX_LENGTH) return 'other';
-      if (caller.playerUniqueId !== undefined && !caller.scopes.has('any-player')) {
-        const players = playersOf.get(name) ?? new Set();
-        playersOf.set(name, players.add(caller.playerUniqueId));
-        if (players.size < MIN_PLAYERS) return 'other';
-      }
-      left -= 1;
-      named.add(name);
-      return name;
-    },
-  };
 }

@@ -16,6 +16,9 @@ export interface OperationRecord {
   name?: string | undefined;
   type?: string | undefined;
   hash?: string | undefined;
+  /** The file name of the last manifest that lists it, and the schema coordinates of what it uses that is deprecated. */
+  manifest?: string | undefined;
+  deprecated?: readonly string[];
   /** What executed it; undefined for a request that was refused. */
   engine?: 'graphql-jit' | 'graphql-js';
   /** Undefined without a valid token. The name is a client's, or a keyed hash of the player or client that a JWT names. */
@@ -46,7 +49,7 @@ declare module 'fastify' {
 }
 
 export interface Observation {
-  metrics: { operation(record: OperationRecord): void };
+  metrics: { operation(record: OperationRecord, client: string | undefined): void };
   log: FastifyBaseLogger;
   tracing: { begin(headers: IncomingHttpHeaders): Trace } | undefined;
   /** The name for the log of a player. */
@@ -75,7 +78,8 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
   trace.end?.(record);
   // Neither an operation nor a failure: the landing page.
   if (type === undefined && codes.length === 0) return;
-  metrics.operation(record);
+  const client = clientNameOf(request.headers);
+  metrics.operation(record, client);
   const line = {
     requestId: request.id,
     traceId: trace.traceId,
@@ -84,7 +88,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     hash: hash?.slice(0, 16),
     caller: caller?.name,
     ...record.rejection,
-    client: clientNameOf(request.headers),
+    client,
     ms: rounded(ms),
     upstreamCalls: calls.length,
     calls: ms > slowOperationMs ? calls.slice(0, MAX_LOGGED).map(describeCall) : undefined,

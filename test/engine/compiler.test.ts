@@ -15,7 +15,7 @@ const config = loadConfig({});
 function createStore(now = () => 0) {
   const log = { warn: () => undefined };
   const limiter = new OperationLimiter(schema, config);
-  const documents = new DocumentStore();
+  const documents = new DocumentStore(schema);
   const compiler = new Compiler({ schema, limiter, compileAfter: 1, log, now });
   const request = (text: string) => {
     const document = parse(text);
