@@ -15,7 +15,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
 import type { ReportError } from '../telemetry/observe.ts';
 import type { Compiler } from './compiler.ts';
-import type { findDeprecatedInVariables } from './deprecated.ts';
+import type { findDeprecatedInputs } from './deprecated.ts';
 import type { CachedOperation, DocumentStore } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
@@ -36,7 +36,7 @@ export interface ApolloOptions {
   limiter: OperationLimiter;
   rates: Pick<RateLimits, 'consumeCost' | 'penalty'>;
   persistedQueries: PersistedQueryStore;
-  deprecatedInVariables: ReturnType<typeof findDeprecatedInVariables>;
+  deprecatedInputs: ReturnType<typeof findDeprecatedInputs>;
   parseOptions: ParseOptions;
   report: ReportError;
   log: FastifyBaseLogger;
@@ -112,7 +112,7 @@ interface Checked {
  * returns that error afterwards.
  */
 async function chargeAndCheck(
-  { documents, limiter, rates, schema, production, deprecatedInVariables }: ApolloOptions,
+  { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
   { source, queryHash, document, operation, request, contextValue }: GraphQLRequestContext<Context>,
 ): Promise<Checked | undefined> {
   const { caller, record } = contextValue;
@@ -133,7 +133,8 @@ async function chargeAndCheck(
   limiter.check(size);
   const variables = coerceVariables(schema, operation, request.variables, production);
   record.manifest = cached.manifest;
-  record.deprecated = [...cached.deprecated, ...deprecatedInVariables(operation, request.variables)];
+  const inVariables = deprecatedInputs?.(operation, request.variables) ?? [];
+  record.deprecated = [...cached.deprecated, ...inVariables];
   contextValue.call.wanted = cached.wanted;
   contextValue.complexity = complexity;
   return { cached, variables, cost };

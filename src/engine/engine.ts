@@ -11,7 +11,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { reportTo } from '../telemetry/observe.ts';
 import { startApollo } from './apollo.ts';
 import { Compiler } from './compiler.ts';
-import { findDeprecatedInVariables } from './deprecated.ts';
+import { findDeprecatedInputs } from './deprecated.ts';
 import { DocumentStore } from './documents.ts';
 import { countListItems } from './list-lengths.ts';
 import { OperationLimiter } from './operation-limits.ts';
@@ -41,8 +41,8 @@ export async function startEngine({ config, schema, rates, metrics, log, sharedT
   const persisted = createPersistedOperations(config, { schema, maxTokens }, persistedQueries, log, metrics);
   const documents = new DocumentStore(schema, persisted.manifestOf);
   const compiler = new Compiler({ schema, limiter, compileAfter, log });
-  const deprecatedInVariables = findDeprecatedInVariables(schema);
-  const shared = { schema, documents, limiter, rates, parseOptions, deprecatedInVariables };
+  const deprecatedInputs = findDeprecatedInputs(schema);
+  const shared = { schema, documents, limiter, rates, parseOptions, deprecatedInputs };
   const apollo = await startApollo({ ...shared, compiler, persistedQueries, production, log, report: reportTo(log) });
   return {
     apollo,

@@ -94,24 +94,16 @@ local kept, step = tonumber(ARGV[2]), tonumber(ARGV[3])
 const CLAIM = `${NOW}
 local record = redis.call('GET', KEYS[1])
 if record then return { record, kept - redis.call('PTTL', KEYS[1]) } end
-local sum = tonumber(redis.call('HGET', KEYS[2], 'sum') or 0)
-local oldest = tonumber(redis.call('HGET', KEYS[2], 'oldest') or now)
-if sum >= tonumber(ARGV[4]) or oldest + kept <= now then
-  local counts = redis.call('HGETALL', KEYS[2])
-  sum, oldest = 0, now
-  for i = 1, #counts, 2 do
-    local claimed = tonumber(counts[i]) and counts[i] * step
-    if claimed and (claimed + kept <= now or counts[i + 1] == '0') then
-      redis.call('HDEL', KEYS[2], counts[i])
-    elseif claimed then
-      sum, oldest = sum + counts[i + 1], math.min(oldest, claimed)
-    end
+local counts, sum, oldest = redis.call('HGETALL', KEYS[2]), 0, now
+for i = 1, #counts, 2 do
+  local claimed = counts[i] * step
+  if claimed + kept <= now or counts[i + 1] == '0' then
+    redis.call('HDEL', KEYS[2], counts[i])
+  else
+    sum, oldest = sum + counts[i + 1], math.min(oldest, claimed)
   end
-  redis.call('HSET', KEYS[2], 'sum', sum)
 end
-redis.call('HSET', KEYS[2], 'oldest', oldest)
 if sum >= tonumber(ARGV[4]) then return { false, oldest + kept - now } end
-redis.call('HINCRBY', KEYS[2], 'sum', 1)
 redis.call('HINCRBY', KEYS[2], math.floor(now / step), 1)
 redis.call('PEXPIRE', KEYS[2], kept)
 redis.call('SET', KEYS[1], ARGV[1], 'PX', kept)
@@ -121,7 +113,6 @@ const RELEASE = `${NOW}
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return end
 local claimed = now - kept + redis.call('PTTL', KEYS[1])
 redis.call('DEL', KEYS[1])
-redis.call('HINCRBY', KEYS[2], 'sum', -1)
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 

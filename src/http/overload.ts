@@ -2,6 +2,7 @@
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { requestError } from '../errors.ts';
@@ -13,7 +14,7 @@ const MAX_HEAP_SHARE = 0.9;
 /** How many bytes of bodies, and of responses that wait to be sent, all callers and one may have. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
 const MAX_BYTES_OF_CALLER = 16 * 1_024 * 1_024;
-/** How many callers are remembered before those without a request are forgotten. */
+/** How many callers are counted: many more than can have a request in flight. */
 const MAX_CALLERS = 10_000;
 
 const MESSAGE = 'The gateway has too much to do at the moment; try again shortly.';
@@ -38,20 +39,8 @@ export type Slot = NonNullable<ReturnType<Slots['find']>>;
 export function createSlots(max: Config['concurrent']) {
   const all = { requests: 0, bytes: 0 };
   let onIdle = () => {};
-  /** Entries are not deleted with each request: the tables that V8 then makes keep young objects until the next full collection. */
-  const byCaller = new Map<string, typeof all>();
-  let forgetAt = MAX_CALLERS;
-  const countsOf = (key: string) => {
-    const known = byCaller.get(key);
-    if (known) return known;
-    if (byCaller.size >= forgetAt) {
-      for (const [other, { requests }] of byCaller) if (requests === 0) byCaller.delete(other);
-      forgetAt = Math.max(MAX_CALLERS, 2 * byCaller.size);
-    }
-    const own = { requests: 0, bytes: 0 };
-    byCaller.set(key, own);
-    return own;
-  };
+  /** Never deleted from with a request: in a Map that changes with each operation, V8 keeps young objects. */
+  const byCaller = new LRUCache<string, typeof all>({ max: MAX_CALLERS });
   return {
     /** How many requests are in flight: those whose response is not closed, or whose operation is not over. */
     active: () => all.requests,
@@ -63,7 +52,8 @@ export function createSlots(max: Config['concurrent']) {
       }),
     /** A slot for a request; undefined when there is none for this caller. It is taken while something uses it. */
     find({ key, scopes }: Caller) {
-      const own = countsOf(key);
+      const own = byCaller.get(key) ?? { requests: 0, bytes: 0 };
+      byCaller.set(key, own);
       if (all.requests >= max.all || own.requests >= (scopes.has('any-player') ? max.server : max.player)) return;
       let users = 0;
       let held = 0;

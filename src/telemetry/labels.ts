@@ -12,12 +12,7 @@ const PERIOD_MS = 600_000;
 const MARGIN = 1.5;
 
 /** How a name is used: by which callers and how often in this period, and its score of the one before. */
-interface Use {
-  period: number;
-  users: Set<string>;
-  times: number;
-  before: number;
-}
+type Use = { period: number; users: Set<string>; times: number; before: number };
 
 /**
  * Labels of metrics for names that clients choose, so their number is bounded. The names that most callers use have one; each
@@ -37,8 +32,7 @@ export function createLabels(
     const period = Math.floor(now() / PERIOD_MS);
     const last = uses.get(name);
     if (last?.period === period) return last;
-    const before = last?.period === period - 1 ? scoreOf(last) : 0;
-    const use = { period, users: new Set<string>(), times: 0, before };
+    const use = { period, users: new Set<string>(), times: 0, before: last?.period === period - 1 ? scoreOf(last) : 0 };
     uses.set(name, use);
     return use;
   };

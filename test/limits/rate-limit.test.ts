@@ -112,8 +112,13 @@ describe('operations', () => {
   });
 
   test('tell in every response to a caller what is left, never more than it may spend, and no other', async () => {
+    const redis = redisIsInstalled ? [{ REDIS_URL: (await startRedis()).url }] : [];
     const env = { ...signer.env, MAX_OPERATIONS_PER_SECOND: '10', MAX_OPERATIONS_BURST: '600' };
-    const { gateway } = await startBoth({ ...env, MAX_CONCURRENT_OPERATIONS: '1600' });
+    for (const store of [{}, ...redis]) await announce({ ...env, ...store, MAX_CONCURRENT_OPERATIONS: '1600' });
+  });
+
+  async function announce(env: Record<string, string>): Promise<void> {
+    const { gateway } = await startBoth(env);
     const ask = (query: string, headers = player('p1')) => gateway.query(query, {}, headers);
     const leftIn = ({ headers }: { headers: Headers }) => Number(/;r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1]);
     const first = await ask('{ me { id } }');
@@ -134,7 +139,7 @@ describe('operations', () => {
     expect(leftIn(await ask('{ me {', player('p2')))).toBe(599);
     const stranger = await post(gateway.url, { query: '{ me { id } }' });
     expect([stranger.status, stranger.headers.get('ratelimit')]).toEqual([401, null]);
-  });
+  }
 
   test('tell their cost to a client that asks for it, in production too', async () => {
     const { gateway } = await startBoth({ ...signer.env, NODE_ENV: 'production' });
