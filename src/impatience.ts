@@ -1,5 +1,10 @@
-/** Asks another server for something that can be done without. */
-export type Impatience = ReturnType<typeof createImpatience>;
+import type { Redis } from 'ioredis';
+
+/** Redis, for what can be done without it. */
+export interface OptionalRedis {
+  redis: Redis;
+  impatience: ReturnType<typeof createImpatience>;
+}
 
 /**
  * Returns a function that rejects when what it asks for takes longer than `waitMs`; for `pauseMs` after that it rejects at once,

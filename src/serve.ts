@@ -1,7 +1,6 @@
 /* The composition of one gateway: every part is created here and nowhere else. */
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Redis } from 'ioredis';
 import { createAuthentication } from './access/authenticate.ts';
 import { createPseudonyms } from './access/caller.ts';
 import type { TokenReason } from './access/jwt.ts';
@@ -14,7 +13,7 @@ import { type AppOptions, createApp } from './http/app.ts';
 import { routeGraphQL } from './http/graphql-route.ts';
 import { servePages } from './http/ide/pages.ts';
 import { createSlots } from './http/overload.ts';
-import type { Impatience } from './impatience.ts';
+import type { OptionalRedis } from './impatience.ts';
 import { createRateLimits } from './limits/rate-limits.ts';
 import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -26,7 +25,7 @@ export interface ServeOptions extends AppOptions {
   /** How often an operation is requested before it is compiled. Default 50; for tests. */
   compileAfter?: number;
   /** The state that replicas share; absent without Redis. The caller closes it. */
-  shared?: { redis: Redis; impatience: Impatience; isUp(): boolean } | undefined;
+  shared?: (OptionalRedis & { isUp(): boolean }) | undefined;
   /** How many lines the log dropped. */
   droppedLines?(): number;
 }

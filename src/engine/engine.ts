@@ -4,8 +4,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
+import type { OptionalRedis } from '../impatience.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { createPersistedQueryStore, type SharedTexts } from '../persisted-operations/automatic.ts';
+import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { createPersistedOperations } from '../persisted-operations/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { reportTo } from '../telemetry/observe.ts';
@@ -23,7 +24,7 @@ export interface EngineOptions {
   rates: RateLimits;
   metrics: Metrics;
   log: FastifyBaseLogger;
-  sharedTexts: SharedTexts | undefined;
+  sharedTexts: OptionalRedis | undefined;
   /** How often an operation is requested before it is compiled. */
   compileAfter: number;
 }

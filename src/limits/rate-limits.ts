@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
-import { createWindows, type SharedWindows } from './window.ts';
+import type { OptionalRedis } from '../impatience.ts';
+import { createWindows } from './window.ts';
 
 type Windows = ReturnType<typeof createWindows>;
 
@@ -24,7 +25,7 @@ type Consumer = { key: string; scopes: ReadonlySet<string> };
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /** @param shared Absent without Redis: then each process counts for itself. */
-export function createRateLimits(rates: Config['rates'], shared: SharedWindows | undefined) {
+export function createRateLimits(rates: Config['rates'], shared: OptionalRedis | undefined) {
   const windows = (name: string, { perSecond, burst }: Rate, asksAlways = false) =>
     createWindows(name, burst, 1_000 * Math.ceil(burst / perSecond), shared, asksAlways);
   const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number) => ({

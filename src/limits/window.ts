@@ -1,12 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Redis, Result } from 'ioredis';
-import type { Impatience } from '../impatience.ts';
-
-/** The windows that replicas share. While Redis does not answer, each process counts for itself. */
-export interface SharedWindows {
-  redis: Redis;
-  impatience: Impatience;
-}
+import type { OptionalRedis } from '../impatience.ts';
 
 /** KEYS: the window. ARGV: the points, the most, milliseconds, and 1 if nothing is refused. */
 const COUNT = `
@@ -19,14 +12,6 @@ redis.call('SET', KEYS[1], used, 'PX', ms)
 return { allowed and 1 or 0, used, ms }
 `;
 
-declare module 'ioredis' {
-  interface RedisCommander<Context> {
-    countPoints(
-      ...parameters: [key: string, points: number, most: number, ms: number, isForced: 0 | 1]
-    ): Result<[allowed: number, used: number, ms: number], Context>;
-  }
-}
-
 /**
  * Windows of `windowMs` in which each key has at most `most` points. A window begins with its first point. With Redis the memory
  * has what it said last, so a key without points costs no call, and the counts go on when Redis does not answer.
@@ -36,13 +21,12 @@ export function createWindows(
   name: string,
   most: number,
   windowMs: number,
-  shared?: SharedWindows,
+  shared?: OptionalRedis,
   asksAlways = false,
 ) {
   /** `asked`: the points that Redis was asked for and has not answered yet. */
   const windows = new Map<string, { used: number; asked: number; endsAt: number }>();
   let sweepAt = performance.now() + windowMs;
-  shared?.redis.defineCommand('countPoints', { numberOfKeys: 1, lua: COUNT });
   /** The current window of a key. Entries are used again: in a Map that changes with each operation, V8 keeps young objects. */
   const windowOf = (key: string, now = performance.now()) => {
     if (now >= sweepAt) {
@@ -64,11 +48,13 @@ export function createWindows(
     const hashed = `rate:${name}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
     window.asked += points;
     const answer = await shared
-      .impatience(() => shared.redis.countPoints(hashed, points, most, windowMs, isForced ? 1 : 0))
+      .impatience(() => shared.redis.eval(COUNT, 1, hashed, points, most, windowMs, isForced ? 1 : 0))
       .catch(() => undefined);
     window.asked -= points;
-    if (answer) Object.assign(window, { used: answer[1], endsAt: performance.now() + answer[2] });
-    return answer && answer[0] === 1;
+    if (!Array.isArray(answer)) return undefined;
+    const [allowed, used, ms] = answer.map(Number);
+    Object.assign(window, { used, endsAt: performance.now() + Number(ms) });
+    return allowed === 1;
   };
   return {
     most,

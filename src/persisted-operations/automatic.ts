@@ -1,15 +1,9 @@
 /* The texts of automatic persisted queries. They are bounded, since any caller can add some; clients send a removed one again. */
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { Impatience } from '../impatience.ts';
+import type { OptionalRedis } from '../impatience.ts';
 
 export type PersistedQueryStore = ReturnType<typeof createPersistedQueryStore>;
-
-export interface SharedTexts {
-  redis: Redis;
-  impatience: Impatience;
-}
 
 /** The longest text that is kept, in bytes of UTF-8. A longer one is executed, but clients must always send it whole. */
 const MAX_TEXT_BYTES = 16_384;
@@ -41,7 +35,7 @@ return text
 `;
 
 /** Keeps texts in memory, and in Redis for the other replicas. Without an answer from Redis a text is unknown. */
-export function createPersistedQueryStore(shared: SharedTexts | undefined) {
+export function createPersistedQueryStore(shared: OptionalRedis | undefined) {
   const memory = new LRUCache<string, string>({
     max: MAX_TEXTS,
     maxSize: MAX_BYTES,

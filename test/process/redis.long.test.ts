@@ -65,7 +65,7 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     const client = new Redis(redis.port);
     atEnd(() => client.disconnect());
     // Once for each command of the gateway.
-    const commands = async () => Number(/incrby:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    const commands = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
     await ask(gateway);
     const before = await commands();
     redis.hang();

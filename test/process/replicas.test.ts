@@ -116,7 +116,7 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
       const query = 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { coupons { code } } }';
       return a.query(query, { ids }, server);
     };
-    const commands = async () => Number(/evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    const commands = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
     await ask(1);
     const before = await commands();
     expect((await ask(50)).errors).toEqual([]);
