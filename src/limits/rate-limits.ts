@@ -26,8 +26,8 @@ export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /** @param shared Absent without Redis: then each process counts for itself. */
 export function createRateLimits(rates: Config['rates'], shared: OptionalRedis | undefined) {
-  const windows = (name: string, { perSecond, burst }: Rate, asksAlways = false) =>
-    createWindows(name, burst, 1_000 * Math.ceil(burst / perSecond), shared, asksAlways);
+  const windows = (name: string, { perSecond, burst }: Rate) =>
+    createWindows(name, burst, 1_000 * Math.ceil(burst / perSecond), shared);
   const limits = (prefix: string, operations: Rate, couponReads: Rate, documents: number) => ({
     operations: windows(`${prefix}operations`, operations),
     couponReads: windows(`${prefix}couponReads`, couponReads),
@@ -36,7 +36,7 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
   const players = limits('', rates.operations, rates.couponReads, 10);
   const servers = limits('server-', rates.serverOperations, rates.serverCouponReads, 200);
   const limitsOf = ({ scopes }: Consumer) => (scopes.has('any-player') ? servers : players);
-  const failures = windows('failures', rates.failedAuthentications, true);
+  const failures = windows('failures', rates.failedAuthentications);
   const keyOfAddress = createAddressKeys(failures.windowMs);
   /** No single operation is impossible: at most the whole burst is consumed at once. */
   const consume = async (kind: Kind, limit: Windows, key: string, points: number) => {

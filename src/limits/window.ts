@@ -12,20 +12,16 @@ redis.call('SET', KEYS[1], used, 'PX', ms)
 return { allowed and 1 or 0, used, ms }
 `;
 
+/** How often Redis is asked for a key without points, in milliseconds: another replica may have given some back. */
+const ASK_AGAIN_MS = 1_000;
+
 /**
  * Windows of `windowMs` in which each key has at most `most` points. A window begins with its first point. With Redis the memory
- * has what it said last, so a key without points costs no call, and the counts go on when Redis does not answer.
- * @param asksAlways Whether Redis is asked for a key without points too: other replicas give points back.
+ * has what it said last, so a key without points costs a call a second at most, and the counts go on when Redis does not answer.
  */
-export function createWindows(
-  name: string,
-  most: number,
-  windowMs: number,
-  shared?: OptionalRedis,
-  asksAlways = false,
-) {
-  /** `asked`: the points that Redis was asked for and has not answered yet. */
-  const windows = new Map<string, { used: number; asked: number; endsAt: number }>();
+export function createWindows(name: string, most: number, windowMs: number, shared?: OptionalRedis) {
+  /** `asked`: the points that Redis was asked for and has not answered yet; `toldAt`: when it answered last. */
+  const windows = new Map<string, { used: number; asked: number; toldAt: number; endsAt: number }>();
   let sweepAt = performance.now() + windowMs;
   /** The current window of a key. Entries are used again: in a Map that changes with each operation, V8 keeps young objects. */
   const windowOf = (key: string, now = performance.now()) => {
@@ -36,14 +32,15 @@ export function createWindows(
     const known = windows.get(key);
     if (known && known.endsAt > now) return known;
     if (known) return Object.assign(known, { used: 0, endsAt: now + windowMs });
-    const begun = { used: 0, asked: 0, endsAt: now + windowMs };
+    const begun = { used: 0, asked: 0, toldAt: 0, endsAt: now + windowMs };
     windows.set(key, begun);
     return begun;
   };
   /** What Redis says of a window; undefined when it does not answer, or need not be asked. */
   const ask = async (key: string, points: number, isForced: boolean) => {
     const window = windowOf(key);
-    if (!shared || !(isForced || asksAlways || window.used < most)) return undefined;
+    const isKnown = window.used >= most && performance.now() - window.toldAt < ASK_AGAIN_MS;
+    if (!shared || (isKnown && !isForced)) return undefined;
     // Names of callers can be personal data, and addresses are, so keys in Redis contain a hash.
     const hashed = `rate:${name}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
     window.asked += points;
@@ -53,7 +50,8 @@ export function createWindows(
     window.asked -= points;
     if (!Array.isArray(answer)) return undefined;
     const [allowed, used, ms] = answer.map(Number);
-    Object.assign(window, { used, endsAt: performance.now() + Number(ms) });
+    const toldAt = performance.now();
+    Object.assign(window, { used, toldAt, endsAt: toldAt + Number(ms) });
     return allowed === 1;
   };
   return {

@@ -7,7 +7,11 @@ import { bearer, keySigner, sha256, token } from '../kit/tokens.ts';
 
 const signer = keySigner('ES256');
 const CLIENT = 'a-client-token-for-tests';
-const MANIFEST = { format: 'apollo-persisted-query-manifest', version: 1, operations: [] };
+const MANIFEST = {
+  format: 'apollo-persisted-query-manifest',
+  version: 1,
+  operations: [{ id: 'a', body: '{ me { id } }' }],
+};
 const ENV: Record<string, string> = {
   ...{ ...signer.env, NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1:1' },
   ...{ JWT_PUBLIC_KEY: '', JWT_PUBLIC_KEY_FILE: file('public-key', signer.verifying) },
@@ -18,6 +22,7 @@ const ENV: Record<string, string> = {
   ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') },
   ...{ FEDERATION: 'true', TRUST_PROXY: '1', REDIS_URL_FILE: file('redis-url', 'redis://127.0.0.1:1') },
   ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', MANIFEST) },
+  ...{ MAX_CONCURRENT_OPERATIONS_PER_CALLER: '10', MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '100' },
   ...{ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
 };
 

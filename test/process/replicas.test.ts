@@ -94,6 +94,20 @@ function expectLimited(answers: Answer[], burst: number, began: number): void {
     expect((await redis.keys('*')).filter((key) => /limited|player:/.test(key))).toEqual([]);
   });
 
+  test('requests over a limit cost Redis a command a second at most, without a token too', async () => {
+    const limits = { MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1', MAX_FAILED_AUTHENTICATIONS_BURST: '60' };
+    const { a, redis } = await startBoth({ ...limits, MAX_OPERATIONS_PER_SECOND: '1', MAX_OPERATIONS_BURST: '60' });
+    const commands = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    await a.query('{ __typename }', {}, player('p1'));
+    for (const headers of [player('p1'), {}]) {
+      const ask = () => a.query('{ __typename }', {}, { ...headers });
+      while ((await ask()).status !== 429);
+      const [before, began] = [await commands(), performance.now()];
+      for (let left = 100; left > 0; left -= 1) expect((await ask()).status).toBe(429);
+      expect(await commands()).toBeLessThanOrEqual(before + 1 + (performance.now() - began) / 1_000);
+    }
+  });
+
   test('failed authentications that were forgiven refuse nobody', async () => {
     const { redis } = await startBoth();
     const failedAuthentications = { perSecond: 1, burst: 10 };
