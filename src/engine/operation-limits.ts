@@ -28,7 +28,7 @@ const MAX_LIST_SIZE = 200;
 /** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
 const INTROSPECTED = 50;
 /** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
-const PER_HUNDRED_VALUES = 20;
+const PER_HUNDRED_VALUES = 25;
 
 /** The size of an operation, or of a part of it. */
 interface Size {
