@@ -95,9 +95,9 @@ export function createMetrics(state: State) {
   };
 }
 
-/** How many operations that no manifest lists, and how many clients, have a label. */
+/** How many operations that no manifest lists, and how many clients, have a label: 50 with `none` and `other`. */
 const MAX_NAMES = 100;
-const MAX_CLIENTS = 50;
+const MAX_CLIENTS = 48;
 /** The longest name, in characters. */
 const MAX_NAME_LENGTH = 64;
 

@@ -53,7 +53,7 @@ describe('labels', () => {
     await ask({});
     const page = await gateway.metrics();
     const clients = labelsIn(page, 'gateway_operations_by_client_total', 'client');
-    expect(clients.size).toBe(52);
+    expect(clients.size).toBe(50);
     expect([clients.has('app@4.1'), clients.has('other')]).toEqual([true, true]);
     expect(valueIn(page, 'gateway_operations_by_client_total{client="none"}')).toBe(2);
     const other = await startBoth(signer.env);
