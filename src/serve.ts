@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { createAuthentication } from './access/authenticate.ts';
-import { createPseudonyms } from './access/caller.ts';
+import { createFriendHash, createPseudonyms } from './access/caller.ts';
 import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
 import { startEngine } from './engine/engine.ts';
@@ -35,7 +35,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const { production, MAX_UPSTREAM_CALLS: maxUpstreamCalls } = config;
   const { shared, droppedLines = () => 0, compileAfter = 50 } = options;
   const slots = createSlots(config.concurrent);
-  const nameOf = createPseudonyms(config.rest.apiKey);
+  const nameOf = createPseudonyms(config.logKey);
   const rates = createRateLimits(config.rates, shared);
   const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
   const authentication = createAuthentication(config.auth, { rates, log, nameOf, development: !production, onFailure });
@@ -50,14 +50,16 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing(log);
 
-  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY);
+  const personalIds = config.PLAYER_IDS === 'personal';
+  const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
   const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
 
   const idempotency = createIdempotency(
     shared ? createRedisKeyStore(shared.redis) : createMemoryKeyStore(),
     config.idempotencyKeys,
   );
-  const contextOptions = { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch: metrics.batch };
+  const hashFriend = createFriendHash(config.logKey);
+  const contextOptions = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
   const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());

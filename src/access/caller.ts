@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { SCOPES, type Scope } from '../config/scopes.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 
@@ -27,4 +27,10 @@ export const OPEN_CALLER: Caller = {
 export function createPseudonyms(secret: Secret): (id: string) => string {
   const key = createHmac('sha256', reveal(secret)).update('names in the log').digest();
   return (id) => `hmac:${createHmac('sha256', key).update(id).digest('hex').slice(0, 16)}`;
+}
+
+/** What stands for a friend in ids and cursors: a keyed hash, because ids can be personal data. Another one for each owner. */
+export function createFriendHash(secret: Secret): (owner: string, friend: string) => string {
+  const key = createHmac('sha256', reveal(secret)).update('ids of friends').digest('base64url');
+  return (owner, friend) => hash('sha256', key + JSON.stringify([owner, friend]), 'base64url').slice(0, 22);
 }

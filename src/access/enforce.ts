@@ -27,9 +27,9 @@ type Scopes = Caller['scopes'];
 /** The name of a field's extension: the scope that alone decides who may read the field, whatever object it is of. */
 export const SCOPE_ALONE = 'scopeAlone';
 
-/** Wraps the resolvers of a schema so that its `@access` rules hold. Throws when a field that needs a rule has none. */
-export function enforceAccess(schema: GraphQLSchema): AccessRules {
-  const rules = readAccessRules(schema);
+/** Wraps the resolvers of a schema so that its rules hold; see readAccessRules. Throws when a field that needs a rule has none. */
+export function enforceAccess(schema: GraphQLSchema, personalIds = false): AccessRules {
+  const rules = readAccessRules(schema, personalIds);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
       const rule = rules.get(type.name)?.get(field.name);

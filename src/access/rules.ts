@@ -9,6 +9,8 @@ import type { Caller } from './caller.ts';
 /** An `@access` directive, read. */
 export interface AccessRule {
   scope: Scope;
+  /** Another scope that is needed too. */
+  also?: Scope;
   /** Whether an object of the caller's own player, by its `playerUniqueId`, needs no scope. */
   exceptOwn: boolean;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
@@ -26,11 +28,15 @@ export type AccessRules = ReadonlyMap<string, ReadonlyMap<string, AccessRule>>;
 /** Types whose every field must have a rule: the entry points, and the most sensitive data. */
 const FULLY_RULED: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription', 'Player']);
 
+/** The scope that a field with `@friendId` needs where ids of players are personal data. */
+const FRIEND_ID: Scope = 'contacts:read';
+
 /**
  * Reads every `@access` of a schema, and adds the needed scope to the description of the field, because clients do not see
  * the directives. Throws for a rule that is missing or cannot be read.
+ * @param personalIds Whether ids of players are personal data: `@friendId` counts then.
  */
-export function readAccessRules(schema: GraphQLSchema): AccessRules {
+export function readAccessRules(schema: GraphQLSchema, personalIds: boolean): AccessRules {
   const rules = new Map<string, Map<string, AccessRule>>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!(isObjectType(type) || isInputObjectType(type) || isInterfaceType(type))) continue;
@@ -38,7 +44,8 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
     rules.set(type.name, ofType);
     for (const field of Object.values(type.getFields())) {
       const name = `${type.name}.${field.name}`;
-      const rule = readRule(name, directiveOf(schema, 'access', field));
+      const showsFriend = personalIds && directiveOf(schema, 'friendId', field) !== undefined;
+      const rule = readRule(name, directiveOf(schema, 'access', field), showsFriend ? FRIEND_ID : undefined);
       if (!rule && FULLY_RULED.has(type.name) && !INTROSPECTION.has(field.name)) {
         throw new Error(`${name} has no @access rule: say who may ask for it.`);
       }
@@ -51,16 +58,22 @@ export function readAccessRules(schema: GraphQLSchema): AccessRules {
   return rules;
 }
 
-function scopeNote({ scope, exceptOwn, names }: AccessRule): string {
+function scopeNote({ scope, also, exceptOwn, names }: AccessRule): string {
+  if (also) return `Needs \`${scope}\` and \`${also}\`.`;
   if (exceptOwn) return `Needs \`${scope}\`, except for the caller's own player.`;
   return names ? `Needs \`${scope}\`, or \`${scope}:<name>\` for each name.` : `Needs \`${scope}\`.`;
 }
 
-function readRule(name: string, directive: ReturnType<typeof directiveOf>): AccessRule | undefined {
-  if (!directive) return undefined;
+function readRule(
+  name: string,
+  directive: ReturnType<typeof directiveOf>,
+  also: Scope | undefined,
+): AccessRule | undefined {
+  if (!directive) return also && { scope: also, exceptOwn: false, whom: undefined, names: undefined };
   const { scope, whom, names, exceptOwn } = directive;
   if (typeof scope === 'string' && isScope(scope)) {
-    return { scope, exceptOwn: exceptOwn === true, whom: readPath(whom), names: readPath(names) };
+    const rule = { scope, exceptOwn: exceptOwn === true, whom: readPath(whom), names: readPath(names) };
+    return also ? { ...rule, also } : rule;
   }
   throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
 }
@@ -90,6 +103,7 @@ export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknow
     const missing = missingScope(rule, scopes, rule.names?.(parent, args));
     if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
   }
+  if (rule.also && !scopes.has(rule.also)) return `This needs the scope "${rule.also}".`;
   if (!rule.whom || scopes.has('any-player')) return undefined;
   const whom = rule.whom(parent, args);
   const isOwn = own !== undefined && (Array.isArray(whom) ? whom.every((one) => one === own) : whom === own);

@@ -22,6 +22,7 @@ function derive(env: Values) {
     ...env,
     production: env.NODE_ENV === 'production',
     auth: authOf(env),
+    logKey: env.LOG_KEY ?? env.REST_API_KEY,
     rest: {
       baseUrl: env.REST_BASE_URL,
       apiKey: env.REST_API_KEY,

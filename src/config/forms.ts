@@ -14,6 +14,12 @@ export const headerSecret = readBy(
   'must be characters of ASCII without spaces, because it is sent as a header',
 );
 
+/** A key of hashes. */
+export const key = readBy((given) => {
+  if (given.length < 16) throw new Error('must have at least 16 characters');
+  return new Secret(given);
+}, 'secret');
+
 /** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */
 export function readBy<Value>(read: (given: string) => Value, description: string, problem?: string) {
   return z

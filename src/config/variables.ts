@@ -48,6 +48,8 @@ export const VARIABLES = z.object({
   TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
   REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
   REDIS_TIMEOUT_MS: f.milliseconds.default(250).describe('how long an event with an idempotency key waits for Redis'),
+  PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
+  LOG_KEY: f.key.optional().describe('of hashes in the log and in ids of friends; unset, `REST_API_KEY`'),
   LOG_LEVEL: f
     .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -4,6 +4,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
+import type { HashFriend } from './loaders/connection.ts';
 import { createCouponLoader } from './loaders/coupon.ts';
 import { createBudget, type LoaderDependencies } from './loaders/loader.ts';
 import { createPlayerLoader } from './loaders/player.ts';
@@ -21,6 +22,7 @@ export interface Context {
   call: CallContext;
   loaders: Loaders;
   idempotency: Idempotency;
+  hashFriend: HashFriend;
   rules: AccessRules;
   /** The data for log, metrics and trace. */
   record: OperationRecord;
@@ -63,6 +65,7 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'onBat
   rules: AccessRules;
   rates: Pick<RateLimits, 'consume'>;
   idempotency: Idempotency;
+  hashFriend: HashFriend;
   /** How many REST calls one operation may cause. */
   maxUpstreamCalls: number;
 }
@@ -71,7 +74,7 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'onBat
 type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
 
 export function createContext(options: ContextOptions, { requestId, caller, record, cancellation }: Begun): Context {
-  const { rest, rules, rates, idempotency, maxUpstreamCalls, onBatch } = options;
+  const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
   const takeCalls = createBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
@@ -83,5 +86,5 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
   const userErrorCodes = record.userErrors;
   const loaders = new Loaders({ rest, call, takeCalls, onBatch, consumeCouponReads, userErrorCodes });
   const extensions = { requestId };
-  return { caller, complexity: 0, call, loaders, idempotency, rules, record, extensions };
+  return { caller, complexity: 0, call, loaders, idempotency, hashFriend, rules, record, extensions };
 }

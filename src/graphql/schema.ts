@@ -23,25 +23,28 @@ const resolvers: Resolvers = {
   ReferredFriendEdge: friendEdge,
 };
 
-/** The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules. */
-export function createSchema(directory: URL) {
-  return build(readTypeDefs(directory), [resolvers]);
+/**
+ * The executable schema: the SDL of all `.graphql` files in a directory, with resolvers and access rules.
+ * @param personalIds Whether ids of players are personal data. Default: false.
+ */
+export function createSchema(directory: URL, personalIds?: boolean) {
+  return build(readTypeDefs(directory), [resolvers], personalIds);
 }
 
 /** The same as a subgraph of federation 2, with `_entities` and `_service`. */
-export function createSubgraph(directory: URL) {
-  const sdl = subgraphSdl(createSchema(directory).schema);
+export function createSubgraph(directory: URL, personalIds?: boolean) {
+  const sdl = subgraphSdl(createSchema(directory, personalIds).schema);
   const typeDefs = [...readTypeDefs(directory), ...readTypeDefs(new URL('federation/', directory))];
   const ofFederation = {
     Query: { ...entityQueries, _service: () => ({ sdl }) },
     _Entity: { __resolveType: () => 'Player' },
   };
-  return build(typeDefs, [resolvers, ofFederation]);
+  return build(typeDefs, [resolvers, ofFederation], personalIds);
 }
 
-function build(typeDefs: string[], implementation: IResolvers[]) {
+function build(typeDefs: string[], implementation: IResolvers[], personalIds?: boolean) {
   const schema = makeExecutableSchema({ typeDefs, resolvers: [...implementation, scalars] });
-  return { schema, rules: enforceAccess(schema) };
+  return { schema, rules: enforceAccess(schema, personalIds) };
 }
 
 function readTypeDefs(directory: URL): string[] {

@@ -303,6 +303,50 @@ describe('twenty reports in one operation', () => {
   });
 });
 
+describe('where ids of players are e-mail addresses', () => {
+  const FRIEND = 'vera@friends.example';
+  const friends = '{ id playerUniqueId displayName player { id attributes { city } } }';
+  const query = `{ player(playerUniqueId: "p1") {
+    referredFriends(limit: 2) { total nodes ${friends} }
+    referredFriendsConnection(first: 2) { edges { cursor node { id displayName } } pageInfo { endCursor } }
+  } }`;
+  const scopes: Scope[] = ['players:read', 'referrals:read', 'any-player'];
+
+  test.each(['opaque', 'personal'])(
+    'PLAYER_IDS=%s decides whether friends are shown without contacts:read',
+    async (ids) => {
+      const personal = await startWithCallers({ PLAYER_IDS: ids });
+      const friend = { playerUniqueId: FRIEND, displayName: 'Vera', status: 'active' };
+      personal.upstream.on('GET /referrals', { json: { referredFriends: [friend], total: 1 } });
+      personal.upstream.on('GET /player', { json: { playerAttributes: { city: 'Rome' } } });
+      const { data, errors } = await personal.as(player('p1', ...scopes), query);
+      const hidden = ids === 'personal';
+      expect(codes(errors)).toEqual(
+        ['playerUniqueId', 'player'].flatMap((field) =>
+          hidden ? [[['player', 'referredFriends', 'nodes', 0, field], 'FORBIDDEN']] : [],
+        ),
+      );
+      const { nodes } = data.player.referredFriends;
+      const { edges } = data.player.referredFriendsConnection;
+      expect([nodes[0].playerUniqueId, nodes[0].player?.id]).toEqual(hidden ? [null, undefined] : [FRIEND, FRIEND]);
+      // Neither as it is nor decoded.
+      const opaque = [nodes[0].id, edges[0].node.id, edges[0].cursor];
+      const texts = opaque.flatMap((text) => [text, Buffer.from(text, 'base64').toString()]);
+      expect(texts.join(' ')).not.toMatch(/vera|friends\.example/);
+      expect(nodes[0].id).toBe(edges[0].node.id);
+      const all = await personal.as(player('p1', ...scopes, 'contacts:read'), query);
+      expect([all.errors, all.data.player.referredFriends.nodes[0].player.id]).toEqual([[], FRIEND]);
+    },
+  );
+
+  test('the schema that clients see names the scopes of friends', async () => {
+    const { gateway } = await startWithCallers({ PLAYER_IDS: 'personal' });
+    const sdl = await (await fetch(new URL('/schema.graphql', gateway.url))).text();
+    expect(sdl).toMatch(/identifier of the friend\. Needs `contacts:read`\."/);
+    expect(sdl).toContain('Needs `players:read` and `contacts:read`.');
+  });
+});
+
 test.each(
   rows<[extension: string, message: string]>(`
   extend type Query { x: String } | Query.x has no @access rule: say who may ask for it.

@@ -5,7 +5,9 @@
 import { expect, test } from '@jest/globals';
 import { getOperationAST, Kind, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { createFriendHash } from '../../src/access/caller.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { createCompile } from '../../src/engine/jit.ts';
 import { OperationLimiter } from '../../src/engine/operation-limits.ts';
 import { player, signer, WHAT } from '../kit/callers.ts';
@@ -13,7 +15,7 @@ import { startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { generateOperation } from '../kit/generate.ts';
 import { examples, schema } from '../kit/schema.ts';
 import { UNLIMITED } from '../kit/tokens.ts';
-import type { Answer } from '../kit/upstream.ts';
+import { type Answer, API_KEY } from '../kit/upstream.ts';
 
 /** How many generated operations are compared. */
 const COUNT = process.env['TEST_TIER'] === 'long' ? 300 : 50;
@@ -101,7 +103,9 @@ test('a compiled operation gives contacts of friends to callers with their scope
   expect(await compare(source, { id: 'p1' }, player('p1', ...WHAT))).toMatch(/"email":"[^"]+@/);
 });
 
-const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+const hashFriend = createFriendHash(new Secret(API_KEY));
+const cursor = (row: number, friend: string) =>
+  Buffer.from(JSON.stringify([row, hashFriend('p1', friend)])).toString('base64url');
 const VALUES = {
   ID: IDS,
   Int: [1, 2, 3, 5, 7, 200, 0, 201],

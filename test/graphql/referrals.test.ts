@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createFriendHash } from '../../src/access/caller.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { startBoth } from '../kit/gateway.ts';
+import { API_KEY } from '../kit/upstream.ts';
 
 /* The lists of a player who referred sixty friends. */
 const both = await startBoth();
@@ -21,7 +24,9 @@ async function pagesOf(first: number) {
   }
   return pages;
 }
-const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+const base64 = (...values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+const hashFriend = createFriendHash(new Secret(API_KEY));
+const cursor = (row: number, friend: string | null) => base64(row, friend && hashFriend('p1', friend));
 const named = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `f${from + i}`);
 const idsOf = (nodes: { playerUniqueId: string }[]) => nodes.map(({ playerUniqueId }) => playerUniqueId);
 
@@ -193,5 +198,5 @@ test('an id differs for the same friend of another player and for another type, 
 
 test('an id is null for a coupon without a code', async () => {
   both.upstream.on('GET /coupon', { json: { coupons: [{ code: 'A' }, { code: '' }] } }, 'usual');
-  expect(await ask('coupons { id }')).toEqual([{ id: cursor('Coupon', 'p1', 'A') }, { id: null }]);
+  expect(await ask('coupons { id }')).toEqual([{ id: base64('Coupon', 'p1', 'A') }, { id: null }]);
 });

@@ -3,7 +3,10 @@ import type { ReferredFriend } from '../../rest/wire.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
 
-/** A place in a list of referred friends: its row, counted from 0, and the friend in it, if that has an identifier. */
+/** What stands for a friend of a player: access/caller.ts has it. */
+export type HashFriend = (owner: string, friend: string) => string;
+
+/** A place in a list of referred friends: its row, counted from 0, and the hash of the friend in it, if that has an identifier. */
 interface Cursor {
   row: number;
   friend: string | undefined;
@@ -43,10 +46,12 @@ export async function readConnection(
   referrals: ReferralLoader,
   playerUniqueId: string,
   { from, to, first, after }: ConnectionRange,
+  hashFriend: HashFriend,
 ): Promise<(Referrals & { from: number }) | null> {
   const found = await referrals.load(playerUniqueId, { from, to });
   if (!found || after?.friend === undefined || from === to) return found && { ...found, from };
-  const isCursor = (friend: ReferredFriend | undefined) => friend?.playerUniqueId === after.friend;
+  const isCursor = ({ owner, playerUniqueId: id }: ReferredFriend) =>
+    id !== undefined && hashFriend(owner, id) === after.friend;
   const at = found.rows.findIndex(isCursor) + 1;
   // The friend has moved to the last row that was read: the next rows were not.
   if (at > 1 && at === found.rows.length) {
@@ -62,6 +67,6 @@ export async function readConnection(
   const { rows: earlier } = (await referrals.loadAgain(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
   const next = earlier.findIndex(isCursor) + 1;
   const again = { from: 0, to: first, first, after: undefined };
-  if (next === 0) return await readConnection(referrals, playerUniqueId, again);
+  if (next === 0) return await readConnection(referrals, playerUniqueId, again, hashFriend);
   return { ...found, rows: [...earlier.slice(next), ...rows].slice(0, first), from: start + next };
 }

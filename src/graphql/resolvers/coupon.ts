@@ -1,7 +1,6 @@
 import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/wire.ts';
 import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
-import { opaqueId } from './parents.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {
@@ -11,7 +10,10 @@ export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   },
 };
 
-export const couponId: Pick<CouponResolvers, 'id'> = { id: ({ owner, code }) => opaqueId('Coupon', owner, code) };
+/** Of type, owner and code, so that a client's cache never merges coupons of two players. */
+export const couponId: Pick<CouponResolvers, 'id'> = {
+  id: ({ owner, code }) => (code ? Buffer.from(JSON.stringify(['Coupon', owner, code])).toString('base64url') : null),
+};
 
 /** The coupons that match every member of the filter. For it, `fieldsIn` in engine/documents.ts has all properties decoded. */
 function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter): Coupon[] {

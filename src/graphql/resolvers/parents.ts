@@ -8,11 +8,6 @@ export interface ReferredFriendEdgeParent {
   row: number;
 }
 
-/** An `id` of type, owner and name, so that a client's cache never merges objects of two players or two types. */
-export function opaqueId(type: 'Coupon' | 'ReferredFriend', owner: string, name: string | undefined): string | null {
-  return name ? Buffer.from(JSON.stringify([type, owner, name])).toString('base64url') : null;
-}
-
 /** The outcome of a write to a player; when there are user errors, nothing was written. */
 export interface WriteParent {
   playerUniqueId: string;

@@ -1,9 +1,9 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
 import { idProblem } from '../../rest/request.ts';
-import { readConnection, writeCursor } from '../loaders/connection.ts';
+import { type HashFriend, readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';
-import { opaqueId, type ReferredFriendEdgeParent } from './parents.ts';
+import type { ReferredFriendEdgeParent } from './parents.ts';
 import { readPlayer } from './player.ts';
 
 export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referredFriendsConnection'> = {
@@ -15,9 +15,9 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
     const hasNextPage = reachesBeyond(page * limit, limit, found);
     return { total, totalPending, totalActive, page, limit, hasNextPage, count: rows.length, nodes: rows };
   },
-  referredFriendsConnection: async ({ playerUniqueId }, args, { loaders }, info) => {
+  referredFriendsConnection: async ({ playerUniqueId }, args, { loaders, hashFriend }, info) => {
     const range = rowsOfConnection(args, info.fieldNodes, info);
-    const found = await readConnection(loaders.referrals, playerUniqueId, range);
+    const found = await readConnection(loaders.referrals, playerUniqueId, range, hashFriend);
     if (!found) return null;
     const { from, total, rows: nodes } = found;
     const edges = nodes.map((node, index) => ({ node, row: from + index }));
@@ -26,22 +26,26 @@ export const referralFields: Pick<PlayerResolvers, 'referredFriends' | 'referred
       // Without nodes there is no cursor to go on with; with `first: 0` the client wants none.
       hasNextPage: (nodes.length > 0 || range.first === 0) && reachesBeyond(from + nodes.length, range.first, found),
       hasPreviousPage: from > 0,
-      startCursor: start && cursorOf(start),
-      endCursor: end && cursorOf(end),
+      startCursor: start && cursorOf(start, hashFriend),
+      endCursor: end && cursorOf(end, hashFriend),
     };
     return { nodes, edges, pageInfo, totalCount: total };
   },
 };
 
 export const friendFields: ReferredFriendResolvers = {
-  id: ({ owner, playerUniqueId }) => opaqueId('ReferredFriend', owner, playerUniqueId),
+  id: ({ owner, playerUniqueId }, _args, { hashFriend }) => (playerUniqueId ? hashFriend(owner, playerUniqueId) : null),
   player: ({ playerUniqueId }, { lang }, context, info) =>
     playerUniqueId === undefined || idProblem(playerUniqueId) ? null : readPlayer(playerUniqueId, lang, context, info),
 };
 
-const cursorOf = ({ row, node }: ReferredFriendEdgeParent) => writeCursor({ row, friend: node.playerUniqueId });
+function cursorOf({ row, node: { owner, playerUniqueId } }: ReferredFriendEdgeParent, hashFriend: HashFriend): string {
+  return writeCursor({ row, friend: playerUniqueId === undefined ? undefined : hashFriend(owner, playerUniqueId) });
+}
 
-export const friendEdge: Pick<ReferredFriendEdgeResolvers, 'cursor'> = { cursor: cursorOf };
+export const friendEdge: Pick<ReferredFriendEdgeResolvers, 'cursor'> = {
+  cursor: (edge, _args, { hashFriend }) => cursorOf(edge, hashFriend),
+};
 
 /** Whether the list continues after `row`. If the service gives no total, a full page means that it does. */
 function reachesBeyond(row: number, asked: number, { total, rows }: Referrals): boolean {
