@@ -94,10 +94,10 @@ export const MAX_TOKEN_LENGTH = 8_192;
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** What follows `Bearer` and one space; undefined for another scheme, or a token that is too long. */
+/** What follows `Bearer`, in any case, and spaces; undefined for another scheme, or a token that is too long. */
 function tokenOf(authorization = ''): string | undefined {
-  const token = authorization.slice('Bearer '.length);
-  return authorization.startsWith('Bearer ') && token.length <= MAX_TOKEN_LENGTH ? token : undefined;
+  const [, token] = /^bearer +(.*)$/i.exec(authorization) ?? [];
+  return token !== undefined && token.length <= MAX_TOKEN_LENGTH ? token : undefined;
 }
 
 /** One error for every reason, so that an attacker does not learn why a token failed. The log says it. */

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors } from 'jose';
 import type { JwtConfig } from '../config/auth.ts';
 import type { Claim } from '../config/credentials.ts';
-import { isScope, type Scope } from '../config/scopes.ts';
+import { isScope, namesIn, type Scope } from '../config/scopes.ts';
 import { ClientError } from '../errors.ts';
 import { isJson } from '../json.ts';
 import { idProblem } from '../rest/request.ts';
@@ -175,7 +175,7 @@ function scopeClaim(claims: Claims, { JWT_SCOPE_CLAIM }: JwtConfig) {
 export function scopeNames(claims: Claims, config: JwtConfig): string[] | undefined {
   const claim = scopeClaim(claims, config);
   const value = claim ? claimValue(claims, claim) : [];
-  const names: unknown[] = typeof value === 'string' ? value.split(' ') : [value].flat();
+  const names: unknown[] = typeof value === 'string' ? namesIn(value) : [value].flat();
   return names.every((name) => typeof name === 'string') ? names.filter((name) => name !== '') : undefined;
 }
 

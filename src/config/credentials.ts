@@ -3,7 +3,7 @@ import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readBy, texts } from './forms.ts';
-import { isScope, type Scope } from './scopes.ts';
+import { isScope, namesIn, type Scope } from './scopes.ts';
 
 /** A key from the configuration, and the signature algorithms that it verifies. It prints without its value. */
 export interface LocalKey {
@@ -79,19 +79,28 @@ const scope = z.custom<Scope>((given) => typeof given === 'string' && isScope(gi
   error: ({ input }) => `"${input}" is no scope of this gateway`,
 });
 
-/** Scopes that a token must ask for by itself. */
-const NEVER_BY_DEFAULT = ['any-player', 'figures:write', 'players:delete', 'contacts:read', 'events:write'];
+/** Scopes in JSON: a list, or a text with commas or spaces. */
+const scopes = z.preprocess((given) => (typeof given === 'string' ? namesIn(given) : given), z.array(scope));
 
-export const defaultScopes = texts
+/** Scopes that a token must ask for by itself. */
+const NEVER_BY_DEFAULT = [
+  ...['any-player', 'figures:write', 'players:delete'],
+  ...['contacts:read', 'contacts:write', 'events:write'],
+];
+
+export const defaultScopes = z
+  .string()
+  .transform(namesIn)
   .pipe(z.array(scope))
-  .refine((all) => !all.some((one) => NEVER_BY_DEFAULT.includes(one)), `must not have ${NEVER_BY_DEFAULT.join(', ')}`);
+  .refine((all) => !all.some((one) => NEVER_BY_DEFAULT.includes(one)), `must not have ${NEVER_BY_DEFAULT.join(', ')}`)
+  .describe('scopes, separated by commas or spaces');
 
 /** The message of JSON.parse shows the text, which can hold a secret. */
 const json = readBy((text): unknown => JSON.parse(text), 'secret', 'must be JSON');
 
 /** The scopes of each name in a token. */
 export const scopeMap = json
-  .pipe(z.record(z.string(), z.array(scope)))
+  .pipe(z.record(z.string(), scopes))
   .transform((scopes) => new Map(Object.entries(scopes)))
   .describe('secret');
 
@@ -103,7 +112,7 @@ const CLIENT_TOKENS = z
     z.strictObject({
       name: z.string().min(1).max(MAX_CLIENT_NAME_LENGTH),
       sha256: z.hash('sha256', { error: 'must be a SHA-256 in hexadecimal: 64 digits' }).toLowerCase(),
-      scopes: z.array(scope),
+      scopes,
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),
   )

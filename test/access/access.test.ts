@@ -244,12 +244,19 @@ describe('input that needs a scope of its own', () => {
   const dates = { lastOrderDate: '2025-05-01', joinDate: '2025-05-01' };
   const figures = { ...dates, totalSpent: 10, totalOrders: 1, avgOrderAmount: 1, tags: [], custom: { tier: 'gold' } };
 
-  test.each(Object.entries(figures))('%s is refused as a whole without figures:write', async (name, value) => {
+  const inputs = [
+    ...Object.entries(figures).map(([name, value]) => [name, 'figures:write', value] as const),
+    ...Object.entries({ email: 'a@b.example', mobile: '+49 170 1' }).map(
+      ([name, value]) => [name, 'contacts:write', value] as const,
+    ),
+  ];
+
+  test.each(inputs)('%s is refused as a whole without %s', async (name, scope, value) => {
     const { data, errors } = await upsert({ city: 'Ulm', [name]: value });
     expect([data, codes(errors)]).toEqual([{ upsertPlayer: null }, [[['upsertPlayer'], 'FORBIDDEN']]]);
-    expect(errors[0]?.message).toBe(`The input "input.attributes.${name}" needs the scope "figures:write".`);
+    expect(errors[0]?.message).toBe(`The input "input.attributes.${name}" needs the scope "${scope}".`);
     expect(callsSeen()).toEqual([]);
-    const { errors: none } = await upsert({ [name]: value }, 'figures:write');
+    const { errors: none } = await upsert({ [name]: value }, scope);
     expect([none, callsSeen()]).toEqual([[], ['POST /player p1']]);
   });
 

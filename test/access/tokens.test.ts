@@ -142,14 +142,26 @@ describe('with a key set', () => {
     for (const value of values) await expectRefused(bearer(gateway, token(first, { [claim]: value })));
   });
 
-  test.each([['players:read,any-player'], ['PLAYERS:READ'], [[]]])('reads no scope from %j', async (scope) => {
-    const { status, body } = await bearer(gateway, token(first, { scope }));
-    expect([status, JSON.parse(body).errors[0].extensions.code]).toEqual([200, 'FORBIDDEN']);
-  });
+  test.each([['players:read,contacts:read'], ['contacts:read  players:read'], [' players:read ,\tcontacts:read,']])(
+    'reads the scopes of %j',
+    async (scope) => expectLetIn(bearer(gateway, token(first, { scope }))),
+  );
+
+  test.each(['bearer', 'BEARER', 'bEARER', 'Bearer  '])('accepts the scheme %j', async (scheme) =>
+    expectLetIn(ask(gateway, { headers: [`Authorization: ${scheme} ${honest}`] })),
+  );
+
+  test.each([['players:readcontacts:read'], ['PLAYERS:READ'], [['players:read contacts:read']], [[]]])(
+    'reads no scope from %j',
+    async (scope) => {
+      const { status, body } = await bearer(gateway, token(first, { scope }));
+      expect([status, JSON.parse(body).errors[0].extensions.code]).toEqual([200, 'FORBIDDEN']);
+    },
+  );
 
   test.each<[string, RawRequest]>([
     ['no header', {}],
-    ...['Bearer', `Basic ${honest}`, honest, `bearer ${honest}`, `Bearer  ${honest}`].map(
+    ...['Bearer', `Basic ${honest}`, honest, `Bearer${honest}`, `Bearer\t${honest}`].map(
       (value): [string, RawRequest] => [`the header "${value.slice(0, 8)}…"`, { headers: [`Authorization: ${value}`] }],
     ),
     ['two headers', { headers: [`Authorization: Bearer ${honest}`, 'Authorization: Bearer x'] }],
@@ -351,6 +363,11 @@ describe('client tokens', () => {
     const { data, errors } = await gateway.query(query, {}, { authorization: `Bearer ${other}` });
     expect(data).toEqual({ me: null, player: null });
     expect(errors).toMatchObject([{ path: ['player'], extensions: { code: 'FORBIDDEN' } }]);
+  });
+
+  test('have scopes in a text too, with commas or spaces', async () => {
+    const gateway = await withClients([{ ...entry, scopes: 'players:read, contacts:read any-player' }]);
+    await expectLetIn(bearer(gateway, app));
   });
 
   test('are refused in any other form', async () => {

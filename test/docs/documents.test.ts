@@ -59,7 +59,7 @@ test("every scope has a row in docs/security.md; no recipe gives a player's own 
   const security = read('docs/security.md');
   for (const scope of SCOPES) expect(security).toContain(`\n| \`${scope}\` |`);
   const [own, ...others] = matches(security.split('## Token recipes')[1] ?? '', /^(\|.*\| JWT of the player.*)$/gm);
-  expect(own).not.toMatch(/`events:write`|`figures:write`|`any-player`/);
+  expect(own).not.toMatch(/`events:write`|`figures:write`|`contacts:write`|`any-player`/);
   expect(others).toEqual([]);
 });
 

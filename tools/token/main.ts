@@ -10,7 +10,7 @@ import type { AuthConfig, JwtConfig } from '../../src/config/auth.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials.ts';
 import { ConfigError } from '../../src/config/environment.ts';
-import { isScope, SCOPES, type Scope } from '../../src/config/scopes.ts';
+import { isScope, namesIn, SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { ClientError, reasonOf } from '../../src/errors.ts';
 import { idProblem } from '../../src/rest/request.ts';
 
@@ -20,7 +20,10 @@ class UsageError extends Error {}
 /** The scopes that each kind of client needs; docs/security.md explains them. */
 const RECIPES: Partial<Record<string, readonly Scope[]>> = {
   'phone-app': ['players:read', 'players:write', 'coupons:read', 'referrals:read'],
-  backend: ['players:read', 'players:write', 'players:delete', 'figures:write', 'events:write', 'any-player'],
+  backend: [
+    ...(['players:read', 'players:write', 'players:delete', 'contacts:write'] as const),
+    ...(['figures:write', 'events:write', 'any-player'] as const),
+  ],
   support: ['players:read', 'coupons:read', 'referrals:read', 'contacts:read', 'any-player'],
   analytics: ['players:read', 'referrals:read', 'any-player'],
 };
@@ -171,7 +174,7 @@ function readRecipe(recipe: string, events = ''): string[] {
 }
 
 function readScopes(words: string): string[] {
-  const scopes = words.split(/[\s,]+/).filter(Boolean);
+  const scopes = namesIn(words);
   const unknown = scopes.find((scope) => !isScope(scope));
   if (unknown !== undefined) throw usage(`There is no scope "${unknown}".`);
   return scopes;
