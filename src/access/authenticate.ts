@@ -19,7 +19,7 @@ export interface Authentication {
 
 interface AuthenticationOptions extends JwtOptions {
   /** Counts requests without a known token by address: many users can share one. */
-  rates: Pick<RateLimits, 'countFailure' | 'forgiveFailure'>;
+  rates: Pick<RateLimits, 'failuresOf'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;
 }
@@ -43,24 +43,29 @@ export function createAuthentication(config: AuthConfig, options: Authentication
     return isCurrent && expiresAt > Date.now() ? caller : findClient?.(token);
   };
 
-  /** A verification is charged before it is done, and the charge is returned unless the token is rejected. */
+  /**
+   * A verification is counted as a failure before it is done, and taken back unless the token is rejected. Where addresses share
+   * their limit, it is counted afterwards: what others send must refuse no valid token.
+   */
   async function verify(authorization: string | undefined, token: string | undefined, address: string) {
     const isJwt = jwt !== undefined && token !== undefined;
     const rejection: Rejection = { reason: authorization === undefined ? 'missing' : 'malformed' };
     if (!isJwt) onFailure(rejection.reason);
-    await rates.countFailure(address);
+    const { isShared, count, forgive } = rates.failuresOf(address);
+    if (!isJwt || !isShared) await count();
     if (!isJwt) throw new Unauthenticated(rejection, development);
     const verified = await jwt.verify(token).catch((unavailable: unknown) => {
-      rates.forgiveFailure(address);
+      if (!isShared) forgive();
       onFailure('keys');
       throw unavailable;
     });
     if ('reason' in verified) {
       onFailure(verified.reason);
+      if (isShared) await count();
       throw new Unauthenticated(verified, development);
     }
     const expiresAt = Math.min(verified.expiresAt, Date.now() + MAX_REMEMBERED_MS);
-    rates.forgiveFailure(address);
+    if (!isShared) forgive();
     remembered.set(token, { ...verified, expiresAt }, { size: token.length });
     return verified.caller;
   }

@@ -3,7 +3,7 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { LOOPBACK } from '../config/forms.ts';
 import { badRequest } from '../errors.ts';
@@ -89,6 +89,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
   const sockets = new Set<Socket>();
   /** The response to the last request of a connection, which is sent after the earlier ones; none once it is sent. */
   const last = new WeakMap<Socket, ServerResponse>();
+  const noteProxy = createProxyNote(observation.log);
   app.decorateRequest('record', null);
   app.addHook('onRequest', (request, reply, done) => {
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
@@ -96,6 +97,7 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     last.set(request.raw.socket, reply.raw);
     void addHeaders(reply);
     checkHead(request.raw, open);
+    noteProxy(request);
     done();
   });
   app.addHook('onSend', ({ raw, record }, reply, payload, done) => {
@@ -148,6 +150,19 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
       // Its head had no `connection: close`; that of a later response has one.
       last.get(socket)?.once('close', () => last.has(socket) || socket.destroySoon());
     }
+  };
+}
+
+/** Warns once when a proxy that is not trusted says whose request it is: all its clients then have one limit for bad tokens. */
+function createProxyNote(log: Observation['log']) {
+  let isNoted = false;
+  return ({ headers, ip }: FastifyRequest): void => {
+    const forwarded = headers['x-forwarded-for'];
+    if (isNoted || forwarded === undefined || String(forwarded).includes(ip)) return;
+    isNoted = true;
+    log.warn(
+      'X-Forwarded-For arrives from a proxy that is not trusted, so all clients behind it count as one address: set TRUST_PROXY to the number of proxies in front of the gateway, or to their addresses',
+    );
   };
 }
 

@@ -1,7 +1,7 @@
-import ipaddr from 'ipaddr.js';
 import type { Config } from '../config/config.ts';
 import { type ClientError, requestError } from '../errors.ts';
 import type { OptionalRedis } from '../impatience.ts';
+import { createAddressKeys } from './addresses.ts';
 import { createWindows } from './window.ts';
 
 type Windows = ReturnType<typeof createWindows>;
@@ -54,10 +54,18 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
     },
     /** Consumes operations after the fact, also beyond the limit. */
     penalty: (caller: Consumer, operations: number) => limitsOf(caller).operations.change(caller.key, operations),
-    /** Counts a failed authentication. Over the limit of the address, rejects with RATE_LIMITED and HTTP 429. */
-    countFailure: (address: string) => consume('failures', failures, keyOfAddress(address), 1),
-    /** Takes back a failed authentication that was counted before the token turned out to be valid. */
-    forgiveFailure: (address: string) => failures.change(keyOfAddress(address), -1),
+    /** The limit of failed authentications of an address. */
+    failuresOf(address: string) {
+      const { key, isShared } = keyOfAddress(address);
+      return {
+        /** Whether other addresses have the same limit, so that a valid token must not be refused for it. */
+        isShared,
+        /** Counts a failure. Over the limit, rejects with RATE_LIMITED and HTTP 429. */
+        count: () => consume('failures', failures, key, 1),
+        /** Takes back a failure that was counted before the token turned out to be valid. */
+        forgive: () => failures.change(key, -1),
+      };
+    },
     /** What a caller's limit of operations is and what is left of it, as in draft-ietf-httpapi-ratelimit-headers-10. */
     headersOf(caller: Consumer) {
       const { left, most, windowMs } = limitsOf(caller).operations;
@@ -72,24 +80,4 @@ export function createRateLimits(rates: Config['rates'], shared: OptionalRedis |
 
 function refused(kind: Kind, retryAfterMs: number): ClientError {
   return requestError('RATE_LIMITED', 429, `${MESSAGES[kind]} Try again later.`, { retryable: true, retryAfterMs });
-}
-
-/** What identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6 address: a customer has a /64. */
-export function clientAddress(address = ''): string {
-  // A proxy may send anything; no address is longer than 64 characters.
-  const text = address.slice(0, 64).replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2');
-  const parsed = ipaddr.isValid(text) ? ipaddr.process(text) : text;
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : `${parsed}`;
-}
-
-/** Keys for addresses. Of more than 50,000 addresses in one window, the others share one key. */
-export function createAddressKeys(windowMs: number): (address: string) => string {
-  let seen = new Set<string>();
-  let windowEnds = 0;
-  return (address) => {
-    const client = clientAddress(address);
-    if (performance.now() >= windowEnds) [seen, windowEnds] = [new Set(), performance.now() + windowMs];
-    if (seen.size < 50_000) seen.add(client);
-    return seen.has(client) ? client : 'others';
-  };
 }

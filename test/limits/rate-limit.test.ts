@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { clientAddress, createAddressKeys } from '../../src/limits/rate-limits.ts';
-import { newFile } from '../kit/at-end.ts';
+import { Redis } from 'ioredis';
+import { clientAddress, createAddressKeys } from '../../src/limits/addresses.ts';
+import { atEnd, newFile } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
@@ -28,6 +31,8 @@ test.each([
   ['203.0.113.7:51123', '203.0.113.7'],
   ['[2001:db8:1:2::1]:443', '8193:3512:1:2'],
   ['x'.repeat(1_000), 'x'.repeat(64)],
+  ['64:ff9b::cb00:7107', '203.0.113.7'],
+  ['64:ff9b:1:fffe::203.0.113.7', '203.0.113.7'],
   [undefined, ''],
 ])('the client at %s is %s', (address, client) => {
   expect(clientAddress(address)).toBe(client);
@@ -36,7 +41,17 @@ test.each([
 test('more than 50,000 addresses in one window share one key', () => {
   const keyOf = createAddressKeys(60_000);
   for (let i = 0; i < 50_000; i += 1) keyOf(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
-  expect([keyOf('10.0.0.1'), keyOf('203.0.113.7'), keyOf('203.0.113.8')]).toEqual(['10.0.0.1', 'others', 'others']);
+  expect(keyOf('10.0.0.1')).toEqual({ key: '10.0.0.1', isShared: false });
+  for (const late of ['203.0.113.7', '2001:db8::1']) expect(keyOf(late)).toEqual({ key: 'others', isShared: true });
+});
+
+test('a network of IPv6 with more than 500 clients is one address, and leaves room for others', () => {
+  const keyOf = createAddressKeys(60_000);
+  const inNetwork = (i: number) => keyOf(`2001:db8:7:${i.toString(16)}::1`);
+  const keys = Array.from({ length: 65_536 }, (_, i) => inNetwork(i));
+  expect(keys.filter(({ isShared }) => !isShared)).toHaveLength(500);
+  expect(new Set(keys.slice(500).map(({ key }) => key))).toEqual(new Set([inNetwork(3).key]));
+  for (const other of ['2001:db8:8::1', '203.0.113.7', '64:ff9b::1.2.3.4']) expect(keyOf(other).isShared).toBe(false);
 });
 
 describe('operations', () => {
@@ -220,6 +235,48 @@ describe('failed authentications', () => {
     expect(await gateway.metrics()).toContain(`{reason="missing"} ${missing.length}`);
     const valid = await post(gateway.url, { query: '{ __typename }' }, from('203.0.113.9', player('p1')));
     expect(valid.status).toBe(200);
+    expect(gateway.logged()).not.toContain('TRUST_PROXY');
+  });
+
+  test.each([
+    ['one network of IPv6', (i: number) => `2001:db8:5:${i.toString(16)}::1`, 600],
+    ['50,100 addresses', (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 50_100],
+  ])('from %s refuse no valid token of a new user', async (_what, addressOf, count) => {
+    const { gateway } = await startBoth({ ...env, MAX_FAILED_AUTHENTICATIONS_BURST: '60', TRUST_PROXY: 'true' });
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      text += part;
+    });
+    const requests = Array.from(
+      { length: count },
+      (_, i) => `GET /graphql HTTP/1.1\r\nHost: g\r\nX-Forwarded-For: ${addressOf(i)}\r\n\r\n`,
+    );
+    socket.end(requests.join(''));
+    await once(socket, 'close');
+    expect(new Set(text.match(/HTTP\/1\.1 \d+/g))).toEqual(new Set(['HTTP/1.1 401', 'HTTP/1.1 429']));
+    const from = (address: string, token: object) => ({ ...token, 'x-forwarded-for': address });
+    const send = (i: number, token: object) =>
+      post(gateway.url, { query: '{ __typename }' }, from(addressOf(count + i), token));
+    for (let i = 0; i < 20; i += 1) expect((await send(i, player(`new-${i}`))).status).toBe(200);
+    expect((await send(0, bearer('guess'))).status).toBe(429);
+    expect((await post(gateway.url, {}, from('203.0.113.9', bearer('guess')))).status).toBe(count > 50_000 ? 429 : 401);
+  });
+
+  (redisIsInstalled ? test : test.skip)('over their limit are answered from memory', async () => {
+    const redis = await startRedis();
+    const { gateway } = await startBoth({ ...env, REDIS_URL: redis.url });
+    const client = new Redis(redis.url);
+    atEnd(() => client.disconnect());
+    expect(await flood(gateway.url, () => bearer('guess'))).toContain(429);
+    const evaluations = async () => /cmdstat_eval:calls=(\d+)/.exec(await client.info('commandstats'))?.[1];
+    const before = Number(await evaluations());
+    const began = performance.now();
+    for (let i = 0; i < 200; i += 1) await post(gateway.url, {}, bearer('guess'));
+    expect(Number(await evaluations()) - before).toBeLessThanOrEqual(
+      5 + 2 * Math.ceil((performance.now() - began) / 1_000),
+    );
   });
 
   test('are counted by the address of the connection unless a proxy is trusted, and not for valid tokens', async () => {
@@ -229,5 +286,6 @@ describe('failed authentications', () => {
     }
     const guesses = (i: number) => ({ ...bearer('guess'), 'x-forwarded-for': `203.0.113.${i}` });
     expect(await flood(gateway.url, guesses)).toContain(429);
+    expect(gateway.logged().match(/so all clients behind it count as one address: set TRUST_PROXY/g)).toHaveLength(1);
   });
 });
