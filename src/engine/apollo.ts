@@ -10,6 +10,7 @@ import * as disabled from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
 import { execute, type GraphQLSchema, type ParseOptions } from 'graphql';
 import { requestError } from '../errors.ts';
+import { auditRefused } from '../graphql/audit.ts';
 import type { Context } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { PersistedQueryStore } from '../persisted-operations/automatic.ts';
@@ -81,7 +82,13 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       let checked: Checked | undefined;
       return {
         async didResolveOperation(request) {
-          checked = await chargeAndCheck(options, request);
+          const { document, operation, contextValue } = request;
+          checked = await chargeAndCheck(options, request).catch((error: unknown) => {
+            const variables = request.request.variables ?? {};
+            if (document && operation)
+              auditRefused(options.schema, document, operation, variables, contextValue.record);
+            throw error;
+          });
         },
         // Without an operation, Apollo Server returns the error: the name is not in the document.
         responseForOperation: async (request) => (checked ? await respond(options, request, checked) : null),

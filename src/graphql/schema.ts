@@ -4,6 +4,7 @@ import type { IResolvers } from '@graphql-tools/utils';
 import { GraphQLSchema, isSpecifiedDirective, printSchema } from 'graphql';
 import { enforceAccess } from '../access/enforce.ts';
 import type { Resolvers } from '../generated/graphql.ts';
+import { auditDeletions } from './audit.ts';
 import { couponFields, couponId } from './resolvers/coupon.ts';
 import { eventMutations } from './resolvers/event.ts';
 import { entityQueries, playerFields, playerMutations, playerQueries, writtenPlayer } from './resolvers/player.ts';
@@ -44,7 +45,9 @@ export function createSubgraph(directory: URL, personalIds?: boolean) {
 
 function build(typeDefs: string[], implementation: IResolvers[], personalIds?: boolean) {
   const schema = makeExecutableSchema({ typeDefs, resolvers: [...implementation, scalars] });
-  return { schema, rules: enforceAccess(schema, personalIds) };
+  const rules = enforceAccess(schema, personalIds);
+  auditDeletions(schema);
+  return { schema, rules };
 }
 
 function readTypeDefs(directory: URL): string[] {

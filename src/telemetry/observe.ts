@@ -38,7 +38,11 @@ export interface OperationRecord {
   codes: readonly string[];
   readonly userErrors: Set<string>;
   /** The `deletePlayer`s, for the audit. */
-  readonly deletions: { playerUniqueId: string; outcome: 'DELETED' | 'NOT_FOUND' | 'REFUSED' | 'FAILED' }[];
+  readonly deletions: {
+    /** Undefined when the operation was refused for its arguments. */
+    playerUniqueId: string | undefined;
+    outcome: 'DELETED' | 'NOT_FOUND' | 'REFUSED' | 'FAILED' | 'UNKNOWN';
+  }[];
 }
 
 declare module 'fastify' {
@@ -101,7 +105,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
   log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
   const about = { audit: 'deletePlayer', requestId: request.id, caller: caller?.name };
   for (const { playerUniqueId, outcome } of record.deletions) {
-    log.info({ ...about, player: nameOf(playerUniqueId), outcome });
+    log.info({ ...about, player: playerUniqueId === undefined ? undefined : nameOf(playerUniqueId), outcome });
   }
 }
 

@@ -94,9 +94,34 @@ test('every deletePlayer has a line of audit: caller, player and outcome', async
     `mutation { deletePlayer(input: { playerUniqueId: "${id}" }) { deletedPlayerUniqueId } }`;
   for (const id of ['p1', 'p2', 'nobody', '..', 'ada@shop.example']) await both.gateway.query(remove(id));
   const audits = linesOf(both.gateway).filter(({ audit }) => audit === 'deletePlayer');
-  const outcomes = ['FAILED', 'DELETED', 'NOT_FOUND', 'REFUSED', 'NOT_FOUND'];
+  const outcomes = ['UNKNOWN', 'DELETED', 'NOT_FOUND', 'REFUSED', 'NOT_FOUND'];
   const always = { caller: 'development', player: HASHED };
   expect(audits).toMatchObject(outcomes.map((outcome) => ({ ...always, outcome })));
+});
+
+test('a deletion that is refused, or whose outcome nobody knows, has a line of audit too', async () => {
+  const { signer, upstream } = { signer: secretSigner(), upstream: both.upstream };
+  const gateway = await startGateway(upstream.url, { ...signer.env, REST_TIMEOUT_MS: '300', MAX_COMPLEXITY: '200' });
+  const remove = (input: string) => `deletePlayer(input: ${input}) { deletedPlayerUniqueId }`;
+  const as = (scope: string) => bearer(token(signer, { sub: 'p1', scope }));
+  const audit = () => linesOf(gateway).filter(({ audit }) => audit === 'deletePlayer');
+  const own = remove('{ playerUniqueId: "p1" }');
+  await gateway.query(`mutation { ${own} other: ${remove('{ playerUniqueId: "p2" }')} }`, {}, as('players:read'));
+  await gateway.query(`mutation { ${remove('{ playerUniqueId: "p2" }')} }`, {}, as('players:delete'));
+  const aliases = Array.from({ length: 10 }, (_, i) => `a${i}: ${own}`).join(' ');
+  expect((await gateway.query(`mutation { ${aliases} }`, {}, as('players:delete'))).status).toBe(400);
+  const wrong =
+    'mutation ($id: ID!) { ...Two } fragment Two on Mutation { deletePlayer(input: { playerUniqueId: $id }) { userErrors { code } } }';
+  expect((await gateway.query(wrong, { id: {} }, as('players:delete'))).status).toBe(400);
+  upstream.on('DELETE /player', { fault: 'hang' });
+  const { errors } = await gateway.query(`mutation { ${own} }`, {}, as('players:delete'));
+  expect(errors[0]?.extensions).toMatchObject({ outcome: 'UNKNOWN' });
+  expect(upstream.calls()).toEqual(['DELETE /integrations/player/p1']);
+  await upstream.stop();
+  await gateway.query(`mutation { ${own} }`, {}, as('players:delete'));
+  expect(audit().map(({ outcome }) => outcome)).toEqual([...Array(14).fill('REFUSED'), 'UNKNOWN', 'FAILED']);
+  const [first, second] = audit();
+  expect([first?.['player'], second?.['player']]).toEqual([HASHED, HASHED]);
 });
 
 describe('a failed call of the REST service', () => {

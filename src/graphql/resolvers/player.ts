@@ -10,7 +10,6 @@ import type {
 import { isJson } from '../../json.ts';
 import { idProblem } from '../../rest/request.ts';
 import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
-import type { OperationRecord } from '../../telemetry/observe.ts';
 import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';
@@ -119,12 +118,9 @@ export const playerMutations: Pick<MutationResolvers, 'upsertPlayer' | 'deletePl
   },
   deletePlayer: async (_parent, { input }, { loaders: { writes }, record }, { path }) => {
     const { playerUniqueId } = input;
-    const deletion: OperationRecord['deletions'][number] = { playerUniqueId, outcome: 'FAILED' };
-    record.deletions.push(deletion);
     const { result, userErrors } = await writes.perform(path.key, idProblems(playerUniqueId), (rest, call) =>
       rest.deletePlayer(playerUniqueId, call),
     );
-    deletion.outcome = result === 'not-found' ? 'NOT_FOUND' : result ? 'DELETED' : 'REFUSED';
     if (result === 'not-found') {
       record.userErrors.add('NOT_FOUND');
       return { deletedPlayerUniqueId: null, userErrors: NOT_FOUND };

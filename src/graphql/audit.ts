@@ -1,0 +1,72 @@
+/* The audit: each requested deletion is recorded, with the outcome that its client is told. */
+import { collectFields } from '@graphql-tools/utils';
+import { type DocumentNode, type GraphQLSchema, getArgumentValues, Kind, type OperationDefinitionNode } from 'graphql';
+import { ClientError } from '../errors.ts';
+import { isJson, type Json } from '../json.ts';
+import type { OperationRecord } from '../telemetry/observe.ts';
+import type { Context } from './context.ts';
+import { outcomeOf } from './writes.ts';
+
+type Deletion = OperationRecord['deletions'][number];
+
+const FIELD = 'deletePlayer';
+
+/** Wraps the resolver of `deletePlayer` outside of its access rule, so that a deletion that it refuses is recorded too. */
+export function auditDeletions(schema: GraphQLSchema): void {
+  const field = schema.getMutationType()?.getFields()[FIELD];
+  const resolve = field?.resolve;
+  if (!resolve) throw new Error(`The schema has no mutation "${FIELD}".`);
+  field.resolve = async (parent, args, context: Context, info) => {
+    const deletion = { playerUniqueId: playerIn(args), outcome: 'REFUSED' as Deletion['outcome'] };
+    context.record.deletions.push(deletion);
+    try {
+      const payload = await resolve(parent, args, context, info);
+      deletion.outcome = outcomeOfPayload(payload);
+      return payload;
+    } catch (error) {
+      if (outcomeOf(error) === 'UNKNOWN') deletion.outcome = 'UNKNOWN';
+      else if (!(error instanceof ClientError)) deletion.outcome = 'FAILED';
+      throw error;
+    }
+  };
+}
+
+/** Records the deletions of an operation that is refused as a whole. */
+export function auditRefused(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Json,
+  { deletions }: OperationRecord,
+): void {
+  const type = schema.getMutationType();
+  const field = type?.getFields()[FIELD];
+  if (operation.operation !== 'mutation' || !type || !field) return;
+  const fragments = Object.fromEntries(
+    document.definitions.flatMap((part) => (part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part]] : [])),
+  );
+  const { fields } = collectFields(schema, fragments, variables, type, operation.selectionSet);
+  for (const [node] of fields.values()) {
+    if (node?.name.value !== FIELD) continue;
+    const deletion: Deletion = { playerUniqueId: undefined, outcome: 'REFUSED' };
+    deletions.push(deletion);
+    try {
+      deletion.playerUniqueId = playerIn(getArgumentValues(field, node, variables));
+    } catch {
+      // The arguments can be why it is refused.
+    }
+  }
+}
+
+function playerIn(args: unknown): string | undefined {
+  const input = isJson(args) ? args['input'] : undefined;
+  const id = isJson(input) ? input['playerUniqueId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+function outcomeOfPayload(payload: unknown): Deletion['outcome'] {
+  const { deletedPlayerUniqueId, userErrors }: { deletedPlayerUniqueId?: unknown; userErrors?: unknown } =
+    Object(payload);
+  if (typeof deletedPlayerUniqueId === 'string') return 'DELETED';
+  return Array.isArray(userErrors) && userErrors[0]?.code === 'NOT_FOUND' ? 'NOT_FOUND' : 'REFUSED';
+}
