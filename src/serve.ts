@@ -60,7 +60,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   );
   const hashFriend = createFriendHash(config.logKey);
   const contextOptions = { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch: metrics.batch };
-  const observation = { metrics, log, tracing, nameOf, slowOperationMs: config.SLOW_OPERATION_MS };
+  const observation = { metrics, log, tracing, nameOf, config };
   const app = await createApp(config, observation, options);
   app.addHook('onClose', () => engine.apollo.stop());
   const sendPage = production ? undefined : servePages(app, schema, SCHEMA_DIRECTORY, config.auth);

@@ -93,7 +93,8 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
         // Without an operation, Apollo Server returns the error: the name is not in the document.
         responseForOperation: async (request) => (checked ? await respond(options, request, checked) : null),
         async didEncounterErrors({ errors, contextValue }) {
-          for (const error of errors) if (!isIntended(error)) report(error, contextValue.call.requestId);
+          for (const error of errors)
+            if (!isIntended(error)) report(error, contextValue.call.requestId, contextValue.caller.name);
         },
         async willSendResponse({ response: { body }, contextValue }) {
           if (body.kind === 'single') completeResponse(body.singleResult, contextValue, production);
@@ -101,7 +102,8 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext, error }) {
-      report(error, requestContext.contextValue.call.requestId);
+      const { call, caller } = requestContext.contextValue;
+      report(error, call.requestId, caller.name);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { RateLimits } from '../limits/rate-limits.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { createPersistedOperations } from '../persisted-operations/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { reportTo } from '../telemetry/observe.ts';
+import { type OperationRecord, reportTo } from '../telemetry/observe.ts';
 import { startApollo } from './apollo.ts';
 import { Compiler } from './compiler.ts';
 import { findDeprecatedInputs } from './deprecated.ts';
@@ -48,6 +48,7 @@ export async function startEngine({ config, schema, rates, metrics, log, sharedT
   return {
     apollo,
     /** What comes before Apollo Server's pipeline; see prepare.ts. */
-    prepare: (request: HTTPGraphQLRequest, caller: Caller) => prepare({ ...shared, persisted }, request, caller),
+    prepare: (request: HTTPGraphQLRequest, caller: Caller, record: OperationRecord) =>
+      prepare({ ...shared, persisted }, request, caller, record),
   };
 }

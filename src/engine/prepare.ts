@@ -3,13 +3,15 @@
  * an operation that is named by an id is found here, and a new document is limited and measured before it is validated.
  */
 
+import { hash } from 'node:crypto';
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, type SelectionNode } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import type { PersistedOperations } from '../persisted-operations/resolve.ts';
+import { nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
+import type { OperationRecord } from '../telemetry/observe.ts';
 import { type DocumentStore, operationsIn } from './documents.ts';
 import type { OperationLimiter } from './operation-limits.ts';
 import { parseExactly } from './parse-json.ts';
@@ -31,7 +33,12 @@ const IDS = ['documentId', 'id', 'doc_id'] as const;
  * before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
  * values of the wrong type.
  */
-export async function prepare(options: PrepareOptions, http: HTTPGraphQLRequest, caller: Caller): Promise<void> {
+export async function prepare(
+  options: PrepareOptions,
+  http: HTTPGraphQLRequest,
+  caller: Caller,
+  record: OperationRecord,
+): Promise<void> {
   const { persisted, documents, rates } = options;
   const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
   const { extensions } = body;
@@ -46,11 +53,21 @@ export async function prepare(options: PrepareOptions, http: HTTPGraphQLRequest,
       return id === undefined ? [] : [[name, id] as const];
     }),
   };
-  const { text, isPersisted, textOfId } = await persisted.resolve(request, caller);
+  const { text, isPersisted, textOfId } = await persisted.resolve(request, caller).catch((error: unknown) => {
+    noteText(record, query ?? request.documentIds[0]?.[1] ?? '');
+    throw error;
+  });
   if (textOfId !== undefined) replaceId(http, textOfId);
   if (text === undefined || documents.has(text)) return;
+  noteText(record, text);
   if (!isPersisted) await rates.consume('newDocuments', caller);
   checkDocument(options, text);
+}
+
+/** The name and hash for the log of an operation that may be refused before Apollo Server reads it: of its text, or of its id. */
+function noteText(record: OperationRecord, text: string): void {
+  record.name = nameIn(text);
+  record.hash = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text)?.[1] ?? hash('sha256', text);
 }
 
 /** A property of the request that must be a text; undefined where it is absent or null. Throws BAD_REQUEST for another value. */

@@ -56,7 +56,7 @@ function exceeds(data: unknown, max: number, sizeOf: (leaf: unknown) => number):
 /** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
 export function formatResult(
   { data, errors = [] }: ExecutionResult,
-  { record, loaders, call }: Context,
+  { caller, record, loaders, call }: Context,
   report: ReportError,
 ): FormattedExecutionResult<Record<string, unknown>> {
   const isMutation = record.type === 'mutation';
@@ -64,7 +64,7 @@ export function formatResult(
   if (errors.length === 0 && data !== undefined && !tooLong) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);
-  for (const error of shown) if (!isIntended(error)) report(error, call.requestId);
+  for (const error of shown) if (!isIntended(error)) report(error, call.requestId, caller.name);
   if (tooLong) return { data: null, errors: isMutation ? loaders.writes.errorOfEach(WRITE_TOO_LONG) : [TOO_LONG] };
   const formatted = shown.map(format);
   if (next) {

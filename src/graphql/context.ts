@@ -80,7 +80,10 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
     requestId,
     cancellation,
     traceHeaders: record.trace.headers,
-    onCall: (ended) => record.calls.push(ended),
+    onCall(ended, playerUniqueId) {
+      record.calls.push(ended);
+      if (caller.scopes.has('any-player')) record.players = (record.players ?? new Set()).add(playerUniqueId);
+    },
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
   const userErrorCodes = record.userErrors;

@@ -117,7 +117,7 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
-  await route.engine.prepare(httpGraphQLRequest, caller);
+  await route.engine.prepare(httpGraphQLRequest, caller, record);
   const cancellation = new Cancellation(performance.now() + route.config.OPERATION_TIMEOUT_MS);
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.

@@ -87,11 +87,15 @@ const APOLLO_FORM =
 const UNKNOWN_ID =
   'No operation with this id is listed. Send its text as "query", or list it in the files of PERSISTED_OPERATIONS_FILE.';
 
+/** The name of the first operation in a text that may be no GraphQL. */
+export function nameIn(text: string): string | undefined {
+  return /\b(?:query|mutation)\s+(\w{1,100})/.exec(text.slice(0, 10_000))?.[1];
+}
+
 /** The operation for developers, with the id that a manifest of Apollo would give it. */
 function nameOf(text: string | undefined, id = ''): string {
   if (text === undefined) return `The id "${id}"`;
-  const [, name] = /\b(?:query|mutation)\s+(\w{1,100})/.exec(text.slice(0, 10_000)) ?? [];
-  return `${name ?? 'An operation without a name'}, SHA-256 ${hash('sha256', text)},`;
+  return `${nameIn(text) ?? 'An operation without a name'}, SHA-256 ${hash('sha256', text)},`;
 }
 
 /**

@@ -12,8 +12,8 @@ export interface CallContext {
   wanted?: Wanted;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
-  /** Called with every call when it is over, successful or not. */
-  onCall?(record: CallRecord): void;
+  /** Called with every call when it is over, successful or not, and the player that it is about. */
+  onCall?(record: CallRecord, playerUniqueId: string): void;
 }
 
 /** One call as logs, metrics and `extensions.upstream` show it: without ids, keys or bodies. */

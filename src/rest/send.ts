@@ -93,7 +93,7 @@ export class Call<Result> {
       clearTimeout(this.#expiry);
       this.#record.ms = performance.now() - began;
       observer.call?.(this.#record);
-      context.onCall?.(this.#record);
+      context.onCall?.(this.#record, content.playerUniqueId);
     }
   }
 

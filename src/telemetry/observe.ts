@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { Config } from '../config/config.ts';
 import { ClientError } from '../errors.ts';
+import { clientAddress } from '../limits/addresses.ts';
 import type { CallRecord } from '../rest/call-context.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
 
@@ -32,6 +34,8 @@ export interface OperationRecord {
     | undefined;
   /** Why the token was rejected: parts of the log line. */
   rejection?: object | undefined;
+  /** The players that a caller with `any-player` read or changed. */
+  players?: Set<string>;
   /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
   /** The codes of the response's errors, each once, and those of the mutations' user errors. */
@@ -58,12 +62,13 @@ export interface Observation {
   tracing: { begin(headers: IncomingHttpHeaders): Trace } | undefined;
   /** The name for the log of a player. */
   nameOf(id: string): string;
-  /** Operations that take longer are logged with their REST calls, in milliseconds. */
-  slowOperationMs: number;
+  config: Pick<Config, 'SLOW_OPERATION_MS' | 'LOG_ADDRESSES'>;
 }
 
 /** How many characters of an operation's name, and how many REST calls of a slow one, are logged. */
 const MAX_LOGGED = 100;
+/** How many players of an operation are named. */
+const MAX_NAMED = 5;
 
 export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTrace = passTraceOn): OperationRecord {
   const trace = beginTrace(headers);
@@ -72,7 +77,7 @@ export function createOperationRecord(headers: IncomingHttpHeaders = {}, beginTr
 
 /** The metrics, log line and audit of a request, and the end of its trace. `payload` is the response before compression. */
 export function finish(options: Observation, record: OperationRecord, reply: FastifyReply, payload: unknown): void {
-  const { metrics, log, nameOf, slowOperationMs } = options;
+  const { metrics, log, nameOf, config } = options;
   const { request, statusCode: status } = reply;
   // A failure of Apollo Server's HTTP layer has no code.
   if (status >= 400 && record.codes.length === 0) {
@@ -83,6 +88,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
   // Neither an operation nor a failure: the landing page.
   if (type === undefined && codes.length === 0) return;
   const client = clientNameOf(request.headers);
+  const isOfAddress = status === 401 || status === 429;
   metrics.operation(record, client);
   const line = {
     requestId: request.id,
@@ -91,11 +97,13 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     type,
     hash: hash?.slice(0, 16),
     caller: caller?.name,
+    players: record.players && [...record.players].slice(0, MAX_NAMED).map(nameOf),
     ...record.rejection,
+    address: isOfAddress ? (config.LOG_ADDRESSES ? request.ip : nameOf(clientAddress(request.ip))) : undefined,
     client,
     ms: rounded(ms),
     upstreamCalls: calls.length,
-    calls: ms > slowOperationMs ? calls.slice(0, MAX_LOGGED).map(describeCall) : undefined,
+    calls: ms > config.SLOW_OPERATION_MS ? calls.slice(0, MAX_LOGGED).map(describeCall) : undefined,
     bytes: typeof payload === 'string' ? Buffer.byteLength(payload) : 0,
     status,
     outcome: codes[0] ?? 'OK',
@@ -122,18 +130,18 @@ function describeCall({ method, template, status, ms, queueMs, error }: CallReco
 const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Called with errors that a client must not see. The client gets only `requestId`. */
-export type ReportError = (error: Error, requestId: string) => void;
+export type ReportError = (error: Error, requestId: string, caller: string) => void;
 
 /** Logs these errors; failures of the REST service with the status and code of its response, which can contain personal data. */
 export function reportTo(log: FastifyBaseLogger): ReportError {
-  return (error, requestId) => {
+  return (error, requestId, caller) => {
     const cause = unwrapResolverError(error);
     if (cause instanceof ClientError) {
       return log.warn({ requestId, code: cause.code, reason: cause.originalError?.message }, 'field failed');
     }
     if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
     const { code, status, serviceCode, message, withheld, cause: origin } = cause;
-    const line = { requestId, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
+    const line = { requestId, caller, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // The code of a connection error, such as ENOTFOUND. An error without a code is a bug of the gateway.
     const why = Object(origin).code === undefined ? { err: origin } : { cause: Object(origin).code };
     // Clients often disconnect, and while the breaker is open, every call fails: the operations' own lines show it.

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newFile } from '../kit/at-end.ts';
 import { post, startBoth, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { bearer, now, secretSigner, sha256, token, UNLIMITED } from '../kit/tokens.ts';
 import { coupons, friend } from '../kit/upstream-data.ts';
@@ -84,6 +85,75 @@ describe('the log line of an operation', () => {
     for (const secret of [...tokens, 'forged', 'ada@example.com', '+44123456789']) {
       expect(gateway.logged()).not.toContain(secret);
     }
+  });
+});
+
+describe('who is behind a line', () => {
+  const signer = secretSigner();
+  const as = (sub: string, scope = 'players:read') => bearer(token(signer, { sub, scope }));
+  const lineOf = (gateway: TestGateway) => operationsOf(gateway).at(-1);
+
+  test('names of players are the same after REST_API_KEY has changed, with a LOG_KEY of their own', async () => {
+    const nameWith = async (env: Record<string, string>) => {
+      const gateway = await startGateway(both.upstream.url, { ...signer.env, ...env });
+      await gateway.query(`{ ${PLAYER} }`, {}, as('p1'));
+      return lineOf(gateway).caller;
+    };
+    const LOG_KEY = 'a-key-for-the-names-in-the-log';
+    const names = [{ LOG_KEY }, { LOG_KEY, REST_API_KEY: 'renewed' }, {}, { REST_API_KEY: 'renewed' }].map(nameWith);
+    const [first, second, ...others] = await Promise.all(names);
+    expect([first, second]).toEqual([HASHED, first]);
+    expect(new Set([first, ...others]).size).toBe(3);
+  });
+
+  test('a server has at most five of the players that its operation is about, by the names of their own lines', async () => {
+    const gateway = await startGateway(both.upstream.url, signer.env);
+    await gateway.query(`{ ${PLAYER} }`, {}, as('p1'));
+    const own = lineOf(gateway);
+    expect(own).not.toHaveProperty('players');
+    const many = `{ players(playerUniqueIds: ["p1", ${[2, 3, 4, 5, 6, 7].map((n) => `"p${n}"`)}]) { attributes { city } } }`;
+    await gateway.query(many, {}, as('shop', 'players:read any-player'));
+    expect(lineOf(gateway).players).toEqual([own.caller, ...Array(4).fill(HASHED)]);
+  });
+
+  test('a REST call that failed has the caller', async () => {
+    const gateway = await startGateway(both.upstream.url, signer.env);
+    both.upstream.on('GET /player', { status: 400 });
+    await gateway.query('{ me { attributes { city } } }', {}, as('p1'));
+    expect(callsThatFailed(gateway)).toMatchObject([{ caller: lineOf(gateway).caller }]);
+  });
+
+  test.each([
+    [
+      'has too many aliases',
+      'OPERATION_TOO_COMPLEX',
+      {},
+      `query Wide { ${Array.from({ length: 40 }, (_, i) => `a${i}: ${PLAYER}`).join(' ')} }`,
+    ],
+    ['has too many tokens', 'OPERATION_TOO_COMPLEX', { MAX_TOKENS: '20' }, `query Wide { ${PLAYER.repeat(5)} }`],
+    ['is in no manifest', 'OPERATION_NOT_ALLOWED', { PERSISTED_OPERATIONS: 'enforce' }, `query Wide { ${PLAYER} }`],
+  ])('an operation that is refused because it %s has its name, hash and client', async (_why, code, env, query) => {
+    const manifest = newFile('operations.json', { a: '{ me { id } }' });
+    const gateway = await startGateway(both.upstream.url, { ...env, PERSISTED_OPERATIONS_FILE: manifest });
+    await post(gateway.url, { query }, { 'apollographql-client-name': 'kiosk', 'apollographql-client-version': '7' });
+    const refused = { outcome: code, operation: 'Wide', hash: sha256(query).slice(0, 16), client: 'kiosk@7' };
+    expect(operationsOf(gateway)).toEqual([expect.objectContaining(refused)]);
+  });
+
+  test.each([
+    ['false', HASHED],
+    ['true', '203.0.113.7'],
+  ])('with LOG_ADDRESSES=%s, requests that are 401 or 429 have the address as %s', async (LOG_ADDRESSES, address) => {
+    const limit = { MAX_FAILED_AUTHENTICATIONS_PER_SECOND: '1', MAX_FAILED_AUTHENTICATIONS_BURST: '2' };
+    const env = { ...signer.env, ...limit, LOG_ADDRESSES, TRUST_PROXY: 'true' };
+    const gateway = await startGateway(both.upstream.url, env);
+    const from = { 'x-forwarded-for': '203.0.113.7' };
+    for (let i = 0; i < 6; i += 1) await gateway.query(`{ ${PLAYER} }`, {}, from);
+    const lines = operationsOf(gateway);
+    expect(new Set(lines.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    expect(lines.map((line) => line.address)).toEqual(Array(6).fill(address));
+    await gateway.query(`{ ${PLAYER} }`, {}, { ...as('p1'), 'x-forwarded-for': '203.0.113.8' });
+    expect(lineOf(gateway)).not.toHaveProperty('address');
   });
 });
 
