@@ -2,6 +2,7 @@ import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResu
 import { LRUCache } from 'lru-cache';
 import type { JwtKey } from '../config/auth.ts';
 import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
+import { createWindows } from '../limits/window.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
 /** The keys that verify tokens. */
@@ -33,21 +34,18 @@ export function createKeys(source: JwtKey, options: KeySetOptions): Keys {
 
 /** The keys of a key set. One that it does not have may be new, so the set is fetched before its tokens are refused. */
 function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
-  const absent = new LRUCache<string, number>({ max: MAX_ABSENT });
-  let lookUps: number[] = [];
+  const absent = new LRUCache<string, true>({ max: MAX_ABSENT, ttl: LOOK_UP_WINDOW_MS });
+  const lookUps = createWindows('', MAX_LOOK_UPS, LOOK_UP_WINDOW_MS);
 
   /** Throws OVERLOADED when the fetch fails, or was done too often. */
   async function lookUp(kid: unknown): Promise<void> {
-    const now = performance.now();
-    lookUps = lookUps.filter((begun) => begun > now - LOOK_UP_WINDOW_MS);
-    const [first = now] = lookUps;
-    const againMs = lookUps.length < MAX_LOOK_UPS ? 0 : first + LOOK_UP_WINDOW_MS - now;
+    const { points, ms } = lookUps.left('');
     if (!set.isFetching()) {
-      if (againMs > 0) throw unavailable(againMs);
-      lookUps.push(now);
+      if (points === 0) throw unavailable(ms);
+      lookUps.change('', 1);
       log.warn(`a token names the key ${JSON.stringify(kid)?.slice(0, 100)}; the key set has ${set.ids()}`);
     }
-    if (!(await set.reload())) throw unavailable(againMs);
+    if (!(await set.reload())) throw unavailable(points > 1 ? 0 : ms);
   }
 
   const find: JWTVerifyGetKey = async (header, token) => {
@@ -58,14 +56,13 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
       try {
         return await set.find(header, token);
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        if ((absent.get(name) ?? Number.NEGATIVE_INFINITY) > arrivedAt - LOOK_UP_WINDOW_MS) throw error;
+        if (!(error instanceof errors.JWKSNoMatchingKey) || absent.has(name)) throw error;
         // A fetch that began before the token came may have missed its key.
-        if (set.fetchedAt() >= arrivedAt) {
-          absent.set(name, arrivedAt);
+        if (set.fetchedAt() < arrivedAt) await lookUp(header.kid);
+        else {
+          absent.set(name, true);
           throw error;
         }
-        await lookUp(header.kid);
       }
     }
   };

@@ -1,10 +1,10 @@
 /* The audit: each requested deletion is recorded, with the outcome that its client is told. */
-import { collectFields } from '@graphql-tools/utils';
 import { type DocumentNode, type GraphQLSchema, getArgumentValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { ClientError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Context } from './context.ts';
+import { selectedFields } from './lookahead.ts';
 import { outcomeOf } from './writes.ts';
 
 type Deletion = OperationRecord['deletions'][number];
@@ -34,27 +34,24 @@ export function auditDeletions(schema: GraphQLSchema): void {
 /** Records the deletions of an operation that is refused as a whole. */
 export function auditRefused(
   schema: GraphQLSchema,
-  document: DocumentNode,
+  { definitions }: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Json,
+  variableValues: Json,
   { deletions }: OperationRecord,
 ): void {
-  const type = schema.getMutationType();
-  const field = type?.getFields()[FIELD];
-  if (operation.operation !== 'mutation' || !type || !field) return;
-  const fragments = Object.fromEntries(
-    document.definitions.flatMap((part) => (part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part]] : [])),
-  );
-  const { fields } = collectFields(schema, fragments, variables, type, operation.selectionSet);
-  for (const [node] of fields.values()) {
-    if (node?.name.value !== FIELD) continue;
-    const deletion: Deletion = { playerUniqueId: undefined, outcome: 'REFUSED' };
-    deletions.push(deletion);
+  const field = schema.getMutationType()?.getFields()[FIELD];
+  if (operation.operation !== 'mutation' || !field) return;
+  const ofFragments = definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = Object.fromEntries(ofFragments.map((fragment) => [fragment.name.value, fragment]));
+  for (const node of selectedFields([operation], 'Mutation', { schema, fragments, variableValues })) {
+    if (node.name.value !== FIELD) continue;
+    let args: unknown;
     try {
-      deletion.playerUniqueId = playerIn(getArgumentValues(field, node, variables));
+      args = getArgumentValues(field, node, variableValues);
     } catch {
-      // The arguments can be why it is refused.
+      // They can be why it is refused.
     }
+    deletions.push({ playerUniqueId: playerIn(args), outcome: 'REFUSED' });
   }
 }
 

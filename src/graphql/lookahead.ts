@@ -18,8 +18,11 @@ import { type ConnectionRange, readCursor } from './loaders/connection.ts';
 type Selected = Pick<FieldNode, 'selectionSet'>;
 
 /** The fields selected below nodes for the object type `typeName`, with fragments expanded, `@skip` and `@include` decided. */
-export function selectedFields(nodes: readonly Selected[], typeName: string, info: GraphQLResolveInfo): FieldNode[] {
-  const { schema, fragments, variableValues } = info;
+export function selectedFields(
+  nodes: readonly Selected[],
+  typeName: string,
+  { schema, fragments, variableValues }: Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>,
+): FieldNode[] {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`The schema has no object type "${typeName}".`);
   return nodes.flatMap(({ selectionSet: set }) =>
