@@ -121,8 +121,12 @@ export class Call<Result> {
   }
 
   #cancel(exchange: Exchange): void {
-    // A request in flight that nobody needs any more keeps its connection, and its own timeout.
-    if (exchange.sent && this.#options.context.cancellation.reason === 'the operation is over') return;
+    const { reason } = this.#options.context.cancellation;
+    // Within its own timeout, a request in flight goes on that nobody needs any more, so that it keeps its connection; and so
+    // does a write of a client that disconnected, so that its outcome is known to the log.
+    const isWrite = this.#shared.endpoint.method !== 'GET';
+    const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
+    if (exchange.sent && goesOn) return;
     exchange.abort(this.#ended());
   }
 

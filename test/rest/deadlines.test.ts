@@ -26,11 +26,11 @@ describe.each<[string, Answer]>([
     expect(op.records).toMatchObject([{ error: 'UPSTREAM_TIMEOUT', attempts: 1 }]);
   });
 
-  test('is given up when the client goes away, on every call', async () => {
+  test('is given up when the client goes away, on every read', async () => {
     const { upstream, rest } = await start({ timeoutMs: 60_000 });
-    for (const endpoint of ['GET /player', 'DELETE /player'] as const) upstream.on(endpoint, answer);
+    for (const endpoint of ['GET /player', 'GET /coupon'] as const) upstream.on(endpoint, answer);
     const op = operation({ inMs: 60_000 });
-    const results = [read(rest, 'p1', op), read(rest, 'p2', op), rest.deletePlayer('p1', op)].map(failure);
+    const results = [read(rest, 'p1', op), read(rest, 'p2', op), rest.listCoupons('p1', op)].map(failure);
     await upstream.received(3);
     op.abort();
     expect(await Promise.all(results)).toEqual(Array(3).fill(expect.objectContaining(cancelled)));
@@ -69,6 +69,34 @@ test('after the timer of a call, which can fire a little early, no attempt witho
   upstream.on('GET /player', { status: 503 }, { fault: 'hang' });
   expect(await failure(read(rest))).toMatchObject(late);
   expect(upstream.calls()).toHaveLength(1);
+});
+
+test.each(['POST /player', 'DELETE /player', 'POST /event'] as const)(
+  'a %s that was sent is read to its end when the client goes away, and the next write is not sent',
+  async (endpoint) => {
+    const { upstream, rest } = await start();
+    const held = upstream.hold(endpoint);
+    const op = operation();
+    const written = CALLS[endpoint](rest, 'p1', op);
+    await held.arrived;
+    op.abort();
+    held.release();
+    await written;
+    expect(op.records).toMatchObject([{ status: 200, error: undefined }]);
+    expect(await failure(CALLS[endpoint](rest, 'p1', op))).toMatchObject({ code: 'CANCELLED', outcome: 'NOT_DONE' });
+    expect(upstream.calls()).toHaveLength(1);
+  },
+);
+
+test('a write without a client ends at its own timeout, as UNKNOWN', async () => {
+  const { upstream, rest } = await start({ timeoutMs: 100 });
+  upstream.on('POST /player', { fault: 'hang' });
+  const op = operation();
+  const written = failure(CALLS['POST /player'](rest, 'p1', op));
+  await upstream.received(1);
+  op.abort();
+  expect(await written).toMatchObject({ code: 'UPSTREAM_TIMEOUT', outcome: 'UNKNOWN' });
+  await upstream.requests[0]?.gone;
 });
 
 test('a client that goes away while a retry waits ends the wait, and nothing more is sent', async () => {
