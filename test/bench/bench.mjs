@@ -2,14 +2,16 @@
  * Compares the gateway with other servers by the CPU time of one request, which holds on a busy machine. Needs nginx (the
  * REST service, from memory) and wrk (the load). Rounds alternate between the servers; a figure is the median of its rounds.
  *
- *   npm run bench                 four workloads, five servers, three runs: about 25 minutes
+ *   npm run bench                 four workloads, six servers, three runs: about 40 minutes; writes docs/benchmarks.json
  *   npm run bench -- --quick      one run of short rounds: about three minutes
  *   npm run bench -- --only W2    the workloads whose name begins so
  *
- * The measure is mercurius-equal: mercurius doing the same work. The others stand beside it. It fails only when it cannot run.
+ * The measure is mercurius-promises: mercurius doing the same work and keeping the same promises. mercurius-equal promises
+ * nothing when the REST service fails. The others stand beside them. It fails only when it cannot run.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,8 +24,10 @@ const RUNS = values.quick ? 1 : 3;
 const ROUNDS = values.quick ? 3 : 5;
 const SECONDS = values.quick ? 2 : 4;
 const WARM_UP_SECONDS = values.quick ? 3 : 5;
-const PEERS = ['mercurius-equal', 'floor', 'mercurius', 'apollo-naive'];
+const PEERS = ['mercurius-promises', 'mercurius-equal', 'floor', 'mercurius', 'apollo-naive'];
 const CONNECTIONS = 32;
+/** So few that a request hardly waits for others: the tail is then the server's own. */
+const FEW_CONNECTIONS = 4;
 
 const missing = ['nginx', 'wrk'].filter((name) => spawnSync(name, ['-v']).error);
 if (missing.length > 0) {
@@ -44,7 +48,7 @@ const where = pinned ? 'the servers alone on one core' : 'no core of their own f
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${where}`);
 const headers = headersOf(await tokenOf());
 const workloads = Object.entries(WORKLOADS).filter(([name]) => name.startsWith(values.only));
-/** By workload and server: `{ cpuUs, perSecond, p99Ms }` of each round. */
+/** By workload and server: `{ cpuUs, perSecond, p99Ms, p99FewMs }` of each round. */
 const rounds = new Map();
 const maxRss = new Map();
 
@@ -54,7 +58,8 @@ try {
 } finally {
   await upstream.stop();
 }
-for (const [name] of workloads) show(name);
+const tables = workloads.map(([name]) => [name, show(name)]);
+if (!values.quick && values.only === 'W') await writeFigures();
 console.log(
   'highest RSS, MB:',
   Object.fromEntries([...maxRss].map(([name, bytes]) => [name, Math.round(bytes / 1e6)])),
@@ -75,7 +80,8 @@ async function measure() {
       }
       for (let round = 0; round < ROUNDS; round += 1) {
         for (const server of round % 2 ? servers.toReversed() : servers) {
-          const figures = await load(server, script, SECONDS);
+          const few = await load(server, script, SECONDS / 2, FEW_CONNECTIONS);
+          const figures = { ...(await load(server, script, SECONDS)), p99FewMs: few.p99Ms };
           const key = `${name} ${server.name}`;
           rounds.set(key, [...(rounds.get(key) ?? []), figures]);
         }
@@ -94,9 +100,9 @@ async function check({ name, url }, workload, query) {
   if (!data || errors) throw new Error(`${name}, ${workload}: ${response.status} ${JSON.stringify(errors)}`);
 }
 
-async function load(server, script, seconds) {
+async function load(server, script, seconds, connections = CONNECTIONS) {
   const before = await server.usage();
-  const wrk = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, `${server.url}/graphql`];
+  const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, `${server.url}/graphql`];
   const [command, ...args] = placed('others', ...wrk);
   const { stdout } = await promisify(execFile)(command, args);
   const after = await server.usage();
@@ -116,11 +122,30 @@ function show(workload) {
       'CPU µs': Math.round(median(figures.map(({ cpuUs }) => cpuUs))),
       'ours ÷ it': Number(median(figures.map(({ cpuUs }, round) => (ours[round]?.cpuUs ?? 0) / cpuUs)).toFixed(2)),
       'requests/s': Math.round(median(figures.map(({ perSecond }) => perSecond))),
-      'p99 ms': Number(median(figures.map(({ p99Ms }) => p99Ms)).toFixed(1)),
+      [`p99 ms, ${FEW_CONNECTIONS} connections`]: Number(median(figures.map(({ p99FewMs }) => p99FewMs)).toFixed(1)),
+      [`${CONNECTIONS} connections`]: Number(median(figures.map(({ p99Ms }) => p99Ms)).toFixed(1)),
     };
   });
   console.log(`\n${workload}`);
   console.table(Object.fromEntries(rows.map(({ server, ...row }) => [server, row])));
+  return rows;
+}
+
+/** docs/benchmarks.json, of which the chart is made. */
+async function writeFigures() {
+  const rows = tables.flatMap(([workload, figures]) =>
+    figures.map((row) => ({
+      workload,
+      system: row.server,
+      cpuMicros: row['CPU µs'],
+      p99Ms4: row[`p99 ms, ${FEW_CONNECTIONS} connections`],
+      p99Ms32: row[`${CONNECTIONS} connections`],
+      memoryMb: Math.round((maxRss.get(row.server === 'ours' ? 'main.js' : row.server) ?? 0) / 1e6),
+    })),
+  );
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}`;
+  const figures = { date: new Date().toISOString().slice(0, 10), machine, node: process.version, rows };
+  await writeFile(new URL('../../docs/benchmarks.json', import.meta.url), `${JSON.stringify(figures, undefined, 2)}\n`);
 }
 
 function median(numbers) {

@@ -37,13 +37,17 @@ export async function getText(path) {
   return text;
 }
 
-const load = (pathOf) =>
-  new DataLoader((ids) => Promise.all(ids.map((id) => getText(pathOf(id)).then(JSON.parse, (error) => error))));
-export const createLoaders = () => ({
-  players: load(paths.player),
-  coupons: load(paths.coupons),
-  referrals: load((path) => path),
-});
+/** @param read Reads a path for a loader: `player`, `coupons` or `referrals`. */
+export function createLoadersOf(read) {
+  const load = (name, pathOf) =>
+    new DataLoader((ids) => Promise.all(ids.map((id) => read(name, pathOf(id)).catch((error) => error))));
+  return {
+    players: load('player', paths.player),
+    coupons: load('coupons', paths.coupons),
+    referrals: load('referrals', (path) => path),
+  };
+}
+export const createLoaders = () => createLoadersOf((_name, path) => getText(path).then(JSON.parse));
 
 /** With a DataLoader for each noun in the context. */
 export const resolvers = {
