@@ -36,8 +36,11 @@ export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) 
 const MAX_ID_BYTES = 1_024;
 /** Control characters, and the invisible ones that change the direction of text. */
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
-/** A part `.` or `..` between slashes or backslashes, of which each may be percent-encoded, once or twice. */
-const DOT_PART = /(?:^|[/\\]|%(?:25)?(?:2f|5c))(?:\.|%(?:25)?2e){1,2}(?:$|[/\\]|%(?:25)?(?:2f|5c))/i;
+/**
+ * A part `.` or `..` between slashes or backslashes, of which each may be percent-encoded, once or twice. A semicolon ends it
+ * too: servers of Java drop what follows one (RFC 3986, 3.3) before they resolve dots.
+ */
+const DOT_PART = /(?:^|[/\\]|%(?:25)?(?:2f|5c))(?:\.|%(?:25)?2e){1,2}(?:$|[/\\;]|%(?:25)?(?:2f|5c|3b))/i;
 
 /**
  * Why a `playerUniqueId` cannot be sent, or undefined when it can: a code of `UserErrorCode`, and the end of a sentence. A part

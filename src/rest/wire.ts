@@ -128,6 +128,7 @@ const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: 
 
 /** One page of referred friends with totals; an empty page when the body has no list. */
 export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
+  checkPlayer(body, owner);
   const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
   return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
 }
@@ -214,5 +215,6 @@ const coupon = d.shape('coupon', {
 
 /** A player's coupons; none when the body has no list. */
 export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted): Coupon[] {
+  checkPlayer(body, owner);
   return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

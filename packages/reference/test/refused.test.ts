@@ -12,7 +12,19 @@ const [DEVICE, TOKEN] = [['deviceToken', 'osType'], { ...ID, deviceToken: 't' }]
 const TEXTS = ['displayName', 'firstName', 'lastName', 'mobile', 'gender', 'email', 'tags', 'country', 'city', 'zip'];
 const NO_DATES = ['2025-02-30', '2025-13-01', '2025-1-1', '01/05/2025', '2025-05-01T25:00Z', '1746095400000'];
 const NO_EVENT = [true, null, { b: 1 }, [1, 'x', true], [['x']]];
-const DOTS = ['..', '../transactions/x', 'a/./b', 'a/..', 'a\\\\..', '%2e%2e', '..%2F..%5Cx', 'a%252f..%252fb'];
+const DOTS = [
+  '..',
+  '../transactions/x',
+  'a/./b',
+  'a/..',
+  'a\\\\..',
+  '%2e%2e',
+  '..%2F..%5Cx',
+  'a%252f..%252fb',
+  '..;/x',
+  'a/.;n=1/b',
+  '%2e%2e%3b%2fx',
+];
 const BIDIRECTIONAL = ['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'];
 
 /** The message, its code, and bodies: of events if they have some, else of a player. */

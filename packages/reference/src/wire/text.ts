@@ -8,7 +8,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 /** They change the order in which the characters around them are shown, so that two different ids can look the same. */
 const BIDIRECTIONAL_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** Escapes that matter in a path: `.`, `/`, `\` and `%` itself. */
-const ESCAPE = /%(2e|2f|5c|25)/gi;
+const ESCAPE = /%(2e|2f|5c|3b|25)/gi;
 
 /** Why a text cannot be stored unchanged, or undefined. SQLite ends text at NUL and replaces unpaired surrogates. */
 export function textProblem(text: string): string | undefined {
@@ -34,10 +34,10 @@ export function playerIdProblem(id: string): string | undefined {
 
 /**
  * Whether a part of the path would be resolved by a proxy that normalises URLs: the id `../transactions/x` could then
- * reach another endpoint. Such proxies also decode, some of them twice.
+ * reach another endpoint. Such proxies also decode, some of them twice, and some servers drop what follows a semicolon first.
  */
 function hasDotPart(path: string): boolean {
-  return path.split(/[/\\]/).some((part) => part === '.' || part === '..');
+  return path.split(/[/\\]/).some((part) => /^\.{1,2}(?:;|$)/.test(part));
 }
 
 function unescaped(text: string): string {

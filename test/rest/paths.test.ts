@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { idProblem } from '../../src/rest/request.ts';
+import { failure, operation, start } from './setup.ts';
+
+/*
+ * Ids in paths, as the servers between the gateway and the service rewrite them. Each function is what the documentation of
+ * one says about the path of a request. No id that is sent leaves the place where ids stand.
+ */
+
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 1_127);
+const PREFIX = '/api/v3.0/integrations/player/';
+
+const decoded = (path: string) =>
+  path.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+const withoutParameters = (path: string) => path.replace(/;[^/]*/g, '');
+function dotsResolved(path: string): string {
+  const parts: string[] = [];
+  const all = path.split('/').slice(1);
+  for (const [index, part] of all.entries()) {
+    if (part === '..') parts.pop();
+    else if (part !== '.') parts.push(part);
+    if ((part === '.' || part === '..') && index === all.length - 1) parts.push('');
+  }
+  return `/${parts.join('/')}`;
+}
+
+const SERVERS: Record<string, (path: string) => string> = {
+  // "decoding the text encoded in the %XX form, resolving references to relative path components, and merging of slashes"
+  nginx: (path) => dotsResolved(decoded(path).replace(/\/{2,}/g, '/')).replaceAll(' ', '%20'),
+  // Path parameters are removed from each part before it is decoded and normalised; a backslash is a slash if so configured.
+  Tomcat: (path) => dotsResolved(decoded(withoutParameters(path)).replaceAll('\\', '/')).replaceAll(' ', '%20'),
+  // The canonical path: without parameters, decoded, dots resolved.
+  Jetty: (path) => dotsResolved(decoded(withoutParameters(path))).replaceAll(' ', '%20'),
+  // normalize_path with path_with_escaped_slashes_action UNESCAPE_AND_FORWARD: %2F and %5C are slashes, dots may be encoded.
+  Envoy: (path) =>
+    dotsResolved(
+      path
+        .replace(/%2f|%5c/gi, '/')
+        .replaceAll('\\', '/')
+        .replace(/%2e/gi, '.'),
+    ),
+  'WHATWG URL': (path) => new URL(path, 'http://service.example').pathname,
+};
+const CHAINS = Object.keys(SERVERS).flatMap((first) => [
+  [first],
+  ...Object.keys(SERVERS).map((second) => [first, second]),
+]);
+
+const PIECES = ['.', '..', '/', '\\', ';', 'x=1', 'a', 'mallory', 'transactions', ' ', '%'];
+const CODES = ['%2e', '%2E', '%2f', '%2F', '%5c', '%3b', '%3B', '%252e', '%252f', '%255C', '%253b'];
+const ids = fc
+  .array(fc.constantFrom(...PIECES, ...CODES), { minLength: 1, maxLength: 8 })
+  .map((parts) => parts.join(''));
+
+test.each(CHAINS)('an id that is sent stays an id behind %s %s', (...chain) => {
+  fc.assert(
+    fc.property(ids, (id) => {
+      fc.pre(!idProblem(id));
+      const path = chain.reduce((sent, server) => SERVERS[server]?.(sent) ?? '', PREFIX + encodeURIComponent(id));
+      expect(path.startsWith(PREFIX.slice(0, -1))).toBe(true);
+    }),
+    { seed: SEED, numRuns: 2_000 },
+  );
+});
+
+test.each([
+  '..;/players/mallory',
+  '..;x=1/mallory',
+  '.;/..;/player/mallory',
+  'me/..;a/mallory',
+  '%2e%2e%3b%2fmallory',
+  'a%252f..%253bb',
+])('the id %s is refused, and nothing is sent', async (id) => {
+  const { upstream, rest } = await start();
+  await expect(rest.getPlayer(id, undefined, operation())).rejects.toThrow('between slashes');
+  await expect(rest.deletePlayer(id, operation())).rejects.toThrow('between slashes');
+  expect(upstream.calls()).toEqual([]);
+});
+
+test.each(['semi;colon', 'v2.;3', 'dots..;x', 'mail.name;home'])('the id %s is sent', async (id) => {
+  const { upstream, rest } = await start();
+  await rest.listCoupons(id, operation());
+  expect(upstream.calls()).toEqual([`GET /integrations/transactions/${encodeURIComponent(id)}/coupon`]);
+});
+
+test('a response that names another player is not given to anybody', async () => {
+  const { upstream, rest } = await start();
+  for (const endpoint of ['GET /player', 'GET /coupon', 'GET /referrals'] as const) {
+    upstream.on(endpoint, { json: { playerUniqueId: 'somebody-else', coupons: [], referredFriends: [] } });
+  }
+  const op = operation();
+  const calls = [rest.getPlayer('p1', undefined, op), rest.listCoupons('p1', op), rest.listReferrals('p1', 1, 5, op)];
+  const invalid = expect.objectContaining({ code: 'UPSTREAM_INVALID_RESPONSE' });
+  expect(await Promise.all(calls.map(failure))).toEqual([invalid, invalid, invalid]);
+});
