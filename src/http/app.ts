@@ -7,10 +7,11 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Config } from '../config/config.ts';
 import { LOOPBACK } from '../config/forms.ts';
 import { badRequest } from '../errors.ts';
+import { ENDPOINTS } from '../rest/endpoints.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
 import { answerError, answerErrors, GRAPHQL_PATH } from './error-responses.ts';
-import { watchPressure } from './overload.ts';
+import { boundConnections, watchPressure } from './overload.ts';
 
 /** How long the head of a request, and all of it, may take to arrive, in milliseconds. */
 const HEAD_MS = 5_000;
@@ -81,7 +82,8 @@ export async function createApp(config: Config, observation: Observation, option
   }
   const encodings: ('gzip' | 'identity')[] = ['gzip', 'identity'];
   await app.register(fastifyCompress, { threshold: COMPRESS_FROM_BYTES, encodings, globalDecompression: false });
-  await watchPressure(app, options.maxEventLoopDelayMs);
+  watchPressure(app, options.maxEventLoopDelayMs);
+  boundConnections(app, config.rest.connections * ENDPOINTS.length);
   return app;
 }
 

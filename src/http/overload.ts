@@ -1,6 +1,7 @@
 /* What keeps the gateway responsive under load. Nothing waits: a request that cannot be served now is refused. */
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../access/caller.ts';
@@ -9,6 +10,13 @@ import { requestError } from '../errors.ts';
 
 /** The average delay of the event loop above which requests are refused, in milliseconds. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
+/** How often the delay of the event loop is sampled, in milliseconds. */
+const RESOLUTION_MS = 10;
+/** File descriptors for everything that is no connection of a client or to the REST service. */
+const OTHER_FILES = 100;
+/** How often refused connections are logged, in milliseconds. */
+const DROP_LINE_MS = 60_000;
+const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
 /** The share of V8's heap limit in use above which requests are refused. */
 const MAX_HEAP_SHARE = 0.9;
 /** How many bytes of bodies, and of responses that wait to be sent, all callers and one may have. */
@@ -21,11 +29,58 @@ const MESSAGE = 'The gateway has too much to do at the moment; try again shortly
 /** Created once: creating an error is the most expensive part of a refusal. */
 export const OVERLOADED = requestError('OVERLOADED', 503, MESSAGE, { retryable: true, retryAfterMs: 1_000 });
 
-/** Adds `app.isUnderPressure()`: the event loop is late, or the heap nearly full. */
-export async function watchPressure(app: FastifyInstance, maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS): Promise<void> {
-  const maxHeapUsedBytes = getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE;
-  // The plugin's own hook comes before authentication, so it refuses nothing.
-  await app.register(underPressure, { maxEventLoopDelay, maxHeapUsedBytes, pressureHandler: () => undefined });
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether the event loop was late in the last second, or the heap is nearly full. */
+    isUnderPressure(): boolean;
+  }
+}
+
+/**
+ * Adds `app.isUnderPressure()`. Not by @fastify/under-pressure: it reads the memory of the process from a file each second, and
+ * throws in a timer, which ends the process, when no file descriptor is left.
+ */
+export function watchPressure(app: FastifyInstance, maxDelayMs = MAX_EVENT_LOOP_DELAY_MS): void {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  let isUnderPressure = false;
+  const timer = setInterval(() => {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    const isLate = maxDelayMs > 0 && delay.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
+    isUnderPressure = isLate || used > limit * MAX_HEAP_SHARE;
+    delay.reset();
+  }, 1_000).unref();
+  delay.enable();
+  app.decorate('isUnderPressure', () => isUnderPressure);
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    delay.disable();
+  });
+}
+
+/**
+ * Bounds the connections of clients, so that file descriptors are left for the REST service, Redis and files: at most half of
+ * those of this process for clients, if the others need so many. Node closes a new connection above it at once. Linux alone
+ * says how many there are; elsewhere there is no bound.
+ * @param others How many connections the gateway opens itself at most.
+ */
+export function boundConnections({ server, log }: FastifyInstance, others: number): void {
+  const limit = Number(/^Max open files +(\d+)/m.exec(readText('/proc/self/limits'))?.[1] ?? Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(limit)) return;
+  server.maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
+  let nextLine = 0;
+  server.on('drop', () => {
+    if (performance.now() < nextLine) return;
+    nextLine = performance.now() + DROP_LINE_MS;
+    log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED);
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 export type Slots = ReturnType<typeof createSlots>;

@@ -49,9 +49,16 @@ export async function startProcess(...given: Parameters<typeof spawnProcess>) {
   return { child, url, management, output, ended, log, logged, page, pageWhen };
 }
 
-/** Starts the compiled program and waits for nothing. */
-export function spawnProcess(env: Record<string, string>, nodeOptions: readonly string[] = [], program = PROGRAM) {
-  const child = spawn(process.execPath, [...nodeOptions, program], {
+/** Starts the compiled program and waits for nothing. With `openFiles`, the process may have so many file descriptors. */
+export function spawnProcess(
+  env: Record<string, string>,
+  nodeOptions: readonly string[] = [],
+  program = PROGRAM,
+  openFiles?: number,
+) {
+  const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`];
+  const [command = '', ...args] = [...limited, process.execPath, ...nodeOptions, program];
+  const child = spawn(command, args, {
     env: { ...SETTINGS, MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
