@@ -168,8 +168,8 @@ async function respond(
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
-  const { complexity, extensions } = contextValue;
-  const taken = unitsOf(complexity);
+  const { complexity, budget, extensions } = contextValue;
+  const taken = unitsOf(complexity, budget.taken());
   if (taken > cost) {
     rates.penalty(caller, taken - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: taken });

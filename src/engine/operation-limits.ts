@@ -23,6 +23,8 @@ import { isJson } from '../json.ts';
 
 /** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
+/** The REST calls that cost one operation more. */
+const CALLS_PER_COST = 10;
 /** The longest list that a field returns. Resolvers reject larger arguments. */
 const MAX_LIST_SIZE = 200;
 /** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
@@ -202,8 +204,9 @@ export class OperationLimiter {
   }
 }
 
-/** How many ordinary operations a complexity stands for. */
-export const unitsOf = (complexity: number) => 1 + Math.floor(complexity / COMPLEXITY_PER_COST);
+/** How many ordinary operations a complexity and a number of REST calls stand for. */
+export const unitsOf = (complexity: number, calls = 0) =>
+  Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_COST), Math.ceil(calls / CALLS_PER_COST));
 
 /** What the directives `@cost`, `@listSize` and `@rest` say about a field. */
 function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {

@@ -16,6 +16,8 @@ export interface Context {
   caller: Caller;
   /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
   complexity: number;
+  /** The REST calls that it has taken, and may still take. */
+  budget: ReturnType<typeof createBudget>;
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /** What REST calls need. The loaders have this same object. */
@@ -71,14 +73,16 @@ export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'onBat
 }
 
 /** What is known of an operation when its execution begins. */
-type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation'>;
+type Begun = Pick<Context, 'caller' | 'record'> & Pick<CallContext, 'requestId' | 'cancellation' | 'fairCaller'>;
 
-export function createContext(options: ContextOptions, { requestId, caller, record, cancellation }: Begun): Context {
+export function createContext(options: ContextOptions, begun: Begun): Context {
+  const { requestId, caller, record, cancellation, fairCaller } = begun;
   const { rest, rules, rates, idempotency, hashFriend, maxUpstreamCalls, onBatch } = options;
-  const takeCalls = createBudget(maxUpstreamCalls);
+  const budget = createBudget(maxUpstreamCalls);
   const call: CallContext = {
     requestId,
     cancellation,
+    fairCaller,
     traceHeaders: record.trace.headers,
     onCall(ended, playerUniqueId) {
       record.calls.push(ended);
@@ -87,7 +91,7 @@ export function createContext(options: ContextOptions, { requestId, caller, reco
   };
   const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
   const userErrorCodes = record.userErrors;
-  const loaders = new Loaders({ rest, call, takeCalls, onBatch, consumeCouponReads, userErrorCodes });
+  const loaders = new Loaders({ rest, call, takeCalls: budget.take, onBatch, consumeCouponReads, userErrorCodes });
   const extensions = { requestId };
-  return { caller, complexity: 0, call, loaders, idempotency, hashFriend, rules, record, extensions };
+  return { caller, complexity: 0, budget, call, loaders, idempotency, hashFriend, rules, record, extensions };
 }

@@ -122,9 +122,11 @@ async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: F
   admitted.cancellation = cancellation;
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
+  // Tokens with `any-player` are those of servers, with many users behind them.
+  const fairCaller = caller.scopes.has('any-player') ? undefined : slot.caller;
   let created: Context | undefined;
   const context = async () => {
-    created = createContext(route.contextOptions, { requestId, caller, record, cancellation });
+    created = createContext(route.contextOptions, { requestId, caller, record, cancellation, fairCaller });
     return created;
   };
   const response = route.engine.apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });

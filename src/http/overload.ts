@@ -121,6 +121,8 @@ export function createSlots(max: Config['concurrent']) {
         if (all.requests === 0) onIdle();
       };
       return {
+        /** The same object for all requests of a caller that are in flight. */
+        caller: own,
         /** Counts bytes of the request's body, or of its response; false when there are too many already. */
         hold(bytes: number): boolean {
           // The client disconnected, and the operation is over: the response is not sent.

@@ -10,6 +10,8 @@ export interface CallContext {
   readonly requestId: string;
   /** What is read of the responses; the rest is not decoded. The engine sets it before any resolver runs. */
   wanted?: Wanted;
+  /** Identifies a caller whose calls take turns with those of others when an endpoint has no free connection. */
+  readonly fairCaller?: object | undefined;
   /** The headers of W3C Trace Context that are sent, names and values in turn. */
   readonly traceHeaders?: readonly string[];
   /** Called with every call when it is over, successful or not, and the player that it is about. */

@@ -102,7 +102,7 @@ export class Call<Result> {
     const { context } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
-    this.#exchange = transport.send(endpoint, request, () => {
+    this.#exchange = transport.send(endpoint, request, context.fairCaller, () => {
       breaker.check(permit);
       const now = performance.now();
       // It has waited longer than it has left: under overload its response would come too late, like those of all behind it.

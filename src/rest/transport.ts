@@ -32,7 +32,7 @@ export function createTransport(origin: string, connections: number, connectTime
   let closed = false;
 
   function queueOf(endpoint: Endpoint): Queue {
-    const queue = queues.get(endpoint) ?? { pool: keepingClients(new Pool(origin, options)), waiting: 0 };
+    const queue = queues.get(endpoint) ?? new Queue(keepingClients(new Pool(origin, options)), connections);
     if (closed) void queue.pool.destroy();
     queues.set(endpoint, queue);
     return queue;
@@ -40,19 +40,19 @@ export function createTransport(origin: string, connections: number, connectTime
 
   return {
     /** Calls `onStart` when the request leaves the queue, before it is written; if it throws, that is the response. */
-    send(endpoint: Endpoint, request: Request, onStart: () => void): Exchange {
-      const exchange = new Exchange(endpoint, onStart);
+    send(endpoint: Endpoint, request: Request, fairCaller: object | undefined, onStart: () => void): Exchange {
+      const exchange = new Exchange(endpoint, request, onStart);
       atEndOfCallback(() => {
         const queue = queueOf(endpoint);
         if (queue.waiting >= MAX_QUEUED) exchange.abort(noConnection(endpoint));
-        if (!exchange.aborted) exchange.dispatch(queue, request);
+        if (!exchange.aborted) queue.send(exchange, fairCaller);
       });
       return exchange;
     },
     /** Whether requests of an endpoint wait because others use the connections, not because none can be opened. */
     isBusy(endpoint: Endpoint): boolean {
-      const { queued, connected } = queueOf(endpoint).pool.stats;
-      return queued > 0 && connected > 0;
+      const { pool, waiting } = queueOf(endpoint);
+      return waiting > 0 && pool.stats.connected > 0;
     },
     /** How many requests are in flight, and how many wait for a connection. */
     load: () => ({
@@ -67,11 +67,79 @@ export function createTransport(origin: string, connections: number, connectTime
   };
 }
 
-/** The requests of one endpoint. Those that wait are counted here: `pool.stats` visits every connection, 3 µs for each call. */
-interface Queue {
+/** The part of an endpoint's connections that one fair caller has at most while others wait. */
+const FAIR_SHARE = 1 / 4;
+
+/** The requests of one fair caller to one endpoint: how many the Pool has, and those that wait for the caller's turn. */
+interface Line {
+  inPool: number;
+  readonly waiting: Exchange[];
+}
+
+/**
+ * The requests of one endpoint. The Pool sends them in their order. So when all connections are used, it gets no more of a
+ * caller that has its share of them: those wait here, and the callers take turns for connections that nobody else wants.
+ */
+class Queue {
   readonly pool: Pool;
-  /** How many were given to the Pool and have not begun. */
-  waiting: number;
+  readonly #connections: number;
+  readonly #share: number;
+  /** How many have not begun. Counted, because `pool.stats` visits every connection, 3 µs for each call. */
+  waiting = 0;
+  #inPool = 0;
+  readonly #lines = new WeakMap<object, Line>();
+  /** The lines with requests that wait, the next one first. */
+  readonly #turns = new Set<Line>();
+
+  constructor(pool: Pool, connections: number) {
+    this.pool = pool;
+    this.#connections = connections;
+    this.#share = Math.max(1, Math.floor(connections * FAIR_SHARE));
+  }
+
+  send(exchange: Exchange, fairCaller: object | undefined): void {
+    this.waiting += 1;
+    exchange.queue = this;
+    if (fairCaller) exchange.line = this.#lineOf(fairCaller);
+    const { line } = exchange;
+    if (line && this.#inPool >= this.#connections && line.inPool >= this.#share) {
+      line.waiting.push(exchange);
+      this.#turns.add(line);
+    } else this.#dispatch(exchange);
+  }
+
+  #lineOf(caller: object): Line {
+    const line = this.#lines.get(caller) ?? { inPool: 0, waiting: [] };
+    this.#lines.set(caller, line);
+    return line;
+  }
+
+  #dispatch(exchange: Exchange): void {
+    this.#inPool += 1;
+    if (exchange.line) exchange.line.inPool += 1;
+    this.pool.dispatch(exchange.request, exchange);
+  }
+
+  /** Called once for each request that the Pool got. */
+  ended({ line }: Exchange): void {
+    this.#inPool -= 1;
+    if (line) {
+      line.inPool -= 1;
+      if (line.inPool < this.#share) this.#dispatchNext(line);
+    }
+    for (const next of this.#turns) {
+      if (this.#inPool >= this.#connections) return;
+      this.#turns.delete(next);
+      this.#dispatchNext(next);
+      if (next.waiting.length > 0) this.#turns.add(next);
+    }
+  }
+
+  #dispatchNext(line: Line): void {
+    const exchange = line.waiting.shift();
+    if (exchange) this.#dispatch(exchange);
+    else this.#turns.delete(line);
+  }
 }
 
 /**
@@ -99,6 +167,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
+  readonly request: Request;
   readonly #endpoint: Endpoint;
   readonly #onStart: () => void;
   readonly #chunks: Buffer[] = [];
@@ -108,26 +177,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: Response['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Until it leaves the queue. */
-  #queue: Queue | undefined;
+  /** Set when it is sent; `queue` until it has ended. */
+  queue: Queue | undefined;
+  line: Line | undefined;
+  /** Whether it has left the queue. */
+  #begun = false;
 
-  constructor(endpoint: Endpoint, onStart: () => void) {
+  constructor(endpoint: Endpoint, request: Request, onStart: () => void) {
     this.#endpoint = endpoint;
+    this.request = request;
     this.#onStart = onStart;
   }
 
-  dispatch(queue: Queue, request: Request): void {
-    queue.waiting += 1;
-    this.#queue = queue;
-    queue.pool.dispatch(request, this);
+  #begin(): void {
+    if (!this.#begun && this.queue) this.queue.waiting -= 1;
+    this.#begun = true;
   }
 
-  #leaveQueue(): void {
-    if (this.#queue) this.#queue.waiting -= 1;
-    this.#queue = undefined;
+  #end(): void {
+    this.queue?.ended(this);
+    this.queue = undefined;
   }
 
-  /** Ends the request at once, unless its response has arrived. One that still waits stays in the Pool's queue, and counts there, until its turn comes. */
+  /** Ends the request at once, unless its response has arrived. One that still waits stays in the queue, and counts there, until its turn comes. */
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;
@@ -137,7 +209,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** An error thrown here fails the request before it is written and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#leaveQueue();
+    this.#begin();
     if (this.aborted) throw this.aborted;
     this.#onStart();
     this.#controller = controller;
@@ -158,13 +230,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
+    this.#end();
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     afterSockets(() => this.#resolve({ status: this.#status, headers: this.#headers, body }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#leaveQueue();
+    this.#begin();
+    this.#end();
     this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
   }
 }

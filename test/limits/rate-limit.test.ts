@@ -289,3 +289,19 @@ describe('failed authentications', () => {
     expect(gateway.logged().match(/so all clients behind it count as one address: set TRUST_PROXY/g)).toHaveLength(1);
   });
 });
+
+test('an operation costs a unit for each ten REST calls, also for languages that the account does not have', async () => {
+  const both = await startBoth({ ...signer.env, MAX_OPERATIONS_PER_SECOND: '10', MAX_OPERATIONS_BURST: '100' });
+  both.upstream.on('GET /player', ({ headers }) => (headers['lang'] ? { status: 400, json: { code: 5 } } : 'usual'));
+  const links = Array.from({ length: 12 }, (_, n) => `a${n}: referralLink(lang: "x${String.fromCharCode(97 + n)}")`);
+  const send = (sub: string, query: string) => both.gateway.query(query, {}, player(sub));
+  const left = ({ headers }: Awaited<ReturnType<typeof send>>) =>
+    Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+  const first = left(await send('p1', '{ me { id } }'));
+  const { errors, extensions } = await send('p1', `{ me { ${links.join(' ')} } }`);
+  // Twelve languages, and one read without.
+  expect([errors, both.upstream.calls().length]).toEqual([[], 14]);
+  expect(extensions['cost']).toMatchObject({ operations: 2 });
+  expect(first - left(await send('p1', '{ me { id } }'))).toBe(3);
+  expect(left(await send('p2', '{ me { id } }'))).toBe(first);
+});

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import type { RestClient } from '../../src/rest/client.ts';
 import { atEnd } from '../kit/at-end.ts';
 import type { Answer, EndpointName } from '../kit/upstream.ts';
-import { CALLS, failure, operation, startWithClock, track } from './setup.ts';
+import { CALLS, failure, operation, read, startWithClock, track } from './setup.ts';
 
 /** Events of this many players, one after the other, which are not retried. */
 async function fail(rest: RestClient, players = 10): Promise<void> {
@@ -97,9 +97,9 @@ test.each([
   ['operations that end after more than half of it', 3_000, 2_900, ['open']],
 ])('%s, of %i ms after %i ms: %j', async (what, timeoutMs, inMs, states) => {
   const { upstream, rest, seen } = await startWithClock({ timeoutMs });
-  upstream.on('POST /event', { fault: 'hang' });
+  upstream.on('GET /player', { fault: 'hang' });
   const op = operation({ inMs });
-  const calls = Array.from({ length: 10 }, (_, index) => failure(track(rest, `p${index}`, op)));
+  const calls = Array.from({ length: 10 }, (_, index) => failure(read(rest, `p${index}`, op)));
   if (what === 'clients that go away') await upstream.received(10).then(op.abort);
   await Promise.all(calls);
   expect(seen.breaker).toEqual(states);

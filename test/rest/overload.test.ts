@@ -85,3 +85,49 @@ test('the time of a call begins when its request leaves the queue', async () => 
   expect(op.records[1]?.queueMs).toBeGreaterThan(900);
   expect(seen.breaker).toEqual([]);
 });
+
+/** Reads of an endpoint by two callers: when each response came, in the order of the REST service. */
+async function readBeside(fair: boolean) {
+  const { upstream, rest } = await start({ connections: 4 });
+  const greedy = fair ? {} : undefined;
+  const held = Array.from({ length: 4 }, () => upstream.hold('GET /player'));
+  const many = Array.from({ length: 40 }, (_, n) => read(rest, `many-${n}`, operation({ fairCaller: greedy })));
+  await upstream.received(4);
+  const few = ['few-1', 'few-2'].map((id) => read(rest, id, operation({ fairCaller: fair ? {} : undefined })));
+  for (const { release } of held) release();
+  await Promise.all([...many, ...few]);
+  return upstream.calls().map((call) => call.split('/').at(-1) ?? '');
+}
+
+test('a caller with many calls leaves the next free connections to others, and uses all of them alone', async () => {
+  const order = await readBeside(true);
+  expect(order.slice(0, 4)).toEqual(['many-0', 'many-1', 'many-2', 'many-3']);
+  expect(order.slice(4, 6).toSorted()).toEqual(['few-1', 'few-2']);
+  expect(new Set(order).size).toBe(42);
+  const unfair = await readBeside(false);
+  expect(unfair.slice(-2).toSorted()).toEqual(['few-1', 'few-2']);
+});
+
+test('callers take turns, and calls that were given up take none', async () => {
+  const { upstream, rest } = await start({ connections: 1 });
+  const [one, other] = [{}, {}];
+  const held = upstream.hold('GET /player');
+  const first = read(rest, 'first', operation({ fairCaller: one }));
+  await held.arrived;
+  const op = operation({ fairCaller: one });
+  const left = Array.from({ length: 5 }, (_, n) => failure(read(rest, `left-${n}`, op)));
+  const calls = [1, 2, 3].flatMap((n) => [
+    read(rest, `one-${n}`, operation({ fairCaller: one })),
+    read(rest, `other-${n}`, operation({ fairCaller: other })),
+  ]);
+  await until(() => rest.health().queued === 11);
+  op.abort();
+  await Promise.all(left);
+  held.release();
+  await Promise.all([first, ...calls]);
+  const order = upstream.calls().map((call) => call.split('/').at(-1));
+  expect(order.toSorted()).toEqual(['first', 'one-1', 'one-2', 'one-3', 'other-1', 'other-2', 'other-3']);
+  expect(order.indexOf('other-1')).toBeLessThan(order.indexOf('one-2'));
+  expect(order.indexOf('other-2')).toBeLessThan(order.indexOf('one-3'));
+  expect(rest.health()).toMatchObject({ active: 0, queued: 0 });
+});

@@ -7,7 +7,7 @@ import type { RestClient } from '../../rest/client.ts';
 export interface LoaderDependencies {
   rest: RestClient;
   call: CallContext;
-  takeCalls: ReturnType<typeof createBudget>;
+  takeCalls: ReturnType<typeof createBudget>['take'];
   /** Consumes the coupon reads of one batch; rejects with RATE_LIMITED. */
   consumeCouponReads: (reads: number) => Promise<void>;
   /** Called with the number of keys that a loader put into one batch. */
@@ -16,15 +16,19 @@ export interface LoaderDependencies {
   userErrorCodes: Set<string>;
 }
 
-/** Takes calls from an operation's budget, before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
-export function createBudget(max: number): (calls: number) => void {
-  let left = max;
-  return (calls) => {
-    if (calls > left) {
-      const message = `The operation needs more than ${max} calls to the referral and rewards service. Ask for fewer players at once.`;
-      throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions: { limit: 'upstreamCalls', max } });
-    }
-    left -= calls;
+/** The REST calls that an operation may cause. */
+export function createBudget(max: number) {
+  let taken = 0;
+  return {
+    taken: () => taken,
+    /** Takes calls before the first is sent; throws OPERATION_TOO_COMPLEX when fewer are left. */
+    take(calls: number): void {
+      if (taken + calls > max) {
+        const message = `The operation needs more than ${max} calls to the referral and rewards service. Ask for fewer players at once.`;
+        throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions: { limit: 'upstreamCalls', max } });
+      }
+      taken += calls;
+    },
   };
 }
 
