@@ -166,10 +166,10 @@ export class OperationLimiter {
   }
 
   /**
-   * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Throws
-   * OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
+   * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Returns what it
+   * added. Throws OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
    */
-  addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): void {
+  addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
     const perItem = nodes.reduce(
       (sum, { selectionSet }) => sum + ((selectionSet && this.#perItem.get(selectionSet)) || 1),
       0,
@@ -182,6 +182,7 @@ export class OperationLimiter {
       });
     }
     operation.complexity = complexity;
+    return items * perItem;
   }
 
   /** The different REST calls that a list of objects certainly needs. */

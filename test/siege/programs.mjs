@@ -49,11 +49,13 @@ export async function startUpstream() {
   return { url, become: (changes) => child.send(changes), stop: () => stopped(child, 'SIGKILL') };
 }
 
-/** The gateway in production form, with a small heap. `env` is added to the settings. */
-export async function startGateway(upstream, env = {}) {
+/** The gateway in production form, with a small heap. `env` is added to the settings; OPEN_FILES limits file descriptors. */
+export async function startGateway(upstream, { OPEN_FILES, ...env } = {}) {
+  const limited = OPEN_FILES ? ['sh', '-c', `ulimit -n ${OPEN_FILES} && exec "$0" "$@"`] : [];
+  const [command, ...args] = [...limited, process.execPath, `--max-old-space-size=${HEAP_MB}`, MAIN];
   const ports = await Promise.all([freePort(), freePort()]);
   const child = own(
-    spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, MAIN], {
+    spawn(command, args, {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',

@@ -5,6 +5,7 @@
 import * as checks from './checks.mjs';
 import { abandonedEvents, hasRedis, slowRedis } from './keyed-events.mjs';
 import { retryingClients } from './load.mjs';
+import * as neighbours from './neighbours.mjs';
 
 /** The victim's share beside an attacker without a token, or with one and known shapes of operations, or with new ones. */
 const NOBODY = 0.8;
@@ -64,5 +65,9 @@ export const CHECKS = [
     ? [{ name: 'Redis pauses, is far away, hangs', limit: '0 refused until it hangs', check: slowRedis }]
     : []),
   { name: 'events whose clients are gone', limit: 'no more calls than slots of a player', check: abandonedEvents },
+  { name: 'one endpoint fails or hangs', limit: '0 of 500 others refused', check: neighbours.failingEndpoints },
+  { name: 'one player has 1,000 coupons', limit: 'another waits 100 ms at most', check: neighbours.longLists },
+  { name: 'one player takes the REST calls', limit: 'another keeps 80 % of its rate', check: neighbours.greedyPlayer },
+  { name: '1,100 idle clients, 1,024 file descriptors', limit: 'alive, serves', check: neighbours.manyIdleClients },
   { name: '1,500 clients at 5 × capacity', limit: 'goodput 70 % of the peak', check: retryingClients },
 ];

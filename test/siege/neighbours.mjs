@@ -1,0 +1,205 @@
+/* What is broken, large, slow or many for one: an endpoint, a player, a caller, the clients. The others must not feel it. */
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attributes, coupons, referrals } from '../bench/rest-data.mjs';
+import { withGateway } from './checks.mjs';
+import { bearer, tokens } from './programs.mjs';
+import { client } from './wire.mjs';
+
+const OK = { status: 200, body: {} };
+/** Texts, so that making them does not delay the clients, which are in this process too. */
+const [FEW, MANY] = [10, 1_000].map((length) => JSON.stringify({ coupons: coupons(length) }));
+const ENDPOINTS = [
+  [/^POST .+\/event$/, 'events', () => ({})],
+  [/^POST .+\/player$/, 'upserts', () => ({})],
+  [/\/coupon$/, 'coupons', (id) => (/^many/.test(id) ? MANY : FEW)],
+  [/\/referrals\?/, 'friends', () => referrals(1, 240)],
+  [/\/player\//, 'players', (id) => ({ playerUniqueId: id, playerAttributes: attributes })],
+];
+
+/** A REST service that answers after `delayMs`; `change` gives an endpoint another answer, null for none at all. */
+async function withRest({ delayMs = 5, languages = true, change = {} }, act) {
+  const server = createServer(async ({ method, url, headers }, response) => {
+    const [, name, bodyOf] = ENDPOINTS.find(([pattern]) => pattern.test(`${method} ${url}`)) ?? [];
+    const id = /\/(?:player|players|transactions)\/([^/?]+)/.exec(url)?.[1];
+    const answer = name in change ? change[name] : headers.lang && !languages ? { status: 400, body: { code: 5 } } : OK;
+    if (answer === null) return;
+    await sleep(delayMs);
+    const body = answer === OK ? bodyOf(id) : answer.body;
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json' })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    return await act({ url: `http://127.0.0.1:${server.address().port}` });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const sender = (gateway, authorization, connections = 50) =>
+  client({ url: gateway.url, authorization, from: '127.0.0.1' }, connections);
+const isGood = ({ status, text }) => status === 200 && !text.includes('"errors"');
+
+const OPERATIONS = {
+  players: 'query ($id: ID!) { player(playerUniqueId: $id) { attributes { city } } }',
+  coupons: 'query ($id: ID!) { player(playerUniqueId: $id) { coupons { code } } }',
+  friends: 'query ($id: ID!) { player(playerUniqueId: $id) { referredFriends { total } } }',
+  upserts: 'mutation ($id: ID!) { upsertPlayer(input: { playerUniqueId: $id }) { serviceId } }',
+  events: 'mutation ($id: ID!) { trackEvents(input: { playerUniqueId: $id, events: [{ name: "a" }] }) { eventNames } }',
+};
+
+/** While an endpoint fails for everybody, 500 operations of the other kinds are sent, and one in five of its own. */
+export async function failingEndpoints() {
+  const refused = [];
+  for (const [failing, answer] of Object.entries({
+    coupons: { status: 500 },
+    events: { status: 500 },
+    friends: null,
+  })) {
+    const isolated = async (gateway) => {
+      const send = sender(gateway, tokens.server);
+      const names = Object.keys(OPERATIONS).filter((name) => name !== failing);
+      const sent = [];
+      for (let number = 0; number < 500; number += 1) {
+        const one = (name) => send({ query: OPERATIONS[name], variables: { id: `p${number}` } });
+        if (number % 5 === 0) void one(failing);
+        sent.push(one(names[number % names.length]));
+        await sleep(4);
+      }
+      const bad = (await Promise.all(sent)).filter((response) => !isGood(response)).length;
+      refused.push(`${failing} fail: ${bad} of 500 refused`);
+      return bad === 0;
+    };
+    const holds = await withRest({ change: { [failing]: answer } }, (rest) =>
+      withGateway(rest, { REST_TIMEOUT_MS: '500' }, isolated),
+    );
+    if (!holds) return { ok: false, seen: refused.join('; ') };
+  }
+  return { ok: true, seen: refused.join('; ') };
+}
+
+const READ = '{ me { attributes { city } } }';
+
+/** One player reads a thousand coupons under 30 names as often as it may; another reads its own profile. */
+export async function longLists() {
+  return await withRest({ delayMs: 2 }, (rest) =>
+    withGateway(rest, {}, async (gateway) => {
+      const names = Array.from({ length: 30 }, (_, n) => `a${n}: coupons { ...C }`).join(' ');
+      const query = `{ me { ${names} } } fragment C on Coupon { code value currency isUsed startAt endAt creationDate }`;
+      const attacker = sender(gateway, await bearer('many-coupons'));
+      const victim = sender(gateway, tokens.players[0]);
+      let over = false;
+      let attacks = 0;
+      const attack = async () => {
+        while (!over) {
+          void attacker({ query });
+          await sleep(20);
+          attacks += 1;
+        }
+      };
+      // A process that has just started interprets all code.
+      const before = sender(gateway, tokens.server);
+      const warm = { query: query.replace('me', 'player(playerUniqueId: "many")') };
+      for (let read = 0; read < 60; read += 1) await Promise.all([before(warm), victim({ query: READ })]);
+      await sleep(2_500);
+      const attacked = attack();
+      const times = [];
+      const end = performance.now() + 8_000;
+      while (performance.now() < end) {
+        const began = performance.now();
+        await victim({ query: READ });
+        times.push(performance.now() - began);
+        await sleep(25);
+      }
+      over = true;
+      await attacked;
+      const longest = Math.max(...times);
+      return {
+        ok: longest <= 100,
+        seen: `${attacks} attacks, the longest of ${times.length} reads took ${longest.toFixed(0)} ms`,
+      };
+    }),
+  );
+}
+
+const LINKS = Array.from(
+  { length: 30 },
+  (_, n) => `a${n}: referralLink(lang: "${'abcdefghij'[n % 10]}${'xyz'[n % 3]}")`,
+);
+const PAGES = Array.from({ length: 30 }, (_, n) => `a${n}: referredFriends(page: ${n + 1}, limit: 1) { count }`);
+/** What takes many REST calls of one endpoint, and what the victim reads of it. */
+const GREEDY = {
+  links: [`{ me { ${LINKS.join(' ')} } }`, '{ me { referralLink } }'],
+  pages: [`{ me { ${PAGES.join(' ')} } }`, '{ me { referredFriends { count } } }'],
+};
+
+/** One player causes as many REST calls as it may; how many reads another one gets, of those that it got before. */
+export async function greedyPlayer() {
+  const seen = [];
+  let ok = true;
+  for (const delayMs of [20, 50, 150]) {
+    for (const [what, [query, read]] of Object.entries(GREEDY)) {
+      const share = await withRest({ delayMs, languages: false }, (rest) =>
+        withGateway(rest, {}, async (gateway) => {
+          const attacker = sender(gateway, await bearer('greedy'), 200);
+          const victim = sender(gateway, tokens.players[0]);
+          const rate = async (ms) => {
+            let reads = 0;
+            for (const end = performance.now() + ms; performance.now() < end; reads += 1) {
+              if (!isGood(await victim({ query: read }))) reads -= 1;
+              await sleep(40);
+            }
+            return reads;
+          };
+          await rate(500);
+          const before = await rate(4_000);
+          let over = false;
+          const attacked = (async () => {
+            for (const began = performance.now(), sent = { count: 0 }; !over; sent.count += 1) {
+              void attacker({ query });
+              await sleep(Math.max(0, began + sent.count * 20 - performance.now()));
+            }
+          })();
+          await sleep(1_000);
+          const during = await rate(4_000);
+          over = true;
+          await attacked;
+          return during / before;
+        }),
+      );
+      seen.push(`${what} at ${delayMs} ms: ${(100 * share).toFixed(0)} %`);
+      ok &&= share >= 0.8;
+    }
+  }
+  return { ok, seen: seen.join(', ') };
+}
+
+/** More idle clients than there are file descriptors. */
+export async function manyIdleClients(upstream) {
+  return await withGateway(upstream, { OPEN_FILES: '1024' }, async (gateway) => {
+    const stays = sender(gateway, tokens.server, 1);
+    const read = () => stays({ query: OPERATIONS.players, variables: { id: 'p1' } });
+    await read();
+    const open = () =>
+      connect(gateway.port, '127.0.0.1')
+        .on('error', () => {})
+        .resume();
+    const idle = Array.from({ length: 1_100 }, open);
+    for (const socket of idle) socket.write('GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await sleep(3_000);
+    const during = isGood(await read());
+    for (const socket of idle) socket.destroy();
+    await sleep(500);
+    const after = isGood(await sender(gateway, tokens.server)({ query: OPERATIONS.players, variables: { id: 'p2' } }));
+    const alive = gateway.isAlive();
+    return {
+      ok: alive && during && after,
+      seen: `${alive ? 'alive' : 'DEAD'}, served during ${during}, after ${after}`,
+    };
+  });
+}
