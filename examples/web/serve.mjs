@@ -36,6 +36,10 @@ if (!existsSync(join(HERE, 'node_modules'))) run('npm', ['ci', '--no-audit', '--
 if (!process.argv.includes('--built')) run('npm', ['run', '--silent', 'build']);
 const graphql = await startGateway();
 const server = createServer((request, response) => {
+  // It gives out tokens. With DNS rebinding, a website reaches it through its visitor's browser, under the website's name.
+  if (!/^(?:localhost|127\.0\.0\.1)(?::\d+)?$/.test(request.headers.host ?? '')) {
+    return response.writeHead(421).end('This server answers to localhost and 127.0.0.1 only.\n');
+  }
   const answered = request.url === '/session' ? session(request, response) : file(request, response);
   answered.catch((error) => {
     console.error(error);

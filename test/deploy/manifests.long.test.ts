@@ -67,7 +67,7 @@ test('Kubernetes: the pod is restricted, its settings are accepted in production
 });
 
 describe('compose', () => {
-  const { services, secrets: files } = parse(read('deploy/compose.yaml'));
+  const { services, secrets: files } = parse(read('deploy/compose.yaml'), { merge: true });
 
   test('the settings of both programs are known and accepted', () => {
     expect(unknown(services.gateway.environment)).toEqual([]);
@@ -79,7 +79,7 @@ describe('compose', () => {
     const config = loadReferenceConfig(here({ ...services.reference.environment, DATABASE_URL }, '/run/secrets'));
     expect(config.databaseUrl).toBe('postgres://referral:password@postgres:5432/referral');
     // Redis keeps every key, also through a restart.
-    expect(services.redis.command).toEqual(expect.arrayContaining(['--appendonly', 'noeviction']));
+    expect(services.redis.command.join(' ')).toMatch(/--appendonly yes .*noeviction/);
   });
 
   test.each(Object.keys(services))('%s: its secrets and dependencies exist', (name) => {
@@ -92,6 +92,30 @@ describe('compose', () => {
       expect(services[other].healthcheck).toEqual(expect.anything());
     }
   });
+
+  test.each(Object.keys(services))(
+    '%s: no capability, a bounded log and memory, and no network that it does not need',
+    (name) => {
+      const bounded = {
+        read_only: true,
+        cap_drop: ['ALL'],
+        logging: { options: { 'max-size': '10m' } },
+        mem_limit: '512m',
+      };
+      expect(services[name]).toMatchObject(bounded);
+      const reaches = (other: string) =>
+        services[name].networks.some((network: string) => services[other].networks.includes(network));
+      const neighbours = Object.keys(services).filter((other) => other !== name && reaches(other));
+      const expected: Record<string, string[]> = {
+        gateway: ['nginx', 'reference', 'redis'],
+        nginx: ['gateway'],
+        reference: ['gateway', 'postgres', 'redis'],
+        postgres: ['reference'],
+        redis: ['gateway', 'reference'],
+      };
+      expect(neighbours).toEqual(expected[name]);
+    },
+  );
 
   test('the documented commands make the secrets and a token for them', () => {
     const commands = [...read('deploy/compose.yaml').matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line);

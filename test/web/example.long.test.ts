@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -49,6 +50,18 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     browser = await launch();
     const { operations } = JSON.parse(readFileSync(`${FOLDER}src/generated/persisted-query-manifest.json`, 'utf8'));
     texts = new Map(operations.map(({ id, body }: Record<'id' | 'body', string>) => [id, body]));
+  });
+
+  test('gives no token to a page under another name', async () => {
+    const { hostname, port } = new URL(demo.url);
+    const statusAs = (host: string) =>
+      new Promise<number | undefined>((resolve) => {
+        const options = { hostname, port, path: '/session', method: 'POST', headers: { host } };
+        request(options, ({ statusCode }) => resolve(statusCode)).end();
+      });
+    expect(
+      await Promise.all(['rebound.example', `rebound.example:${port}`, `localhost:${port}`].map(statusAs)),
+    ).toEqual([421, 421, 200]);
   });
 
   let page: Page;

@@ -54,7 +54,8 @@ function withUnknown(error: ResponseError, kind: Kind): ResponseError {
 const WRONG_URL = new Error('The URL is not that of a gateway.');
 
 async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {
-  const received = await fetch(url, options);
+  // A redirect would take the token to another address.
+  const received = await fetch(url, { ...options, redirect: 'error' });
   const { status } = received;
   const text = await received.text();
   const response = parsed(text);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, jest, test } from '@jest/globals';
@@ -388,4 +390,20 @@ test('errorAt finds the error of a part by its path, or that of what contains it
   expect(messageAt('players.0.attributes')).toBe('players.0');
   for (const path of ['player', 'player.couponsOther', 'players.1', 'me']) expect(messageAt(path)).toBeUndefined();
   expect(errorAt(undefined, 'player')).toBeUndefined();
+});
+
+test('no redirect is followed: it would take the token to another address', async () => {
+  const asked: unknown[] = [];
+  const server = createServer(({ headers }, response) => {
+    asked.push(headers.authorization);
+    response.writeHead(307, { location: `${url}/graphql` }).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = Object(server.address());
+  const before = sent.length;
+  const { data, errors } = await connect({ url: `http://127.0.0.1:${port}` })
+    .request('{ me { id } }')
+    .catch((error: unknown) => ({ data: undefined, errors: [error] }));
+  server.close();
+  expect([data, errors.length, asked.length > 0, sent.length]).toEqual([undefined, 1, true, before]);
 });
