@@ -20,6 +20,7 @@ import type { findDeprecatedInputs } from './deprecated.ts';
 import type { CachedOperation, DocumentStore } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
+import { planOf } from './plan.ts';
 import { completeResponse, formatResult } from './response.ts';
 import { coerceVariables } from './variables.ts';
 
@@ -29,7 +30,7 @@ export const SHOW_COST = 'x-operation-cost';
 const MAX_VALIDATION_ERRORS = 5;
 
 export interface ApolloOptions {
-  /** Outside production, messages may suggest names of the schema, and `extensions` shows the REST calls and the cost. */
+  /** Outside production, messages may suggest names of the schema, and `extensions` shows REST calls, cost and plan. */
   production: boolean;
   schema: GraphQLSchema;
   documents: DocumentStore;
@@ -154,7 +155,7 @@ async function chargeAndCheck(
  * because Apollo Server does neither for this response.
  */
 async function respond(
-  { schema, compiler, rates, production: hideSuggestions, report }: ApolloOptions,
+  { schema, compiler, limiter, rates, production: hideSuggestions, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, cost }: Checked,
 ): Promise<GraphQLResponse> {
@@ -168,7 +169,11 @@ async function respond(
     const [operationName, variableValues] = [operation.name?.value, request.variables];
     result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
   }
-  const { complexity, budget, extensions } = contextValue;
+  const { complexity, budget, extensions, rules } = contextValue;
+  if (!hideSuggestions) {
+    const { fields } = limiter.measure(cached.document, cached.operation, request.variables);
+    extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, fields) };
+  }
   const taken = unitsOf(complexity, budget.taken());
   if (taken > cost) {
     rates.penalty(caller, taken - cost);

@@ -82,15 +82,20 @@ function format(error: GraphQLError): GraphQLFormattedError {
   return formatError({ ...formatted, extensions: { code: 'INTERNAL_SERVER_ERROR', ...extensions } }, error);
 }
 
+const tenths = (ms: number) => Math.round(ms * 10) / 10;
+
 /** The last step of every response: its codes for the record, and `extensions`. */
 export function completeResponse(response: FormattedExecutionResult, context: Context, production: boolean): void {
   const { record, extensions } = context;
   if (response.errors)
     record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
   if (!production) {
-    extensions['upstream'] = record.calls.map(({ method, template, status, ms }) => {
-      return { method, template, status, ms: Math.round(ms * 10) / 10 };
-    });
+    extensions['upstream'] = record.calls.map(
+      ({ method, template, operation, status, began, ms, queueMs, attempts, error }) => {
+        const times = { startMs: tenths(began - record.started), ms: tenths(ms), queueMs: tenths(queueMs) };
+        return { method, template, operation, status, ...times, attempts, outcome: error ?? 'OK' };
+      },
+    );
   }
   response.extensions = extensions;
 }

@@ -23,6 +23,10 @@ export interface CallRecord {
   method: Method;
   /** The path with the parameter's name in place of the id. */
   template: string;
+  /** The `operationId` of schema/rest-service.openapi.yaml. */
+  operation: string;
+  /** When it was asked for, by `performance.now()`. */
+  began: number;
   /** The HTTP status of the last response; undefined when there was none. */
   status: number | undefined;
   /** From the operation's request to the result, in milliseconds. */

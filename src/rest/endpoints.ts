@@ -12,8 +12,16 @@ export type Endpoint = ReturnType<typeof endpoint>;
 /** Stands for the id of the player in a template: the path after `/api/v3.0`. */
 export const ID_PLACEHOLDER = '{playerUniqueId}';
 
-function endpoint(method: Method, template: string, retry: Retry, { secret = false, acknowledges = false } = {}) {
+/** @param operation Its `operationId` in schema/rest-service.openapi.yaml. */
+function endpoint(
+  operation: string,
+  method: Method,
+  template: string,
+  retry: Retry,
+  { secret = false, acknowledges = false } = {},
+) {
   return {
+    operation,
     method,
     template,
     retry,
@@ -26,16 +34,27 @@ function endpoint(method: Method, template: string, retry: Retry, { secret = fal
   };
 }
 
-export const getPlayer = endpoint('GET', '/integrations/player/{playerUniqueId}', 'always');
-export const listCoupons = endpoint('GET', '/integrations/transactions/{playerUniqueId}/coupon', 'always', {
-  secret: true,
-});
-export const listReferrals = endpoint('GET', '/integrations/players/{playerUniqueId}/referrals', 'always');
-export const upsertPlayer = endpoint('POST', '/integrations/player', 'unsent');
-export const deletePlayer = endpoint('DELETE', '/integrations/player/{playerUniqueId}', 'always', {
+export const getPlayer = endpoint('getPlayer', 'GET', '/integrations/player/{playerUniqueId}', 'always');
+export const listCoupons = endpoint(
+  'listPlayerCoupons',
+  'GET',
+  '/integrations/transactions/{playerUniqueId}/coupon',
+  'always',
+  {
+    secret: true,
+  },
+);
+export const listReferrals = endpoint(
+  'listPlayerReferrals',
+  'GET',
+  '/integrations/players/{playerUniqueId}/referrals',
+  'always',
+);
+export const upsertPlayer = endpoint('createOrUpdatePlayer', 'POST', '/integrations/player', 'unsent');
+export const deletePlayer = endpoint('deletePlayer', 'DELETE', '/integrations/player/{playerUniqueId}', 'always', {
   secret: true,
   acknowledges: true,
 });
-export const trackEvents = endpoint('POST', '/integrations/event', 'never', { acknowledges: true });
+export const trackEvents = endpoint('trackEvents', 'POST', '/integrations/event', 'never', { acknowledges: true });
 
 export const ENDPOINTS = [getPlayer, listCoupons, listReferrals, upsertPlayer, deletePlayer, trackEvents];

@@ -58,8 +58,18 @@ export class Call<Result> {
   constructor(shared: SharedByCalls, options: CallOptions<Result>) {
     this.#shared = shared;
     this.#options = options;
-    const { method, template } = shared.endpoint;
-    this.#record = { method, template, status: undefined, ms: 0, queueMs: 0, attempts: 0, error: undefined };
+    const { method, template, operation } = shared.endpoint;
+    this.#record = {
+      method,
+      template,
+      operation,
+      began: 0,
+      status: undefined,
+      ms: 0,
+      queueMs: 0,
+      attempts: 0,
+      error: undefined,
+    };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
@@ -91,6 +101,7 @@ export class Call<Result> {
       throw error;
     } finally {
       clearTimeout(this.#expiry);
+      this.#record.began = began;
       this.#record.ms = performance.now() - began;
       observer.call?.(this.#record);
       context.onCall?.(this.#record, content.playerUniqueId);

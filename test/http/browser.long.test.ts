@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Browser, chromium, type Page, type Route } from 'playwright-core';
 import { executablePath } from '../kit/chromium.ts';
@@ -26,6 +27,18 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     const seen = watch(page);
     await page.goto(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');
+
+    const panel = page.getByRole('region', { name: 'Upstream' });
+    await panel.getByText('for Player.referredFriends').waitFor();
+    await panel.getByText('3 REST calls').waitFor();
+    expect(await panel.getByText('players:read coupons:read referrals:read').count()).toBe(1);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await panel.getByRole('button', { name: 'Copy as curl' }).press('Enter');
+    await panel.getByText('Copied').waitFor();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    const { data } = JSON.parse(execFileSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }));
+    expect(data.player.id).toBe('demo-player');
+
     for (const name of ['UpsertPlayer', 'TrackEvents', 'DeletePlayer', 'Node']) {
       const box = await page.getByRole('tab', { name, exact: true }).boundingBox();
       expect(box && box.x >= 0 && box.x + box.width <= 1280 && box.y + box.height <= 800).toBe(true);
@@ -42,8 +55,8 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
       await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor();
     }
     await execute(page, 'Grace H.');
+    await panel.getByText('for Mutation.upsertPlayer').waitFor();
 
-    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.getByRole('link', { name: 'Query', exact: true }).click();
     await page.getByText("One player by the client's own identifier.").waitFor();
 

@@ -78,7 +78,8 @@ test('a call is reported to its operation and to the observer, without ids and k
   await rest.listReferrals('p1', 1, 50, op);
   const template = '/integrations/players/{playerUniqueId}/referrals';
   const times = { ms: expect.any(Number), queueMs: expect.any(Number) };
-  const record = { method: 'GET', template, status: 200, ...times, attempts: 1, error: undefined };
+  const asked = { operation: 'listPlayerReferrals', began: expect.any(Number) };
+  const record = { method: 'GET', template, ...asked, status: 200, ...times, attempts: 1, error: undefined };
   expect(op.records).toEqual([record]);
   expect(seen.calls).toEqual([record]);
   expect(seen.attempts).toEqual([200]);

@@ -376,12 +376,22 @@ describe('metrics', () => {
   });
 });
 
-test('extensions.upstream lists the REST calls in development, and is absent in production', async () => {
+test('extensions show the REST calls and the plan in development, and nothing in production', async () => {
   const { extensions, text } = await both.gateway.query(COUPONS);
   const templates = ['/integrations/player/{playerUniqueId}', '/integrations/transactions/{playerUniqueId}/coupon'];
-  const calls = templates.map((template) => ({ method: 'GET', template, status: 200, ms: expect.any(Number) }));
+  const times = { startMs: expect.any(Number), ms: expect.any(Number), queueMs: expect.any(Number) };
+  const result = { status: 200, attempts: 1, outcome: 'OK' };
+  const calls = ['getPlayer', 'listPlayerCoupons'].map((operation, at) => {
+    return { method: 'GET', template: templates[at], operation, ...times, ...result };
+  });
   expect(extensions['upstream']).toHaveLength(2);
   expect(extensions['upstream']).toEqual(expect.arrayContaining(calls));
+  expect(extensions['plan']).toEqual({
+    engine: 'graphql-js',
+    scopes: ['players:read', 'coupons:read'],
+    fields: { getPlayer: ['Query.player', 'Player.referralLink'], listPlayerCoupons: ['Player.coupons'] },
+    notCompiled: 'a string literal, perhaps the default of a variable',
+  });
   expect(text).not.toContain('-key-for-tests');
 
   const signer = secretSigner();

@@ -34,13 +34,18 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
   const hint = tokenHint(auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   app.get('/', (_request, reply) => send(reply, 'Referral gateway', "default-src 'none'", start(hint)));
   app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
-  const createGraphiql = () => createScript(GRAPHQL_PATH, examples, hint !== undefined);
+  const asset = (name: string) => readFileSync(new URL(`../assets/${name}`, schemaDirectory), 'utf8');
+  const createGraphiql = () =>
+    createScript(GRAPHQL_PATH, examples, hint !== undefined, {
+      css: asset('ide/panel.css'),
+      js: asset('ide/panel.js'),
+    });
   app.get('/graphiql', async (_request, reply) => {
     // Browsers keep the script: its address contains its hash.
     const src = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
     const notice = hint === undefined ? '' : `<p id="notice" role="alert" hidden>${NOTICE} ${hint}</p>`;
-    const body = `<link rel="icon" href="data:,">${notice}<div id="root"></div><script src="${src}"></script>`;
-    return send(reply, 'GraphiQL', GRAPHIQL_POLICY, body);
+    const body = `<link rel="icon" href="data:,">${notice}<main><div id="root"></div>${PANEL}</main><script src="${src}"></script>`;
+    return send(reply, 'Referral gateway · IDE', GRAPHIQL_POLICY, body);
   });
   app.get('/graphiql/script.js', async (_request, reply) => {
     void reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable');
@@ -62,6 +67,9 @@ const start = (hint = OPEN) => `<h1>Referral gateway</h1>
 <p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
 <p>${hint}
 `;
+
+const PANEL =
+  '<section id="upstream" tabindex="0" aria-labelledby="upstream-title"><h1 id="upstream-title">Upstream</h1><output>Execute an operation: its REST calls and its cost are shown here.</output></section>';
 
 const NOTICE =
   'This gateway needs a token. Write it after "Bearer" in the Headers pane of any tab, then press "Re-fetch GraphQL schema".';
