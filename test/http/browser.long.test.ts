@@ -82,6 +82,20 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     expect(await page.evaluate(ask, `${demo.url}/graphql`)).toEqual({ player: { id: 'demo-player' } });
   });
 
+  test('the start page shows a response, and opens a player of the demo in GraphiQL', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+    const seen = watch(page);
+    await page.goto(demo.url);
+    await page.locator('output').getByText('Demo Player').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(seen.complaints).toEqual([]);
+    await page.getByRole('link', { name: 'demo-empty' }).click();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.locator('.graphiql-query-editor').getByText('"demo-empty"').waitFor();
+    await execute(page, '"coupons": []');
+    expect([...seen.hosts]).toEqual([new URL(demo.url).host]);
+  });
+
   test.each<[string, (route: Route) => unknown]>([
     ['without the internet', (route) => route.abort()],
     ['behind a firewall that never answers', () => undefined],
@@ -89,6 +103,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     const page = await browser.newPage();
     await page.route(/apollographql\.com|googleapis\.com/, handle);
     await page.goto(`${demo.url}/graphql`, { waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'The first query' }).waitFor();
     await page.getByRole('link', { name: 'GraphiQL' }).click();
     await page.waitForURL(`${demo.url}/graphiql`);
     await execute(page, 'Demo Player');

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { parse, validate } from 'graphql';
 import { loadConfig } from '../../src/config/config.ts';
 import { announce } from '../../src/process/run.ts';
 import { newFile } from '../kit/at-end.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { examples } from '../kit/schema.ts';
+import { examples, schema } from '../kit/schema.ts';
 import { secretSigner } from '../kit/tokens.ts';
 
 type Headers = Record<string, string>;
@@ -56,14 +57,19 @@ test.each<[string, string, Headers, unknown[]]>([
   expect(await get(production, path, headers)).toEqual(expected);
 });
 
-test('the start page leads to everything that there is, says that no token is needed, and loads nothing', async () => {
+test('the start page leads to everything that there is, says that no token is needed, and asks only its gateway', async () => {
   const response = await fetch(development.url, { headers: BROWSER });
-  expect(response.headers.get('content-security-policy')).toBe("default-src 'none'");
+  const policy = /^default-src 'none'; .*connect-src 'self'.*script-src 'sha256-[^']+'$/;
+  expect(response.headers.get('content-security-policy')).toMatch(policy);
   const page = await response.text();
-  expect(page).toMatch(/apollo-require-preflight.*<p>This gateway is open: no token is needed/s);
-  const paths = [...page.matchAll(/href="([^"]+)"/g)].map(([, path]) => path);
-  expect(paths).toEqual(['/graphql', '/graphiql', '/schema.graphql']);
-  for (const path of paths) expect((await get(development, path ?? '', BROWSER))[0]).toBe(200);
+  expect(page.length).toBeLessThan(15_000);
+  expect(page).toMatch(/This gateway is open: no token is needed.*apollo-require-preflight/s);
+  const paths = [...page.matchAll(/href="(\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect(paths).toEqual(expect.arrayContaining(['/graphql', '/graphiql', '/schema.graphql']));
+  expect(paths.filter((path) => path.includes('demo-throttled'))).toHaveLength(1);
+  for (const path of paths) expect((await get(development, path, BROWSER))[0]).toBe(200);
+  const queries = paths.flatMap((path) => new URL(path, development.url).searchParams.get('query') ?? []);
+  for (const query of queries) expect(validate(schema, parse(query))).toEqual([]);
 });
 
 test('/graphql embeds the Sandbox with the first example, without telemetry, beside a link to GraphiQL', async () => {

@@ -8,6 +8,7 @@ import { type AuthConfig, tokenHint } from '../../config/auth.ts';
 import { printSdl } from '../../graphql/schema.ts';
 import { GRAPHQL_PATH } from '../error-responses.ts';
 import { createScript } from './graphiql.ts';
+import { startPage } from './start.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
@@ -28,13 +29,16 @@ export function readExamples(schemaDirectory: URL): Example[] {
   });
 }
 
-/** Serves the list of the paths at `/`, the schema as SDL and GraphiQL. Returns what sends the Sandbox, for `/graphql`. */
+/** Serves the start page at `/`, the schema as SDL and GraphiQL. Returns what sends the Sandbox, for `/graphql`. */
 export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDirectory: URL, auth: AuthConfig) {
   const examples = readExamples(schemaDirectory);
   const hint = tokenHint(auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  app.get('/', (_request, reply) => send(reply, 'Referral gateway', "default-src 'none'", start(hint)));
+  const assets = new URL('../assets/', schemaDirectory);
+  const start = startPage(assets, hint ?? OPEN);
+  const policy = `${START_POLICY}; script-src 'sha256-${hash('sha256', start.script, 'base64')}'`;
+  app.get('/', (_request, reply) => send(reply, 'Referral gateway', policy, start.html));
   app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
-  const asset = (name: string) => readFileSync(new URL(`../assets/${name}`, schemaDirectory), 'utf8');
+  const asset = (name: string) => readFileSync(new URL(name, assets), 'utf8');
   const createGraphiql = () =>
     createScript(GRAPHQL_PATH, examples, hint !== undefined, {
       css: asset('ide/panel.css'),
@@ -51,7 +55,7 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
     void reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable');
     return await createGraphiql();
   });
-  return (reply: FastifyReply) => send(reply, 'Apollo Sandbox', SANDBOX_POLICY, sandbox(examples));
+  return (reply: FastifyReply) => send(reply, 'Apollo Sandbox', SANDBOX_POLICY, sandbox(examples, start.html));
 }
 
 function send(reply: FastifyReply, title: string, policy: string, body: string): FastifyReply {
@@ -61,12 +65,8 @@ function send(reply: FastifyReply, title: string, policy: string, body: string):
 
 const OPEN = 'This gateway is open: no token is needed, and every request is made as the player "demo-player".';
 
-const start = (hint = OPEN) => `<h1>Referral gateway</h1>
-<p><a href="/graphql">/graphql</a> GraphQL by POST, or by GET with the header <code>authorization</code> or <code>apollo-require-preflight</code>; in a browser the Apollo Sandbox
-<p><a href="/graphiql">/graphiql</a> GraphiQL with the example operations; works offline
-<p><a href="/schema.graphql">/schema.graphql</a> the schema for tools
-<p>${hint}
-`;
+const START_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PANEL =
   '<section id="upstream" tabindex="0" aria-labelledby="upstream-title"><h1 id="upstream-title">Upstream</h1><output>Execute an operation: its REST calls and its cost are shown here.</output></section>';
@@ -84,20 +84,25 @@ const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe
 /**
  * The Apollo Sandbox with the first example. Its script is loaded from the internet; operations and responses are exchanged
  * only between the browser and this gateway. It requests the schema once, not every second as by default.
+ * @param start What is shown until the script has arrived, and without the internet.
  */
-function sandbox([first]: readonly Example[]): string {
+function sandbox([first]: readonly Example[], start: string): string {
   const initialState = { document: first?.document, includeCookies: false, pollForSchemaUpdates: false };
   const options = { target: '#sandbox', initialState, endpointIsEditable: false, runTelemetry: false };
   return `<style>
-  body { display: flex; flex-direction: column; height: 100vh; margin: 0; font: 14px/2 sans-serif } p { margin: 0 1em }
-  #sandbox { flex: 1 } #sandbox iframe { width: 100%; height: 100%; border: 0 }
+  .sandbox { display: flex; flex-direction: column; height: 100vh } #sandbox { flex: 1 }
+  #sandbox iframe { width: 100%; height: 100%; border: 0 } #note { margin: 0; padding: 0 1em }
 </style>
-<p>The Apollo Sandbox needs the internet. <a href="/graphiql">GraphiQL</a> works offline.</p>
+<p id="note">The Apollo Sandbox needs the internet. <a href="/graphiql">GraphiQL</a> works offline.</p>
+<div id="start">${start}</div>
 <div id="sandbox"></div>
 <script src="${SANDBOX}/v2/embeddable-sandbox.umd.production.min.js"></script>
 <script>
-  if (window.EmbeddedSandbox)
+  if (window.EmbeddedSandbox) {
+    document.querySelector('#start').remove();
+    document.body.className = 'sandbox';
     new EmbeddedSandbox({ ...${JSON.stringify(options).replaceAll('<', '\\u003c')}, initialEndpoint: location.href });
+  }
 </script>
 `;
 }
