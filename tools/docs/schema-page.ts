@@ -37,7 +37,9 @@ interface Page {
 
 const INTRODUCTION = `# Schema
 
-Every type and field. Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
+For client teams. After this page you know every type and field, its cost, its scope and its errors.
+
+Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. All but \`me\` is about the token's own player; another player needs \`any-player\` too ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` tells the calls of an operation.
