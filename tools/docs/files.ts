@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { readExamples } from '../../src/http/ide/pages.ts';
 import { brunoCollection } from './bruno.ts';
+import { chart } from './chart.ts';
 import { schemaChangesPage } from './schema-changes.ts';
 import { schemaPage } from './schema-page.ts';
 import { withSettings } from './settings.ts';
@@ -11,6 +12,7 @@ export async function writtenFiles(): Promise<Record<string, string>> {
   const directory = pathToFileURL('schema/');
   const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
   return {
+    'docs/pictures/benchmarks.svg': chart(readFileSync('docs/benchmarks.json', 'utf8')),
     'docs/configuration.md': withSettings(readFileSync('docs/configuration.md', 'utf8')),
     'docs/schema.md': schemaPage(directory),
     'docs/schema-changes.md': await schemaChangesPage(version, readFileSync('src/generated/schema.graphql', 'utf8')),
