@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
@@ -87,16 +87,17 @@ export async function createApp(config: Config, observation: Observation, option
   return app;
 }
 
+/** The last request of a connection, until its response is sent. A property: a WeakMap that changes keeps young objects. */
+const LAST = Symbol('last request');
+type Connection = Socket & { [LAST]?: IncomingMessage | undefined };
+
 function addHooks(app: FastifyInstance, open: boolean, observation: Observation, draining?: AbortSignal): void {
-  const sockets = new Set<Socket>();
-  /** The response to the last request of a connection, which is sent after the earlier ones; none once it is sent. */
-  const last = new WeakMap<Socket, ServerResponse>();
   const noteProxy = createProxyNote(observation.log);
   app.decorateRequest('record', null);
   app.addHook('onRequest', (request, reply, done) => {
     const isOperation = request.routeOptions.url === GRAPHQL_PATH;
     if (isOperation) request.record = createOperationRecord(request.headers, observation.tracing?.begin);
-    last.set(request.raw.socket, reply.raw);
+    (request.raw.socket as Connection)[LAST] = request.raw;
     void addHeaders(reply);
     checkHead(request.raw, open);
     noteProxy(request);
@@ -106,53 +107,31 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (record) record.ms = performance.now() - record.started;
     // After the response is handed to the socket.
     if (record) process.nextTick(finish, observation, record, reply, payload);
-    // Only the last response of a connection says that it closes: the requests after it would lose theirs. What is left of a
-    // body that was not read must not be taken for the next request.
-    const drains = draining?.aborted && last.get(raw.socket) === reply.raw;
-    if (drains || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
+    // What is left of a body that was not read must not be taken for the next request.
+    if (draining?.aborted || (!raw.complete && hasBody(raw))) void reply.header('connection', 'close');
     done(null, payload);
   });
-  app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
-    if (last.get(socket) === reply.raw) last.delete(socket);
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    const socket: Connection = raw.socket;
+    if (socket[LAST] === raw) socket[LAST] = undefined;
     done();
   });
   // Fastify answers what is no HTTP, too long or too slow. That answer must not be taken for the response to a complete request
   // that is still pending. After an earlier response, only a request that is too long or too slow is answered.
-  app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+  app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
-    if (last.get(socket)?.req.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
+    if (socket[LAST]?.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
   });
-  app.server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  // A server that closes no longer checks how long heads take, and waits for clients that have sent nothing.
+  const sockets = new Set<Connection>();
+  app.server.on('connection', (socket: Connection) => sockets.add(socket.once('close', () => sockets.delete(socket))));
+  app.addHook('preClose', async () => {
+    const destroyUnused = () => {
+      for (const socket of sockets) if (!socket[LAST]) socket.destroy();
+    };
+    setTimeout(destroyUnused, HEAD_MS).unref();
   });
-  app.addHook('preClose', (done) => {
-    // Node would wait for connections on which the client has sent nothing. First read what has arrived.
-    setImmediate(() => {
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    });
-    // A server that closes no longer checks how long heads and requests take.
-    const destroyAfter = (ms: number, isLate: (socket: Socket) => boolean) =>
-      setTimeout(() => {
-        for (const socket of sockets) if (isLate(socket)) socket.destroy();
-      }, ms).unref();
-    destroyAfter(HEAD_MS, (socket) => !last.has(socket));
-    destroyAfter(REQUEST_MS, (socket) => !last.get(socket)?.req.complete);
-    done();
-  });
-  // When the server closes, Node destroys each connection whose response is ended, though a slow client may have read only a
-  // part of it. For these connections, `destroy` has no effect during that call.
-  app.server.closeIdleConnections = () => {
-    const busy = [...sockets].filter((socket) => last.has(socket));
-    for (const socket of busy) socket.destroy = () => socket;
-    Server.prototype.closeIdleConnections.call(app.server);
-    for (const socket of busy) {
-      Reflect.deleteProperty(socket, 'destroy');
-      // Its head had no `connection: close`; that of a later response has one.
-      last.get(socket)?.once('close', () => last.has(socket) || socket.destroySoon());
-    }
-  };
 }
 
 /** Warns once when a proxy that is not trusted says whose request it is: all its clients then have one limit for bad tokens. */

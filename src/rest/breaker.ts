@@ -79,7 +79,8 @@ export class Breaker {
     }
     if (result === 'success') {
       this.#successes += 1;
-      this.#consecutive.clear();
+      // Each `clear` makes a new table.
+      if (this.#consecutive.size > 0) this.#consecutive.clear();
     } else {
       this.#failing.add(player);
       this.#consecutive.add(player);
