@@ -110,7 +110,7 @@ test('uses of what the schema deprecates are counted by coordinate and client, i
   // The program beside a schema of its own.
   const folder = newFolder();
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  for (const part of ['dist', 'schema']) {
+  for (const part of ['dist', 'schema', 'assets']) {
     cpSync(`${root}${part}`, `${folder}/${part}`, { recursive: true, filter: (file) => !file.endsWith('.map') });
   }
   symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
