@@ -38,9 +38,9 @@ test('the gateway and the reference service share no file, and bundle and SBOM n
   expect(REFERENCE_ALONE.filter((name) => named.includes(name))).toEqual([]);
 });
 
-test('the files of the image run as a gateway: dist, schema and package.json alone; the health check knows it', async () => {
+test('the files of the image run as a gateway: dist, schema, assets and package.json alone; the health check knows it', async () => {
   const folder = newFolder();
-  for (const part of ['dist', 'schema', 'package.json']) {
+  for (const part of ['dist', 'schema', 'assets', 'package.json']) {
     cpSync(part, join(folder, part), { recursive: true, filter: (path) => path !== 'dist/reference' });
   }
   const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1' }, [], join(folder, 'dist/main.js'));
