@@ -1,6 +1,7 @@
 import { authOf, JWT_KEYS } from './auth.ts';
 import { ConfigError, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
+import { tlsOf, tlsProblems } from './tls.ts';
 import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
@@ -28,9 +29,16 @@ function derive(env: Values) {
       apiKey: env.REST_API_KEY,
       secretKey: env.REST_SECRET_KEY,
       serviceIdField: env.REST_SERVICE_ID_FIELD,
+      secretKeyOn: env.REST_SECRET_KEY_ON,
       timeoutMs: Math.min(env.REST_TIMEOUT_MS, env.OPERATION_TIMEOUT_MS),
       connections: env.REST_CONNECTIONS,
+      idleMs: env.REST_IDLE_TIMEOUT_MS,
+      maxAgeMs: env.REST_CONNECTION_MAX_AGE_S * 1_000,
+      proxy: proxyOf(env),
+      tls: tlsOf(env.REST_CA_FILE, env.REST_CLIENT_CERT_FILE, env.REST_CLIENT_KEY_FILE),
     },
+    redisTls: tlsOf(env.REDIS_CA_FILE, env.REDIS_CLIENT_CERT_FILE, env.REDIS_CLIENT_KEY_FILE),
+    traces: tracesTo(env),
     concurrent: concurrent(env),
     idempotencyKeys: {
       player: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
@@ -57,6 +65,20 @@ function concurrent(env: Values) {
   };
 }
 
+/** The proxy for the requests of the gateway itself. */
+export type EgressProxy = NonNullable<ReturnType<typeof proxyOf>>;
+
+function proxyOf({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except }: Values) {
+  const forHttps = https ?? http;
+  return forHttps && { http, https: forHttps, except: `${except},localhost,127.0.0.1,::1` };
+}
+
+/** The collector that traces are sent to; undefined for no traces. The SDK reads the rest of the `OTEL_*` variables. */
+function tracesTo(env: Values): URL | undefined {
+  if (env.OTEL_SDK_DISABLED || env.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
+}
+
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
 
 /** What is missing, contradictory or, in production, unsafe: one line for each variable. */
@@ -68,6 +90,9 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const keys = JWT_KEYS.filter(isGiven).length;
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
+  const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port } = values;
+  const rest = tlsOf(values.REST_CA_FILE, values.REST_CLIENT_CERT_FILE, values.REST_CLIENT_KEY_FILE);
+  const redis = tlsOf(values.REDIS_CA_FILE, values.REDIS_CLIENT_CERT_FILE, values.REDIS_CLIENT_KEY_FILE);
   const unsafe = [
     !given['REST_BASE_URL'] && 'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     isPlainHttp(restUrl) && 'REST_BASE_URL: must begin with https:// in production; every call carries the keys',
@@ -82,6 +107,16 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
     isPlainHttp(jwksUrl) && 'JWT_JWKS_URL: must begin with https:// in production',
   ];
   const problems = [
+    ...[...tlsProblems('REST', rest), ...tlsProblems('REDIS', redis)],
+    rest &&
+      restUrl?.protocol !== 'https:' &&
+      'REST_BASE_URL: must begin with https:// when REST_CA_FILE or REST_CLIENT_CERT_FILE is set',
+    isGiven('REST_TIMEOUT_MS') &&
+      callMs > operationMs &&
+      `REST_TIMEOUT_MS: must not be above OPERATION_TIMEOUT_MS, which ends the operation with its calls (given: ${callMs} and ${operationMs})`,
+    port !== 0 &&
+      port === values.MANAGEMENT_PORT &&
+      'MANAGEMENT_PORT: must differ from PORT; platforms that check only PORT find GET /healthz there too',
     keys > 1 && `${JWT_KEYS.join(', ')}: set exactly one of them`,
     keys === 0 && (issuers[0] || audiences[0]) && `${JWT_KEYS.join(', ')}: needed with JWT_ISSUER and JWT_AUDIENCE`,
     keys > 0 && !issuers[0] && 'JWT_ISSUER: is needed with a JWT key; it is what the claim "iss" must say',

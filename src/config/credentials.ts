@@ -2,7 +2,7 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { readBy, texts } from './forms.ts';
+import { readBy, texts, withLineBreaks } from './forms.ts';
 import { isScope, namesIn, type Scope } from './scopes.ts';
 
 /** A key from the configuration, and the signature algorithms that it verifies. It prints without its value. */
@@ -30,7 +30,8 @@ export const sharedSecret = readBy((text): LocalKey => {
 
 /** A key or a certificate in PEM. */
 export const publicKey = readBy(
-  (pem): LocalKey => {
+  (given): LocalKey => {
+    const pem = withLineBreaks(given);
     const key = createPublicKey(pem);
     const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
     const algorithms = ALGORITHMS[namedCurve ?? ''];

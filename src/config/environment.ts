@@ -16,6 +16,8 @@ export class ConfigError extends Error {
  */
 export function readEnvironment(env: NodeJS.ProcessEnv) {
   const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+  // As curl, and the platforms that set them in both forms.
+  for (const name of PROXIES) given[name] = env[name.toLowerCase()] || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given));
@@ -53,6 +55,9 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
 function shown(name: string, value: string): string {
   return ALSO_IN_FILES.includes(name) || /[@?#]/.test(value) ? '' : ` (given: ${JSON.stringify(value)})`;
 }
+
+/** Their names in lower case count too, and more. */
+const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
 
 /** Variables of earlier versions. One that is set is an error: ignored, it would surprise. */
 const REMOVED =

@@ -1,4 +1,5 @@
 /* The forms that the text of a variable can have. The documentation prints their descriptions. */
+import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
 import { Secret } from './secret.ts';
@@ -19,6 +20,26 @@ export const key = readBy((given) => {
   if (given.length < 16) throw new Error('must have at least 16 characters');
   return new Secret(given);
 }, 'secret');
+
+/** Line breaks of PEM in one line, as some platforms store it. */
+export const withLineBreaks = (pem: string) => pem.replaceAll('\\r', '').replaceAll('\\n', '\n');
+
+/** The text of a file in PEM, which is read once. */
+const pem = (file: string) => withLineBreaks(readFileSync(file, 'utf8'));
+export const certificates = readBy(pem, 'path');
+export const privateKey = readBy((file) => new Secret(pem(file)), 'path');
+
+/** A proxy for requests that the gateway makes. It can have a user and a password. */
+export const proxy = readBy(
+  (given) => {
+    const { protocol, username, password } = new URL(/^[\w+.-]+:\/\//.test(given) ? given : `http://${given}`);
+    decodeURIComponent(username + password);
+    if (!/^https?:$/.test(protocol)) throw new Error();
+    return new Secret(given);
+  },
+  'URL',
+  'must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, # and % of a password as %40, %2F, %23 and %25',
+);
 
 /** What `read` makes of the text. What it throws is the problem; `problem`, where its message could show a secret. */
 export function readBy<Value>(read: (given: string) => Value, description: string, problem?: string) {
@@ -48,6 +69,7 @@ export function whole(min: number, max: number) {
 
 export const port = whole(0, 65_535);
 export const milliseconds = whole(1, 600_000);
+export const hour = whole(1, 3_600_000);
 export const count = whole(1, 1_000_000);
 
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {

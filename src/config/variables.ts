@@ -26,6 +26,20 @@ export const VARIABLES = z.object({
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
   REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
   REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),
+  REST_SECRET_KEY_ON: f
+    .oneOf(['sensitive', 'all'])
+    .default('sensitive')
+    .describe('the calls with the secret key: coupons and deletions, or `all`, for accounts that demand it'),
+  REST_IDLE_TIMEOUT_MS: f.hour.default(1_500).describe('idle time of a connection; below that of the service'),
+  REST_CONNECTION_MAX_AGE_S: f.whole(1, 86_400).default(60).describe('age at which a connection is replaced'),
+  REST_CA_FILE: f.certificates
+    .optional()
+    .describe('PEM: the certificates that are trusted, in place of the public ones'),
+  REST_CLIENT_CERT_FILE: f.certificates.optional().describe('PEM: the client certificate, with its chain'),
+  REST_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: its key'),
+  HTTPS_PROXY: f.proxy.optional().describe('proxy for `https:` to the REST service, the key server and the collector'),
+  HTTP_PROXY: f.proxy.optional().describe('the same for `http:`, and without `HTTPS_PROXY` for both'),
+  NO_PROXY: f.text.default('').describe('hosts without it, separated by commas: `.internal,10.0.0.5`; loopback never'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
   JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
@@ -48,6 +62,9 @@ export const VARIABLES = z.object({
   TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
   REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
   REDIS_TIMEOUT_MS: f.milliseconds.default(250).describe('how long an event with an idempotency key waits for Redis'),
+  REDIS_CA_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CA_FILE`'),
+  REDIS_CLIENT_CERT_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CLIENT_CERT_FILE`'),
+  REDIS_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: its key'),
   PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
   LOG_KEY: f.key.optional().describe('of hashes in the log and in ids of friends; unset, `REST_API_KEY`'),
   LOG_ADDRESSES: f.flag.default(false).describe('addresses in lines of 401 and 429; else keyed hashes of them'),
@@ -62,7 +79,10 @@ export const VARIABLES = z.object({
   PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),
-  KEEP_ALIVE_TIMEOUT_MS: f.milliseconds.default(65_000).describe("idle time of a connection; above the balancer's"),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: f.httpUrl.optional().describe('the same for traces alone, with its path'),
+  OTEL_TRACES_EXPORTER: f.oneOf(['otlp', 'none']).default('otlp').describe('`none` exports no traces'),
+  OTEL_SDK_DISABLED: f.flag.default(false).describe('`true` exports no traces'),
+  KEEP_ALIVE_TIMEOUT_MS: f.hour.default(65_000).describe("idle time of a connection; above the balancer's"),
 
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
   MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count.optional().describe('of one bound to its player; unset, an eighth'),

@@ -82,6 +82,8 @@ export async function createApp(config: Config, observation: Observation, option
   }
   const encodings: ('gzip' | 'identity')[] = ['gzip', 'identity'];
   await app.register(fastifyCompress, { threshold: COMPRESS_FROM_BYTES, encodings, globalDecompression: false });
+  // For platforms that check nothing but this port; `/readyz` on the management port says more.
+  app.get('/healthz', (_request, reply) => reply.code(options.draining?.aborted ? 503 : 200).send());
   watchPressure(app, options.maxEventLoopDelayMs);
   boundConnections(app, config.rest.connections * ENDPOINTS.length);
   return app;

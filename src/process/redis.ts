@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { reveal, type Secret } from '../config/secret.ts';
+import { secureContext, type Tls } from '../config/tls.ts';
 import { createImpatience } from '../impatience.ts';
 
 /** How often Redis is checked, and the least time between two connections to another primary, in milliseconds. */
@@ -15,13 +16,13 @@ const CONNECT_WITHIN_MS = 1_000;
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
  * again. Commands reject at once while Redis is not connected, and otherwise when it does not answer in time.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
- * @param timeoutMs How long Redis may take to answer.
+ * @param options How long Redis may take to answer, and the certificates for `rediss:`.
  */
 export async function connectRedis(
   url: Secret,
   account: { baseUrl: string; apiKey: Secret },
   log: FastifyBaseLogger,
-  timeoutMs: number,
+  { timeoutMs, tls }: { timeoutMs: number; tls?: Tls | undefined },
 ) {
   const hash = createHash('sha256').update(JSON.stringify([account.baseUrl, reveal(account.apiKey)]));
   let reconnectedAt = Number.NEGATIVE_INFINITY;
@@ -33,6 +34,7 @@ export async function connectRedis(
   const redis = new Redis(reveal(url), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    ...(tls && { tls: secureContext(tls) }),
     connectTimeout: CONNECT_WITHIN_MS,
     commandTimeout: timeoutMs,
     socketTimeout: 10_000, // Without an answer for so long, the connection is replaced.

@@ -37,7 +37,10 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
   );
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   const connect = async (url: Secret) =>
-    (await import('./redis.ts')).connectRedis(url, account, log, config.REDIS_TIMEOUT_MS);
+    (await import('./redis.ts')).connectRedis(url, account, log, {
+      timeoutMs: config.REDIS_TIMEOUT_MS,
+      tls: config.redisTls,
+    });
   const shared = config.REDIS_URL && lifecycle.stopAtEnd(await connect(config.REDIS_URL));
   const options = { draining: lifecycle.draining, shared, droppedLines };
   const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Json } from '../json.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
+import { createConnector } from './connect.ts';
 import * as endpoints from './endpoints.ts';
 import { createRequests, type RequestContent } from './request.ts';
 import { Call, type CallOptions } from './send.ts';
@@ -32,8 +33,8 @@ export function createRestClient(options: RestClientOptions) {
   // A lint rule forbids `Math.random`, so that nobody uses it for a code or a key.
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
-  const createRequest = createRequests(baseUrl, options.apiKey, options.secretKey);
-  const transport = createTransport(baseUrl.origin, connections, timeoutMs);
+  const createRequest = createRequests(baseUrl, options);
+  const transport = createTransport(createConnector(baseUrl.origin, options), connections);
   const shared = { createRequest, transport, observer, timeoutMs, random };
   /** A failing endpoint closes no other one, and uses the retries of no other one. */
   const sharedBy = new Map(

@@ -1,4 +1,6 @@
-import { reveal, type Secret } from '../config/secret.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config.ts';
+import { reveal } from '../config/secret.ts';
 import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
@@ -11,24 +13,31 @@ export interface RequestContent {
   body?: unknown;
 }
 
+export type RequestOptions = Pick<Config['rest'], 'apiKey' | 'secretKey' | 'secretKeyOn'>;
+
+/** Some firewalls refuse requests that do not say what sends them. */
+const USER_AGENT = `referral-gateway/${packageJson.version}`;
+
 /** Creates the requests to one REST service, with the keys. Throws a `RangeError` for an id that cannot be sent. */
-export function createRequests(baseUrl: URL, apiKey: Secret, secretKey: Secret) {
-  const root = `${baseUrl.pathname.replace(/\/+$/, '')}/api/v3.0`;
-  const always = ['accept', 'application/json', 'accept-encoding', 'identity', 'APIKey', reveal(apiKey)];
-  const withSecret = [...always, 'secretKey', reveal(secretKey)];
+export function createRequests({ origin, pathname }: URL, { apiKey, secretKey, secretKeyOn }: RequestOptions) {
+  const root = `${pathname.replace(/\/+$/, '')}/api/v3.0`;
+  const accept = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', USER_AGENT];
+  const withKey = [...accept, 'APIKey', reveal(apiKey)];
+  const withBoth = [...withKey, 'secretKey', reveal(secretKey)];
 
   return (endpoint: Endpoint, content: RequestContent, { requestId, traceHeaders = [] }: CallContext): Request => {
     const { playerUniqueId, query, lang, body } = content;
     const problem = idProblem(playerUniqueId);
     if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);
     const path = root + endpoint.template.replace(ID_PLACEHOLDER, encodeURIComponent(playerUniqueId));
-    const headers = (endpoint.secret ? withSecret : always).concat(
+    const headers = (endpoint.secret || secretKeyOn === 'all' ? withBoth : withKey).concat(
       lang === undefined ? [] : ['Lang', lang],
       body === undefined ? [] : ['content-type', 'application/json'],
       ['x-request-id', requestId],
       traceHeaders,
     );
-    return { method: endpoint.method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
+    const { method } = endpoint;
+    return { origin, method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };
 }
 

@@ -9,13 +9,21 @@ import { UpstreamError } from './upstream-error.ts';
 const UNKNOWN_PLAYER = 101;
 /** The code that, with status 422, says that another request about the player is being processed. */
 const BUSY_PLAYER = 2001;
-/** Replaces a missing `Retry-After` of a 429 or of a busy player, in milliseconds. */
+/**
+ * Statuses that say that nothing was done, and that it may be done later: the request was not complete in time (408), came to
+ * the wrong server (421), too early (425), or too often (429).
+ */
+const NOT_DONE_YET = [408, 421, 425, 429];
+/** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
 /** After which time a call is sent again whose keys were refused, in milliseconds: its operator corrects them meanwhile. */
 const MISCONFIGURED_RETRY_MS = 60_000;
+
+const BY_ANOTHER = ' with an HTML page: something in between refused the call, such as a firewall or a proxy';
+const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
 /** A page of a proxy, whatever its status says. */
 const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
@@ -35,8 +43,11 @@ export function readResponse(
   observer: Observer,
 ): Json | null {
   const { status, headers, body } = response;
+  const isHtml = HTML_TYPE.test(String(headers['content-type']));
   if (status === 401 || status === 403) {
-    throw failure('UPSTREAM_MISCONFIGURED', endpoint, response, MISCONFIGURED_RETRY_MS);
+    // The service refuses keys with JSON or without a body.
+    const code = isHtml ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_MISCONFIGURED';
+    throw failure(code, endpoint, response, MISCONFIGURED_RETRY_MS, isHtml ? BY_ANOTHER : '');
   }
   if (status >= 400) {
     const code = codeOf(parseJson(body));
@@ -46,21 +57,25 @@ export function readResponse(
     if (isWithoutCode) observer.notFoundWithoutCode?.(endpoint.name);
     return null;
   }
-  const isHtml = HTML_TYPE.test(String(headers['content-type']));
-  if (status >= 300 || isHtml) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
+  if (isHtml) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
   const json = parseJson(body);
   if (!isJson(json) && isAcknowledgement(body, endpoint)) return {};
   if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
   return endpoint.ofPlayer && codeOf(json) === UNKNOWN_PLAYER ? null : json;
 }
 
-/** The error when the service cannot serve the request now: 5xx, 429, or 422 while it works on the same player. */
+/**
+ * The error when the service cannot serve the request now: 5xx, a status that says so, a redirect, or 422 while it works on the
+ * same player. Of a write, all but 5xx did nothing.
+ */
 export function transientError(endpoint: Endpoint, response: Response): UpstreamError | undefined {
   const { status, body } = response;
   const isBusy = status === 422 && codeOf(parseJson(body)) === BUSY_PLAYER;
-  if (status < 500 && status !== 429 && !isBusy) return undefined;
-  const usualMs = status < 500 ? BUSY_RETRY_MS : undefined;
-  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, delayOf(response) ?? usualMs);
+  const isRedirect = status >= 300 && status < 400;
+  const isLater = isBusy || NOT_DONE_YET.includes(status);
+  if (status < 500 && !isLater && !isRedirect) return undefined;
+  const retryAfterMs = delayOf(response) ?? (isLater ? BUSY_RETRY_MS : undefined);
+  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, retryAfterMs, isRedirect ? REDIRECT : '');
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
@@ -72,11 +87,17 @@ function delayOf({ headers }: Response): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-function failure(code: UpstreamErrorCode, { name }: Endpoint, { status, body }: Response, retryAfterMs?: number) {
+function failure(
+  code: UpstreamErrorCode,
+  { name }: Endpoint,
+  { status, body }: Response,
+  retryAfterMs?: number,
+  reason = '',
+) {
   const serviceCode = codeOf(parseJson(body));
   const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
   const details = { status, serviceCode, retryable, retryAfterMs };
-  return new UpstreamError(code, `${name} responded ${status}`, details);
+  return new UpstreamError(code, `${name} responded ${status}${reason}`, details);
 }
 
 function isAcknowledgement(body: Buffer, { acknowledges }: Endpoint): boolean {

@@ -191,7 +191,7 @@ export class Call<Result> {
     const { decode } = this.#options;
     const maybeDone = this.#maybeDone;
     // An error response says that nothing was done; after a success that cannot be read, nobody knows.
-    this.#maybeDone ||= response.status < 400;
+    this.#maybeDone ||= response.status < 300;
     return decode(readResponse(response, endpoint, maybeDone, observer), maybeDone);
   }
 

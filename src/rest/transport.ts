@@ -1,6 +1,8 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
+import { decodeContent } from '../content-encoding.ts';
 import type { Endpoint } from './endpoints.ts';
+import { type Line, Queue } from './queue.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
@@ -20,20 +22,17 @@ export interface Response {
 export type Transport = ReturnType<typeof createTransport>;
 
 /**
- * The only code that speaks HTTP to the REST service. Each endpoint has a Pool of its own, so that a slow one does not use the
- * connections of the others; the Pool has the queue for them. Each connection has one request at a time, so that a response
- * cannot be assigned to another request. Redirects are not followed, because the keys would be sent to the new address. The
- * caller must set timeouts: undici's own body timeout starts again with every byte.
+ * The only code that speaks HTTP to the REST service. Each endpoint has connections of its own, so that a slow one does not use
+ * those of the others. Redirects are not followed, because the keys would be sent to the new address.
+ * @param connect Creates the connections of an endpoint, `connections` at most.
  */
-export function createTransport(origin: string, connections: number, connectTimeoutMs: number) {
-  const connect = { timeout: connectTimeoutMs };
-  const options = { connections, connect, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+export function createTransport(connect: () => Dispatcher, connections: number) {
   const queues = new Map<Endpoint, Queue>();
   let closed = false;
 
   function queueOf(endpoint: Endpoint): Queue {
-    const queue = queues.get(endpoint) ?? new Queue(keepingClients(new Pool(origin, options)), connections);
-    if (closed) void queue.pool.destroy();
+    const queue = queues.get(endpoint) ?? new Queue(connect, connections);
+    if (closed) void queue.destroy();
     queues.set(endpoint, queue);
     return queue;
   }
@@ -51,111 +50,24 @@ export function createTransport(origin: string, connections: number, connectTime
     },
     /** Whether requests of an endpoint wait because others use the connections, not because none can be opened. */
     isBusy(endpoint: Endpoint): boolean {
-      const { pool, waiting } = queueOf(endpoint);
-      return waiting > 0 && pool.stats.connected > 0;
+      const { waiting, active } = queueOf(endpoint);
+      return waiting > 0 && active > 0;
     },
     /** How many requests are in flight, and how many wait for a connection. */
     load: () => ({
-      active: [...queues.values()].reduce((sum, { pool }) => sum + pool.stats.running, 0),
+      active: [...queues.values()].reduce((sum, { active }) => sum + active, 0),
       queued: [...queues.values()].reduce((sum, { waiting }) => sum + waiting, 0),
     }),
     /** Closes every connection; requests in flight fail. */
     async close(): Promise<void> {
       closed = true;
-      await Promise.all([...queues.values()].map(({ pool }) => pool.destroy()));
+      await Promise.all([...queues.values()].map((queue) => queue.destroy()));
     },
   };
 }
 
-/** The part of an endpoint's connections that one fair caller has at most while others wait. */
-const FAIR_SHARE = 1 / 4;
-
-/** The requests of one fair caller to one endpoint: how many the Pool has, and those that wait for the caller's turn. */
-interface Line {
-  inPool: number;
-  readonly waiting: Exchange[];
-}
-
-/**
- * The requests of one endpoint. The Pool sends them in their order. So when all connections are used, it gets no more of a
- * caller that has its share of them: those wait here, and the callers take turns for connections that nobody else wants.
- */
-class Queue {
-  readonly pool: Pool;
-  readonly #connections: number;
-  readonly #share: number;
-  /** How many have not begun. Counted, because `pool.stats` visits every connection, 3 µs for each call. */
-  waiting = 0;
-  #inPool = 0;
-  readonly #lines = new WeakMap<object, Line>();
-  /** The lines with requests that wait, the next one first. */
-  readonly #turns = new Set<Line>();
-
-  constructor(pool: Pool, connections: number) {
-    this.pool = pool;
-    this.#connections = connections;
-    this.#share = Math.max(1, Math.floor(connections * FAIR_SHARE));
-  }
-
-  send(exchange: Exchange, fairCaller: object | undefined): void {
-    this.waiting += 1;
-    exchange.queue = this;
-    if (fairCaller) exchange.line = this.#lineOf(fairCaller);
-    const { line } = exchange;
-    if (line && this.#inPool >= this.#connections && line.inPool >= this.#share) {
-      line.waiting.push(exchange);
-      this.#turns.add(line);
-    } else this.#dispatch(exchange);
-  }
-
-  #lineOf(caller: object): Line {
-    const line = this.#lines.get(caller) ?? { inPool: 0, waiting: [] };
-    this.#lines.set(caller, line);
-    return line;
-  }
-
-  #dispatch(exchange: Exchange): void {
-    this.#inPool += 1;
-    if (exchange.line) exchange.line.inPool += 1;
-    this.pool.dispatch(exchange.request, exchange);
-  }
-
-  /** Called once for each request that the Pool got. */
-  ended({ line }: Exchange): void {
-    this.#inPool -= 1;
-    if (line) {
-      line.inPool -= 1;
-      if (line.inPool < this.#share) this.#dispatchNext(line);
-    }
-    for (const next of this.#turns) {
-      if (this.#inPool >= this.#connections) return;
-      this.#turns.delete(next);
-      this.#dispatchNext(next);
-      if (next.waiting.length > 0) this.#turns.add(next);
-    }
-  }
-
-  #dispatchNext(line: Line): void {
-    const exchange = line.waiting.shift();
-    if (exchange) this.#dispatch(exchange);
-    else this.#turns.delete(line);
-  }
-}
-
-/**
- * Keeps a client that cannot connect in the Pool. By default undici removes it, but it still takes requests from the Pool's
- * queue: beside its replacement, there would be more connections than allowed, which are not counted and not closed. A client
- * that got the certificate of another host stays busy, so that one is removed.
- */
-function keepingClients(pool: Pool): Pool {
-  const [remove] = pool.listeners('connectionError');
-  pool.removeAllListeners('connectionError');
-  return pool.on('connectionError', (origin, clients, error) => {
-    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
-  });
-}
-
 const NO_HEADERS = {};
+const NO_BODY = Buffer.alloc(0);
 
 /** A request that waits or is in flight. Unlike undici's `request`, it needs no stream and knows when writing begins. */
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -190,12 +102,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #begin(): void {
-    if (!this.#begun && this.queue) this.queue.waiting -= 1;
+    if (!this.#begun) this.queue?.began();
     this.#begun = true;
   }
 
-  #end(): void {
-    this.queue?.ended(this);
+  /** @param status Undefined when there is no response. */
+  #end(status: number | undefined): void {
+    this.queue?.ended(this, status);
     this.queue = undefined;
   }
 
@@ -230,15 +143,30 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
-    this.#end();
+    this.#end(this.#status);
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    afterSockets(() => this.#resolve({ status: this.#status, headers: this.#headers, body }));
+    if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));
+    else void this.#decode(body, String(this.#headers['content-encoding']));
+  }
+
+  #respond(body: Buffer): void {
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  /** For servers, and what is in front of them, that compress although they were asked not to. */
+  async #decode(body: Buffer, encoding: string): Promise<void> {
+    const decoded = await decodeContent(body, encoding, MAX_RESPONSE_BYTES);
+    if (typeof decoded !== 'string') return this.#respond(decoded);
+    // The status of an error says enough.
+    if (this.#status >= 300) return this.#respond(NO_BODY);
+    const message = `${this.#endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
+    this.#resolve(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#begin();
-    this.#end();
+    this.#end(undefined);
     this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
   }
 }

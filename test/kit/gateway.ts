@@ -19,7 +19,8 @@ export async function startGateway(restUrl: string, env: Record<string, string> 
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const account = { baseUrl: restUrl, apiKey: config.rest.apiKey };
   // The gateway shares its event loop with the test that asks it: how busy it is says nothing of the gateway, or of Redis.
-  const redis = config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, config.REDIS_TIMEOUT_MS));
+  const redis =
+    config.REDIS_URL && (await connectRedis(config.REDIS_URL, account, log, { timeoutMs: config.REDIS_TIMEOUT_MS }));
   const shared = redis && { ...redis, impatience: createImpatience(1_000) };
   const defaults: ServeOptions = { compileAfter: 3, maxEventLoopDelayMs: 0 };
   const { url, metrics, status, stop } = await serve(config, restUrl, log, { ...defaults, ...options, shared });

@@ -1,0 +1,58 @@
+/* Content codings of bodies (RFC 9110, 8.4.1): those of clients, and those of a REST service that was asked for none. */
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
+
+type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const inflate: Decode = promisify(zlib.inflate);
+const inflateRaw: Decode = promisify(zlib.inflateRaw);
+const gunzip: Decode = promisify(zlib.gunzip);
+/** The header of zlib says method 8 (RFC 1950). Some send `deflate` without it. */
+const isZlib = (body: Buffer) => ((body[0] ?? 0) & 0x0f) === 8;
+
+const DECODERS: Partial<Record<string, Decode>> = {
+  identity: async (body) => body,
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  deflate: (body, options) => (isZlib(body) ? inflate : inflateRaw)(body, options),
+  br: promisify(zlib.brotliDecompress),
+};
+const MAX_CODINGS = 2;
+
+export type ContentProblem = 'unsupported' | 'too large' | 'corrupt';
+
+const codingsOf = (encoding: string) =>
+  encoding
+    .toLowerCase()
+    .split(',')
+    .flatMap((one) => one.trim() || []);
+
+/** Whether `decodeContent` can decode it: at most two of gzip, x-gzip, deflate, br and identity. */
+export function isSupported(encoding: string): boolean {
+  const codings = codingsOf(encoding);
+  return codings.length <= MAX_CODINGS && codings.every((name) => Object.hasOwn(DECODERS, name));
+}
+
+/**
+ * The body without its codings. An empty one has none.
+ * @param encoding The value of `content-encoding`.
+ * @param maxBytes The longest result, also between two codings.
+ */
+export async function decodeContent(
+  body: Buffer,
+  encoding: string,
+  maxBytes: number,
+): Promise<Buffer | ContentProblem> {
+  if (!isSupported(encoding)) return 'unsupported';
+  if (body.length === 0) return body;
+  try {
+    let decoded = body;
+    // The last coding was applied last.
+    for (const name of codingsOf(encoding).reverse()) {
+      decoded = (await DECODERS[name]?.(decoded, { maxOutputLength: maxBytes })) ?? decoded;
+    }
+    return decoded;
+  } catch (error) {
+    return error instanceof RangeError ? 'too large' : 'corrupt';
+  }
+}

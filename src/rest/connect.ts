@@ -1,0 +1,103 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
+import type { Config } from '../config/config.ts';
+import { secureContext } from '../config/tls.ts';
+import { throughProxy } from '../egress-proxy.ts';
+
+/** How long the addresses of a name are used for new connections, in milliseconds. */
+const ADDRESSES_MS = 2_000;
+/** How long one address may take before the next is tried, in milliseconds. Node's 250 are too few for another continent. */
+const ATTEMPT_MS = 1_500;
+/** The largest head of a response, in bytes. */
+const MAX_HEAD_BYTES = 65_536;
+
+export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'maxAgeMs' | 'idleMs' | 'tls' | 'proxy'> {
+  /** How long a connection may take to open, in milliseconds. */
+  timeoutMs: number;
+}
+
+/**
+ * Creates the connections to one origin. They are opened when they are needed, closed by the gateway when they are idle, and
+ * replaced at an age, so that they follow the name. The caller must set timeouts: undici's own body timeout starts again with
+ * each byte.
+ */
+export function createConnector(origin: string, options: ConnectOptions): () => Dispatcher {
+  const { connections, timeoutMs, maxAgeMs, idleMs, proxy } = options;
+  const tls = secureContext(options.tls ?? {});
+  const attempts = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ATTEMPT_MS };
+  const direct = { ...tls, ...attempts, timeout: timeoutMs, lookup: createLookup() };
+  const shared: Pool.Options = {
+    connections,
+    // One request at a time, so that a response cannot be assigned to another request.
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    clientTtl: maxAgeMs,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+  };
+  if (!proxy) return () => keepingClients(new Pool(origin, { ...shared, connect: direct }));
+  return () =>
+    throughProxy(proxy, {
+      ...shared,
+      connect: direct,
+      requestTls: { ...tls, timeout: timeoutMs },
+      proxyTls: { timeout: timeoutMs, ...attempts },
+      factory: (to, own) => keepingClients(new Pool(to, own)),
+      // A proxy that does not answer CONNECT.
+      clientFactory: (proxy, own) => new Pool(proxy, { ...own, headersTimeout: timeoutMs }),
+    });
+}
+
+/**
+ * Keeps a client that cannot connect in the Pool. By default undici removes it, but it still takes requests from the Pool's
+ * queue: beside its replacement, there would be more connections than allowed, which are not counted and not closed. A client
+ * that got the certificate of another host stays busy, so that one is removed.
+ */
+function keepingClients(pool: Pool): Pool {
+  const [remove] = pool.listeners('connectionError');
+  pool.removeAllListeners('connectionError');
+  return pool.on('connectionError', (origin, clients, error) => {
+    if ('code' in error && error.code === 'ERR_TLS_CERT_ALTNAME_INVALID') remove?.(origin, clients, error);
+  });
+}
+
+type Found = Promise<LookupAddress[]>;
+
+/**
+ * One look-up for all connections that are opened together, and for those of the next two seconds. The platform does each in
+ * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes.
+ */
+function createLookup(): LookupFunction {
+  const known = new Map<string, Found>();
+
+  function find(hostname: string, options: LookupOptions): Found {
+    const key = `${options.family} ${hostname}`;
+    const found =
+      known.get(key) ??
+      new Promise((resolve, reject) => {
+        lookup(hostname, { ...options, all: true }, (error, addresses) => {
+          if (error) known.delete(key);
+          else setTimeout(() => known.delete(key), ADDRESSES_MS).unref();
+          if (error) reject(error);
+          else resolve(addresses);
+        });
+      });
+    known.set(key, found);
+    return found;
+  }
+
+  return (hostname, options, callback) => {
+    find(hostname, options).then(
+      (addresses) => {
+        const [{ address, family } = { address: '', family: 4 }] = addresses;
+        if (options.all) callback(null, addresses);
+        else callback(null, address, family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
