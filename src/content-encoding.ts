@@ -53,6 +53,6 @@ export async function decodeContent(
     }
     return decoded;
   } catch (error) {
-    return error instanceof RangeError ? 'too large' : 'corrupt';
+    return Object(error).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'corrupt';
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
+import { ConfigError } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
 import { secureContext, type Tls } from '../config/tls.ts';
 import { createImpatience } from '../impatience.ts';
@@ -12,9 +13,12 @@ const CHECK_MS = 1_000;
 /** How long the start of the gateway waits for the connection, in milliseconds; then it continues without one. */
 const CONNECT_WITHIN_MS = 1_000;
 
+const CLUSTER =
+  'REDIS_URL: this is a node of a cluster that does not have the keys of the gateway; use a Redis without cluster mode, or a cluster of one node';
+
 /**
  * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
- * again. Commands reject at once while Redis is not connected, and otherwise when it does not answer in time.
+ * again. Throws a ConfigError for a node of a cluster that has other keys. Commands reject at once while Redis is not connected, and otherwise when it does not answer in time.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
  * @param options How long Redis may take to answer, and the certificates for `rediss:`.
  */
@@ -42,8 +46,8 @@ export async function connectRedis(
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
     reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
-  // A prefix in the URL stays in front.
-  redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:${hash.digest('base64url').slice(0, 16)}:`;
+  // A prefix in the URL stays in front. The braces keep all keys in one slot, so that a cluster of one node can be used.
+  redis.options.keyPrefix = `${redis.options.keyPrefix ?? ''}gateway:{${hash.digest('base64url').slice(0, 16)}}:`;
   let problem: string | undefined;
   const note = (found?: string) => {
     if (!problem === !found) return;
@@ -64,7 +68,11 @@ export async function connectRedis(
   });
   redis.on('close', () => note('the connection was closed'));
   redis.on('ready', check);
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).catch(() => undefined);
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WITHIN_MS) }).then(check, () => undefined);
+  if (problem?.startsWith('MOVED')) {
+    redis.disconnect();
+    throw new ConfigError([CLUSTER]);
+  }
   const checking = setInterval(check, CHECK_MS).unref();
   return {
     redis,

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 const FAIR_SHARE = 1 / 4;
 /** After how many 5xx in a row the connections are replaced, and how long they are kept at least, in milliseconds. */
 const RENEW_AFTER = 3;
-const RENEW_EACH_MS = 4_000;
+const RENEW_EACH_MS = 2_500;
 
 /** A request in a queue. It tells the queue when it leaves it, and when it is over. */
 interface Queued extends Dispatcher.DispatchHandler {

@@ -95,7 +95,13 @@ function traceRestCalls(provider: otel.TracerProvider): UndiciInstrumentation {
       const sent = { traceparent: headers[traceparentIn(headers)] };
       parent = propagator.extract(otel.ROOT_CONTEXT, sent, otel.defaultTextMapGetter);
       // URLs contain players' ids.
-      return { 'url.full': undefined, 'url.path': undefined, 'url.query': undefined, 'url.template': templateOf(path) };
+      return {
+        'user_agent.original': undefined,
+        'url.full': undefined,
+        'url.path': undefined,
+        'url.query': undefined,
+        'url.template': templateOf(path),
+      };
     },
     requestHook(span, { method, path, headers }) {
       span.updateName(`${method} ${templateOf(path)}`);

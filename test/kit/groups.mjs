@@ -22,6 +22,8 @@ const GROUPS = {
   nginx: [/nginx/, () => isInstalled('nginx')],
   promtool: [/promtool/, () => isInstalled('promtool')],
   image: [/the image of the \w+ is built/, () => runs('buildah', 'version') || runs('docker', 'info')],
+  certificates: [/openssl/, () => runs('openssl', 'version')],
+  'network namespace': [/network namespace/, () => runs('unshare', '--mount', '--net', 'true')],
   'client libraries': [/test\/clients\//, () => existsSync('test/clients/node_modules')],
   'federation gateway': [/supergraph\.long/, () => existsSync('test/federation/node_modules')],
 };

@@ -9,7 +9,7 @@ export const redisIsInstalled = spawnSync('redis-server', ['--version']).status 
 export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 
 /** Starts a Redis of a test's own, which keeps nothing on disk, on a port or on a free one. */
-export async function startRedis(wanted?: number) {
+export async function startRedis(wanted?: number, more: readonly string[] = []) {
   const port = wanted ?? (await freePort());
   const child = spawn('redis-server', [
     '--port',
@@ -22,6 +22,7 @@ export async function startRedis(wanted?: number) {
     tmpdir(),
     '--enable-debug-command',
     'local',
+    ...more,
   ]);
   const ended = once(child, 'exit');
   let output = '';

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { atEnd } from '../kit/at-end.ts';
+import { atEnd, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
-import type { GatewayProcess } from '../kit/process.ts';
+import { type GatewayProcess, spawnProcess } from '../kit/process.ts';
 import { redisIsInstalled, startRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
 import { until } from '../kit/until.ts';
@@ -132,5 +133,27 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
       await paused;
     }
     for (const { codes } of await Promise.all(events)) expect(codes).toEqual([]);
+  });
+
+  test('of a cluster of two, the node with the keys is used, and the other is refused in one sentence', async () => {
+    const cluster = () => ['--cluster-enabled', 'yes', '--cluster-config-file', `${newFolder()}/nodes.conf`];
+    const nodes = [await startRedis(undefined, cluster()), await startRedis(undefined, cluster())];
+    const [a, b] = nodes;
+    const cli = (port: number | undefined, ...args: string[]) =>
+      execFileSync('redis-cli', ['-p', `${port}`, ...args], { encoding: 'utf8' });
+    cli(a?.port, 'cluster', 'addslotsrange', '0', '8191');
+    cli(b?.port, 'cluster', 'addslotsrange', '8192', '16383');
+    cli(a?.port, 'cluster', 'meet', '127.0.0.1', `${b?.port}`);
+    const isKnown = ({ port }: { port: number }) =>
+      /cluster_state:ok[\s\S]*cluster_slots_ok:16384/.test(cli(port, 'cluster', 'info'));
+    await until(() => nodes.every(isKnown));
+    const ends = nodes.map(async ({ url }) => {
+      const { output, ended, written, child } = spawnProcess({ REST_BASE_URL: upstream.url, REDIS_URL: url });
+      const code = await Promise.race([ended.then((end) => end.code), written(() => output().includes('"ready"'))]);
+      child.kill('SIGKILL');
+      return [code, output().includes('REDIS_URL: this is a node of a cluster')];
+    });
+    const refused = (await Promise.all(ends)).filter(([code, isTold]) => code === 1 && isTold);
+    expect(refused).toHaveLength(1);
   });
 });

@@ -22,6 +22,7 @@ const rejected = { code: 'UPSTREAM_REJECTED', retryable: false };
 const invalid = { code: 'UPSTREAM_INVALID_RESPONSE', retryable: false };
 const misconfigured = { code: 'UPSTREAM_MISCONFIGURED', retryable: true, retryAfterMs: 60_000 };
 const unavailable = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+const kept = { ...unavailable, retryAfterMs: 60_000 };
 const later = { 'retry-after': '120' };
 
 /** What the service does, and what becomes of every call. */
@@ -35,7 +36,11 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['429', { status: 429, headers: later }, { ...unavailable, status: 429, retryAfterMs: 30_000 }],
   ['500', { status: 500, raw: 'oops' }, { ...unavailable, status: 500, retryAfterMs: undefined }],
   ['503', { status: 503, headers: later }, { ...unavailable, status: 503, retryAfterMs: 30_000 }],
-  ['a redirect', { status: 308, headers: { location: '/api/v3.0/elsewhere' } }, { ...invalid, status: 308 }],
+  ['a redirect', { status: 308, headers: { location: '/api/v3.0/elsewhere' } }, { ...unavailable, status: 308 }],
+  ['408', { status: 408 }, { ...unavailable, status: 408, retryAfterMs: 200 }],
+  ['421', { status: 421 }, { ...unavailable, status: 421, retryAfterMs: 200 }],
+  ['425', { status: 425 }, { ...unavailable, status: 425, retryAfterMs: 200 }],
+  ['403 with a page', { status: 403, raw: '<html>', headers: html }, { ...kept, status: 403 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
@@ -46,7 +51,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
   const { results, upstream } = await answerAll(ENDPOINTS, answer, failure);
   // The service has received every request: what it refused was not done, of everything else nobody knows.
   const { status = 200, fault } = answer;
-  const isRefused = fault === undefined && status >= 400 && status < 500;
+  const isRefused = fault === undefined && status >= 300 && status < 500;
   const outcome = isRefused ? 'NOT_DONE' : 'UNKNOWN';
   expect(results).toMatchObject({
     ...same(READS, { ...error, retryable, outcome: undefined }),

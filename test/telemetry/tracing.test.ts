@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, test } from '@jest/globals';
 import { atEnd } from '../kit/at-end.ts';
@@ -182,6 +182,33 @@ test('the SDK’s own variables apply: sampler, resource attributes, headers', a
   const sent = collector.bodies.length;
   await sendTraced({ OTEL_TRACES_SAMPLER: 'always_off' });
   expect(collector.bodies).toHaveLength(sent);
+});
+
+test('the address of traces alone is enough; OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none send nothing', async () => {
+  const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${collector.url}/in/v1/traces`;
+  await run({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT }, (url) => post(url, SCREEN));
+  expect(collector.bodies[0]).toMatch(/^POST \/in\/v1\/traces /);
+  const sent = collector.bodies.length;
+  await sendTraced({ OTEL_SDK_DISABLED: 'true' });
+  await sendTraced({ OTEL_TRACES_EXPORTER: 'none' });
+  expect(collector.bodies).toHaveLength(sent);
+});
+
+test('spans reach the collector through the proxy that HTTP_PROXY names', async () => {
+  const seen: string[] = [];
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    seen.push(String(url));
+    const target = connect(Number(new URL(collector.url).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    });
+    target.pipe(socket).pipe(target);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => proxy.close().closeAllConnections());
+  const HTTP_PROXY = `http://127.0.0.1:${Object(proxy.address()).port}`;
+  await sendTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.invalid:4318', HTTP_PROXY });
+  expect(seen).toEqual(['collector.invalid:4318']);
+  expect(collector.spans()).toHaveLength(3);
 });
 
 test('without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded but the interface prom-client refers to', async () => {

@@ -1,0 +1,56 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test } from '@jest/globals';
+import { startBoth } from '../kit/gateway.ts';
+
+/* Bodies that routers and some clients compress, and those that begin with a byte order mark. */
+
+const LIMIT = 4_096;
+const { gateway, upstream } = await startBoth({ MAX_BODY_BYTES: `${LIMIT}` });
+
+async function send(body: string | Buffer, headers: Record<string, string> = {}) {
+  const given = { 'content-type': 'application/json', ...headers };
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: given,
+    body: new Blob([new Uint8Array(Buffer.from(body))]),
+  });
+  const { data, errors } = await response.json();
+  return [response.status, data?.player?.id ?? errors[0].message];
+}
+
+const BODY = JSON.stringify({ query: '{ player(playerUniqueId: "p1") { id } }' });
+
+test.each([
+  ['gzip', gzipSync(BODY)],
+  ['br', brotliCompressSync(BODY)],
+  ['deflate', deflateSync(BODY)],
+  ['gzip, br', brotliCompressSync(gzipSync(BODY))],
+])('a request compressed with %s', async (encoding, body) => {
+  expect(await send(body, { 'content-encoding': encoding })).toEqual([200, 'p1']);
+});
+
+test('a byte order mark before the JSON', async () => {
+  expect(await send(`\ufeff${BODY}`)).toEqual([200, 'p1']);
+  expect(await send(gzipSync(`\ufeff${BODY}`), { 'content-encoding': 'gzip' })).toEqual([200, 'p1']);
+});
+
+test.each([
+  [
+    'larger than the limit when it is decoded',
+    'gzip',
+    gzipSync(BODY.padEnd(LIMIT + 1)),
+    413,
+    /larger than this gateway/,
+  ],
+  ['a thousand times its size', 'br', brotliCompressSync(Buffer.alloc(LIMIT * 1_000)), 413, /larger than this gateway/],
+  ['larger between two codings', 'gzip, gzip', gzipSync(gzipSync(Buffer.alloc(LIMIT * 99))), 413, /larger/],
+  ['no gzip', 'gzip', Buffer.from(BODY), 400, /corrupt: its content-encoding is "gzip"/],
+  ['cut', 'gzip', gzipSync(BODY).subarray(0, 30), 400, /corrupt/],
+  ['in a coding that is not known', 'zstd', Buffer.from(BODY), 415, /gzip, deflate or br only/],
+  ['in three codings', 'gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(BODY))), 415, /gzip, deflate or br only/],
+])('a body that is %s is refused, and nothing is read', async (_problem, encoding, body, status, message) => {
+  upstream.forget();
+  expect(await send(body, { 'content-encoding': encoding })).toEqual([status, expect.stringMatching(message)]);
+  expect(upstream.requests).toEqual([]);
+  expect(await send(BODY)).toEqual([200, 'p1']);
+});

@@ -1,0 +1,162 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, type Server as NetServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
+import { post } from '../kit/gateway.ts';
+import { spawnProcess, startProcess } from '../kit/process.ts';
+import { claims, header, ISSUER, keySigner } from '../kit/tokens.ts';
+import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
+import { start, upstream } from './setup.ts';
+
+/* The built program where only a proxy leads out, and in front of a service with a private certificate authority. */
+
+const READ = { query: '{ player(playerUniqueId: "p1") { attributes { city } coupons { code } } }' };
+
+async function listen<Kind extends NetServer>(server: Kind): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => server.close());
+  return Object(server.address()).port;
+}
+
+/** A proxy that alone can resolve names; it connects all of them to one port. With `credentials`, it wants them. */
+async function startEgressProxy(port: () => number, credentials?: string) {
+  const seen: string[] = [];
+  const server: Server = createHttpServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    response.writeHead(405).end();
+  });
+  server.on('connect', ({ url, headers, rawHeaders }, socket) => {
+    seen.push(`CONNECT ${url}`);
+    expect(rawHeaders.join()).not.toMatch(new RegExp(`${API_KEY}|${SECRET_KEY}`));
+    socket.on('error', () => {});
+    const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
+    if (wanted && headers['proxy-authorization'] !== wanted) {
+      return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
+    }
+    const target = connect(port(), '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+    target.pipe(socket).pipe(target);
+    target.on('error', () => socket.destroy());
+    atEnd(() => target.destroy());
+  });
+  return { host: `127.0.0.1:${await listen(server)}`, seen };
+}
+
+test.each([
+  ['HTTPS_PROXY', 'HTTP_PROXY', undefined],
+  ['https_proxy', 'http_proxy', 'ops:p@ss/word'],
+])('%s and %s lead REST calls and key sets out, with user and password %s', async (https, http, credentials) => {
+  const signer = keySigner('ES256', 'k1');
+  const keys = createHttpServer((_request, response) => response.end(JSON.stringify({ keys: [signer.jwk] })));
+  const keyPort = await listen(keys);
+  const restPort = Number(new URL(upstream.url).port);
+  let next = keyPort;
+  const proxy = await startEgressProxy(() => next, credentials);
+  const [user = '', password = ''] = credentials?.split(':') ?? [];
+  const url = `http://${credentials ? `${user}:${encodeURIComponent(password)}@` : ''}${proxy.host}`;
+  const gateway = await startProcess({
+    ...{ [https]: url, [http]: url, REST_BASE_URL: 'http://rewards.invalid' },
+    ...{ JWT_JWKS_URL: 'http://login.invalid/keys', JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'referral-gateway' },
+  });
+  await gateway.pageWhen('/readyz', ({ status }) => status === 200);
+  next = restPort;
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const unsigned = `${part(header(signer))}.${part(claims())}`;
+  const token = `${unsigned}.${signer.sign(unsigned).toString('base64url')}`;
+  const answer = await post(gateway.url, READ, { authorization: `Bearer ${token}` });
+  expect(answer.codes).toEqual([]);
+  expect(upstream.requests.map(({ headers }) => headers.host)).toEqual(['rewards.invalid', 'rewards.invalid']);
+  expect(proxy.seen.filter((line) => line.includes('login'))).toEqual(['CONNECT login.invalid:80']);
+  expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT login.invalid:80', 'CONNECT rewards.invalid:80']));
+  expect(gateway.output()).not.toContain(password || 'no password at all');
+});
+
+test('a proxy that refuses is named in the log; NO_PROXY and loopback go around it', async () => {
+  const proxy = await startEgressProxy(() => 1, 'ops:secret-of-the-proxy');
+  const refused = await startProcess({ HTTP_PROXY: `http://${proxy.host}`, REST_BASE_URL: 'http://rewards.invalid' });
+  expect((await post(refused.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
+  const line = await refused.logged(({ msg }) => msg === 'upstream call failed');
+  expect(JSON.stringify(line)).toMatch(/the egress proxy responded 407/);
+  const { length } = proxy.seen;
+  const direct = await start({ HTTP_PROXY: `http://${proxy.host}` });
+  expect((await post(direct.url, READ)).codes).toEqual([]);
+  const exempt = await startProcess({
+    ...{ HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: '.example, .invalid', REST_BASE_URL: 'http://rewards.invalid' },
+  });
+  expect((await post(exempt.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
+  expect(proxy.seen).toHaveLength(length);
+});
+
+test('a proxy that is no URL is refused at the start, without its password', async () => {
+  const { output, ended } = spawnProcess({ HTTPS_PROXY: 'socks5://me:hidden-word@proxy:1080' });
+  expect(await ended).toEqual({ code: 1, signal: null });
+  expect(output()).toContain('HTTPS_PROXY: must be the URL of a proxy');
+  expect(output()).not.toContain('hidden-word');
+});
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+/** A private authority, and certificates that it issued, as PEM files by name. */
+function createAuthority() {
+  const folder = newFolder();
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const ca = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30', '-subj', '/CN=Own authority');
+  const issue = (name: string, subject: string, days: string) => {
+    openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${subject}`);
+    const alternative = newFile('names', `subjectAltName=IP:127.0.0.1,DNS:${subject}`);
+    openssl('x509', '-req', '-in', `${name}.csr`, ...ca, '-out', `${name}.pem`, '-days', days, '-extfile', alternative);
+  };
+  issue('server', 'rewards.example', '30');
+  issue('client', 'gateway', '30');
+  return (file: string) => join(folder, file);
+}
+
+(hasOpenssl ? test : test.skip)(
+  'openssl: a private authority and a client certificate, each wrong in its own way',
+  async () => {
+    const file = createAuthority();
+    const text = (name: string) => readFileSync(file(name), 'utf8');
+    const subjects: string[] = [];
+    const tls = { key: text('server.key'), cert: text('server.pem'), ca: text('ca.pem') };
+    const server = createTlsServer({ ...tls, requestCert: true }, (request, response) => {
+      const { subject } = Object(request.socket).getPeerCertificate();
+      subjects.push(subject.CN);
+      response.setHeader('content-type', 'application/json').end('{"playerUniqueId":"p1"}');
+    });
+    const REST_BASE_URL = `https://127.0.0.1:${await listen(server)}`;
+    const pem = (name: string) => newFile('one-line.pem', text(name).trim().replaceAll('\n', '\\n'));
+    const files = { REST_CLIENT_CERT_FILE: pem('client.pem'), REST_CLIENT_KEY_FILE: pem('client.key') };
+    const trusted = { REST_BASE_URL, REST_CA_FILE: file('ca.pem'), ...files };
+    const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+    const gateway = await startProcess(trusted);
+    expect((await post(gateway.url, read)).codes).toEqual([]);
+    expect(subjects).toEqual(['gateway']);
+
+    const stranger = await startProcess({ REST_BASE_URL });
+    expect((await post(stranger.url, read)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+    const { cause } = await stranger.logged(({ msg }) => msg === 'upstream call failed');
+    expect(JSON.stringify(cause)).toContain('SELF_SIGNED_CERT_IN_CHAIN');
+    expect(subjects).toHaveLength(1);
+
+    const wrong: [Record<string, string>, string][] = [
+      [
+        { ...trusted, REST_CLIENT_KEY_FILE: file('server.key') },
+        'REST_CLIENT_KEY_FILE: is not the key of the certificate',
+      ],
+      [{ ...trusted, REST_CLIENT_KEY_FILE: '' }, 'REST_CLIENT_KEY_FILE: is needed with REST_CLIENT_CERT_FILE'],
+      [{ ...trusted, REST_CA_FILE: file('ca.key') }, 'REST_CA_FILE: the file has no certificate in PEM'],
+      [{ ...trusted, REST_CA_FILE: file('none.pem') }, 'REST_CA_FILE: ENOENT'],
+      [{ ...trusted, REST_BASE_URL: 'http://127.0.0.1:1' }, 'REST_BASE_URL: must begin with https://'],
+    ];
+    for (const [env, sentence] of wrong) {
+      const { output, ended } = spawnProcess(env);
+      expect([await ended, output()]).toEqual([{ code: 1, signal: null }, expect.stringContaining(sentence)]);
+    }
+  },
+);

@@ -1,0 +1,116 @@
+/*
+ * In a network of its own (`unshare --mount --net`, as root), with a name server of its own: what becomes of the gateway when
+ * the name of the REST service moves, or when the name server is slow. Prints one line of JSON for each case.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PORT = 8080;
+const folder = mkdtempSync(join(tmpdir(), 'names-'));
+const resolvers = join(folder, 'resolv.conf');
+writeFileSync(resolvers, 'nameserver 127.0.0.53\noptions timeout:5 attempts:2\n');
+execFileSync('ip', ['link', 'set', 'lo', 'up']);
+execFileSync('mount', ['--bind', resolvers, '/etc/resolv.conf']);
+
+/** Where the name leads to, how long an answer takes in milliseconds, and how many queries for it came. */
+const zone = { address: '127.0.0.11', delayMs: 0, queries: 0 };
+const A = 1;
+const dns = createSocket('udp4', (query, { port, address }) => {
+  const end = query.indexOf(0, 12) + 5;
+  const isA = query.readUInt16BE(end - 4) === A;
+  const head = Buffer.from(query.subarray(0, end));
+  head.writeUInt16BE(0x8180, 2);
+  head.writeUInt16BE(isA ? 1 : 0, 6);
+  head.writeUInt32BE(0, 8);
+  const record = Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 1, 0, 4, ...zone.address.split('.').map(Number)]);
+  if (isA) zone.queries += 1;
+  setTimeout(() => dns.send(isA ? Buffer.concat([head, record]) : head, port, address), zone.delayMs);
+});
+dns.bind(53, '127.0.0.53');
+
+/** A server at an address: how many requests it got, and the status that it answers. */
+async function startService(address) {
+  const service = { requests: 0, status: 200 };
+  const server = createServer((_request, response) => {
+    service.requests += 1;
+    response.writeHead(service.status, { 'content-type': 'application/json' });
+    response.end('{"playerAttributes":{"city":"Porto"}}');
+  });
+  await once(server.listen(PORT, address), 'listening');
+  return service;
+}
+
+async function startGateway(env) {
+  const given = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+    REST_BASE_URL: `http://rewards.example:${PORT}`,
+  };
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    env: { ...given, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (part) => {
+    text += part;
+  });
+  while (!text.includes('"msg":"ready"')) await once(child.stdout, 'data');
+  const { url } = text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .find(({ msg }) => msg === 'ready');
+  /** Whether a read of a player succeeds. */
+  const read = async (id) => {
+    const body = JSON.stringify({ query: `{ player(playerUniqueId: "${id}") { attributes { city } } }` });
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    return (await response.json()).data?.player?.attributes?.city === 'Porto';
+  };
+  return { child, read };
+}
+
+const say = (name, result) => console.log(JSON.stringify({ name, ...result }));
+const [first, second] = [await startService('127.0.0.11'), await startService('127.0.0.12')];
+
+/** Reads until the second address has answered; the time it took, in milliseconds. */
+async function untilMoved(read) {
+  const began = performance.now();
+  const before = second.requests;
+  for (let n = 0; second.requests === before || !(await read(`m${n}`)); n += 1) {
+    await read(`n${n}`);
+    if (performance.now() - began > 60_000) return undefined;
+  }
+  return performance.now() - began;
+}
+
+for (const [name, env, status] of [
+  ['the old address answers 503', {}, 503],
+  ['the old address answers well', { REST_CONNECTION_MAX_AGE_S: '3' }, 200],
+]) {
+  Object.assign(zone, { address: '127.0.0.11' });
+  first.status = 200;
+  const { child, read } = await startGateway(env);
+  const isWell = await read('before');
+  zone.address = '127.0.0.12';
+  first.status = status;
+  say(name, { isWell, ms: await untilMoved(read) });
+  child.kill('SIGKILL');
+}
+
+Object.assign(zone, { delayMs: 1_000, queries: 0 });
+const { child, read } = await startGateway({});
+const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => read(`s${n}`)));
+say('a name server takes a second', { answered: answers.filter(Boolean).length, queries: zone.queries });
+child.kill('SIGKILL');
+rmSync(folder, { recursive: true });
+process.exit();

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test } from '@jest/globals';
+import { atEnd } from '../kit/at-end.ts';
+import { post } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
+import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
+import { start, upstream } from './setup.ts';
+
+/* The built program in front of servers that answer as HTTP allows, and of what stands between. */
+
+const READ = { query: '{ player(playerUniqueId: "p1") { attributes { city } coupons { code } } }' };
+const UPSERT = {
+  query: 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { player { id } userErrors { code } } }',
+};
+const track = (idempotencyKey: string) => ({
+  query:
+    'mutation ($key: String) { trackEvents(input: { playerUniqueId: "p1", idempotencyKey: $key, events: [{ name: "sign_in" }] }) { eventNames } }',
+  variables: { key: idempotencyKey },
+});
+const PLAYER = JSON.stringify({ playerUniqueId: 'p1', playerAttributes: { city: 'Łódź' }, message: 'ok' });
+
+test.each([
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['identity', (text: string) => Buffer.from(text)],
+  ['deflate, gzip', (text: string) => gzipSync(deflateSync(text))],
+])('content-encoding %s is decoded, though none was asked for', async (encoding, encode) => {
+  const gateway = await start();
+  const answer = { raw: encode(PLAYER), headers: { 'content-encoding': encoding } };
+  for (const endpoint of ['GET /player', 'GET /coupon', 'POST /player', 'POST /event'] as const) {
+    upstream.on(endpoint, answer);
+  }
+  expect((await post(gateway.url, READ)).data.player.attributes).toEqual({ city: 'Łódź' });
+  expect((await post(gateway.url, UPSERT)).codes).toEqual([]);
+  expect((await post(gateway.url, track(`key-${encoding}`))).data.trackEvents.eventNames).toEqual(['sign_in']);
+  expect(new Set(upstream.requests.map(({ headers }) => headers['accept-encoding']))).toEqual(new Set(['identity']));
+});
+
+test.each([
+  ['too large', 'gzip', gzipSync(Buffer.alloc(3_000_000, 0x20))],
+  ['corrupt', 'gzip', Buffer.from('not gzip')],
+  ['unsupported', 'compress', Buffer.from('?')],
+])(
+  'a body that is %s when it is decoded is named in the log; its neighbours are served',
+  async (problem, encoding, raw) => {
+    const gateway = await start();
+    upstream.on('GET /coupon', { raw, headers: { 'content-encoding': encoding } });
+    const { data, codes } = await post(gateway.url, READ);
+    expect([data.player, codes]).toMatchObject([{ coupons: null }, ['UPSTREAM_INVALID_RESPONSE']]);
+    expect(data.player.attributes).not.toBeNull();
+    const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+    expect(line.reason).toContain(`(content-encoding: ${encoding}) is ${problem}`);
+    // The status of an error says enough.
+    upstream.on('POST /event', { status: 503, raw, headers: { 'content-encoding': encoding } });
+    const [error] = (await post(gateway.url, track('a'))).errors;
+    expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' });
+  },
+);
+
+test.each([301, 302, 303, 307, 308, 408, 421, 425, 429])(
+  '%d did nothing: a keyed event is sent again with its key, and a read at once',
+  async (status) => {
+    const gateway = await start();
+    const refusal = { status, headers: { location: '/elsewhere' } };
+    upstream.on('POST /event', refusal, 'usual');
+    upstream.on('POST /player', refusal, 'usual');
+    upstream.on('GET /player', refusal, 'usual');
+    const refused = [await post(gateway.url, track('order-17')), await post(gateway.url, UPSERT)];
+    for (const { errors } of refused) {
+      expect(errors[0]?.extensions).toMatchObject({
+        ...{ code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE', retryable: true },
+      });
+    }
+    expect((await post(gateway.url, track('order-17'))).data.trackEvents.eventNames).toEqual(['sign_in']);
+    expect((await post(gateway.url, UPSERT)).codes).toEqual([]);
+    expect((await post(gateway.url, READ)).codes).toEqual([]);
+    expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(2);
+    expect(upstream.calls().filter((call) => call.includes('elsewhere'))).toEqual([]);
+  },
+);
+
+test('a firewall that wants a User-Agent lets every call pass; its page is not taken for refused keys', async () => {
+  const gateway = await start();
+  await post(gateway.url, READ);
+  await post(gateway.url, UPSERT);
+  for (const { headers } of upstream.requests)
+    expect(headers['user-agent']).toMatch(/^referral-gateway\/\d+\.\d+\.\d+/);
+  upstream.on('POST /event', { status: 403, raw: '<h1>Blocked</h1>', headers: { 'content-type': 'text/html' } });
+  const [error] = (await post(gateway.url, track('b'))).errors;
+  expect(error?.extensions).toMatchObject({
+    ...{ code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE', retryable: true, retryAfterMs: 60_000 },
+  });
+  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+  expect(line.reason).toContain('something in between refused the call');
+});
+
+test('REST_SECRET_KEY_ON=all sends both keys on each of the six endpoints; otherwise on two', async () => {
+  const everything = [
+    ...[READ, UPSERT, track('c'), { query: '{ player(playerUniqueId: "p1") { referredFriends { total } } }' }],
+    { query: 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }' },
+  ];
+  for (const [mode, withSecret] of [
+    ['sensitive', 2],
+    ['all', 6],
+  ] as const) {
+    upstream.reset();
+    const gateway = await start({ REST_SECRET_KEY_ON: mode });
+    for (const operation of everything) expect((await post(gateway.url, operation)).codes).toEqual([]);
+    const endpoints = new Map(upstream.requests.map(({ endpoint, headers }) => [endpoint, headers]));
+    expect(endpoints.size).toBe(6);
+    expect([...endpoints.values()].map(({ apikey }) => apikey)).toEqual(Array(6).fill(API_KEY));
+    const secrets = [...endpoints.values()].flatMap(({ secretkey }) => secretkey ?? []);
+    expect(secrets).toEqual(Array(withSecret).fill(SECRET_KEY));
+  }
+});
+
+/** A REST service of bytes: answers each request on a connection with these bytes. */
+async function startBytes(answer: (request: string, socket: Socket) => string) {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => socket.destroy()));
+    socket.on('data', (data) => {
+      requests.push(data.toString());
+      socket.write(answer(data.toString(), socket));
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${Object(server.address()).port}`, requests, sockets };
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const LENGTH = `content-length: ${Buffer.byteLength(PLAYER)}\r\n`;
+
+test.each([
+  [
+    'interim responses',
+    `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${HEAD}${LENGTH}\r\n${PLAYER}`,
+  ],
+  ['a head of 50 KB', `${HEAD}${LENGTH}x-trace: ${'t'.repeat(50_000)}\r\n\r\n${PLAYER}`],
+  [
+    'chunks',
+    `${HEAD}transfer-encoding: chunked\r\n\r\n${Buffer.byteLength(PLAYER).toString(16)}\r\n${PLAYER}\r\n0\r\n\r\n`,
+  ],
+  ['Connection: close', `${HEAD}${LENGTH}connection: close\r\n\r\n${PLAYER}`],
+  ['a byte order mark', `${HEAD}content-length: ${Buffer.byteLength(PLAYER) + 3}\r\n\r\n\ufeff${PLAYER}`],
+])('%s: a read and a write succeed; slashes at the end of the base path do not matter', async (_case, bytes) => {
+  const service = await startBytes((_request, socket) => {
+    if (bytes.includes('Connection: close')) process.nextTick(() => socket.end());
+    return bytes;
+  });
+  const gateway = await startProcess({ REST_BASE_URL: `${service.url}/rewards//` });
+  const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  expect(read.data).toEqual({ player: { attributes: { city: 'Łódź' } } });
+  expect((await post(gateway.url, track('d'))).codes).toEqual([]);
+  expect(service.requests.map((request) => request.split(' ')[1])).toEqual([
+    '/rewards/api/v3.0/integrations/player/p1',
+    '/rewards/api/v3.0/integrations/event',
+  ]);
+});
+
+test('204 and 205 are a success without a body', async () => {
+  const gateway = await start();
+  for (const status of [204, 205]) {
+    upstream.on('POST /event', { status });
+    expect((await post(gateway.url, track(`e${status}`))).codes).toEqual([]);
+  }
+});
+
+test('the gateway closes an idle connection first, and replaces one at its age', async () => {
+  const service = await startBytes(() => `${HEAD}${LENGTH}\r\n${PLAYER}`);
+  const gateway = await startProcess({ REST_BASE_URL: service.url, REST_IDLE_TIMEOUT_MS: '50' });
+  expect((await post(gateway.url, track('f'))).codes).toEqual([]);
+  const [first] = service.sockets;
+  if (first && !first.readableEnded) await once(first, 'end');
+  expect((await post(gateway.url, track('g'))).codes).toEqual([]);
+  expect(service.sockets.size).toBe(2);
+  const aged = await startProcess({
+    REST_BASE_URL: service.url,
+    REST_CONNECTION_MAX_AGE_S: '1',
+    REST_IDLE_TIMEOUT_MS: '60000',
+  });
+  const before = service.sockets.size;
+  // In use all the time, the connection is not idle.
+  for (let n = 0; service.sockets.size < before + 2; n += 1) {
+    expect((await post(aged.url, track(`h${n}`))).codes).toEqual([]);
+  }
+});
