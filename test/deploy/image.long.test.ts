@@ -61,7 +61,16 @@ const engine = ['docker', 'podman'].find((command) => spawnSync(command, ['info'
 
 (engine ? test : test.skip).each([
   ['gateway', 4001, { REST_BASE_URL: 'https://rest.example', NODE_ENV: 'development', HOST: '127.0.0.1' }],
-  ['reference', 4100, { PUBLIC_URL: 'https://refer.example', REST_API_KEY: 'a-key', REST_SECRET_KEY: 'a-secret-key' }],
+  [
+    'reference',
+    4100,
+    {
+      PUBLIC_URL: 'https://refer.example',
+      REST_API_KEY: 'a-key',
+      REST_SECRET_KEY: 'a-secret-key',
+      CONTACT_HASH_KEY: 'a-key-of-the-hashes-of-the-image-test',
+    },
+  ],
 ])('the image of the %s is built and runs, read-only and not as root', async (target, port, env) => {
   const run = (...args: string[]) => execFileSync(engine ?? '', args, { encoding: 'utf8' }).trim();
   const name = `referral-test-${target}:${process.pid}`;

@@ -19,7 +19,7 @@ import { until } from '../kit/until.ts';
 const read = (path: string) => readFileSync(path, 'utf8');
 const folder = newFolder();
 const fileOf = (name: string, text: string) => newFile(name, text, folder);
-for (const name of ['rest-api-key', 'rest-secret-key', 'jwt-secret', 'postgres-password']) {
+for (const name of ['rest-api-key', 'rest-secret-key', 'jwt-secret', 'postgres-password', 'contact-hash-key']) {
   fileOf(name, `${name}-of-more-than-32-bytes-for-this-test\n`);
 }
 fileOf('redis-url', 'redis://127.0.0.1:1/0\n');

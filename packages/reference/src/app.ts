@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { ApiError, answerClientError, answerError } from './errors.ts';
 import { expiryTime } from './programme/referral.ts';
@@ -20,6 +22,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** How often expired contacts are deleted. They do not count from the moment they expire. */
 const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
 
+/** An id of another form would be text of a stranger in the log. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
 interface AppOptions {
   /** Its store remains the caller's: closing the app does not close it. */
   service: Service;
@@ -29,6 +34,8 @@ interface AppOptions {
   trustProxy?: string[];
   /** Changes the REST interface, for a demo. */
   trouble?: ((app: FastifyInstance) => void) | undefined;
+  /** Every call of the interface needs the secret key too. Default false. */
+  secretKeyOnAll?: boolean;
   /** Default: no log. */
   log?: FastifyBaseLogger | undefined;
 }
@@ -38,16 +45,18 @@ export function createReferenceApp({
   service,
   landingPerMinute = 0,
   trustProxy = [],
+  secretKeyOnAll = false,
   trouble,
   log,
 }: AppOptions): FastifyInstance {
   const app = fastify({
     ...(log && { loggerInstance: log }),
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    genReqId: requestIdOf,
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
     return503OnClosing: false,
@@ -72,7 +81,7 @@ export function createReferenceApp({
   app.register(async (scope) => operatorRoutes(scope, service));
   app.register(
     async (scope) => {
-      restInterface(scope, service);
+      restInterface(scope, service, secretKeyOnAll);
       trouble?.(scope);
     },
     { prefix: '/api/v3.0' },
@@ -80,9 +89,16 @@ export function createReferenceApp({
   return app;
 }
 
+/** The id that the gateway sends and logs too, so that the lines of both logs can be joined; a new one for other clients. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
 /** The six endpoints of the interface document. */
-function restInterface(app: FastifyInstance, service: Service): void {
+function restInterface(app: FastifyInstance, service: Service, secretKeyOnAll: boolean): void {
   app.addHook('onRequest', requireKey(service, 'APIKey'));
+  if (secretKeyOnAll) app.addHook('onRequest', requireKey(service, 'secretKey'));
   acceptJson(app);
   playerRoutes(app, service);
   couponRoutes(app, service);

@@ -9,7 +9,7 @@ import { wholeNumber } from './wire/members.ts';
 const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
 /** Secrets that can be in a file too, named by `…_FILE`. */
-const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL'] as const;
+const SECRETS = ['REST_API_KEY', 'REST_SECRET_KEY', 'DATABASE_URL', 'CONTACT_HASH_KEY'] as const;
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -49,6 +49,8 @@ const SETTINGS = z
       .optional(),
     DATA_DIR: z.string().default('.data'),
     PROGRAMME_FILE: z.string().optional(),
+    CONTACT_HASH_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+    REST_SECRET_KEY_ON: z.enum(['sensitive', 'all'], 'must be sensitive or all').default('sensitive'),
     REST_API_KEY: key.default(DEVELOPMENT_KEYS.REST_API_KEY),
     REST_SECRET_KEY: key.default(DEVELOPMENT_KEYS.REST_SECRET_KEY),
   })
@@ -60,6 +62,9 @@ const SETTINGS = z
       // Without it, links would name the address that the service listens at, and clients keep links for ever.
       const isMissing = settings.PUBLIC_URL === undefined;
       if (isMissing) problem('PUBLIC_URL', 'must be set in production: referral links begin with it');
+      if (settings.CONTACT_HASH_KEY === undefined) {
+        problem('CONTACT_HASH_KEY', 'must be set in production, as CONTACT_HASH_KEY or CONTACT_HASH_KEY_FILE');
+      }
     } else if (builtIn.length > 0 && !LOOPBACK.has(settings.REFERENCE_HOST)) {
       problem('REFERENCE_HOST', 'everybody knows the development keys; set REST_API_KEY and REST_SECRET_KEY first');
     }
@@ -96,6 +101,10 @@ function configOf(settings: Settings) {
     databaseUrl: settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     programmeFile: settings.PROGRAMME_FILE,
+    /** Undefined in development: the key is then a file beside the database. */
+    contactHashKey: settings.CONTACT_HASH_KEY,
+    /** Every call needs the secret key, not only deletions and coupons. */
+    secretKeyOnAll: settings.REST_SECRET_KEY_ON === 'all',
     keys: { apiKey: new Key(settings.REST_API_KEY), secretKey: new Key(settings.REST_SECRET_KEY) },
     /** A key is a built-in one, which everybody knows. */
     hasDevelopmentKeys: builtInKeys(settings).length > 0,

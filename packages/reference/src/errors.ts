@@ -39,7 +39,7 @@ export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no play
 
 /** Answers an ApiError as it is, an error of the framework by its status, and any other with 500. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown);
+  const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown, request.method === 'GET');
   if (error.status >= 500) request.log.error({ err: thrown, route: request.routeOptions.url }, 'a request failed');
   if (error.status === 503) reply.header('retry-after', 1);
   // The rest of a body that is too large is not read; the connection is closed.
@@ -56,7 +56,8 @@ export function answerClientError({ code }: ConnectionError, socket: Socket): vo
   socket.destroy();
 }
 
-function apiErrorOf(error: unknown): ApiError {
+/** It is said what was stored only where it is known: an error after the commit looks like one before it. */
+function apiErrorOf(error: unknown, isRead: boolean): ApiError {
   if (error instanceof StoreUnavailable) {
     const stored = error.nothingStored
       ? 'nothing of this request was stored'
@@ -65,5 +66,8 @@ function apiErrorOf(error: unknown): ApiError {
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (error instanceof Error && status >= 400 && status < 500) return new ApiError(status, error.message);
-  return new ApiError(500, 'The service has failed; nothing of this request was stored');
+  return new ApiError(
+    500,
+    isRead ? 'The service has failed' : 'The service has failed; it is not known whether this request was stored',
+  );
 }

@@ -5,6 +5,7 @@ import type { ReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { loadProgramme } from './programme/file.ts';
 import type { Service } from './routes/service.ts';
+import { developmentContactKey } from './store/contact-key.ts';
 import { openStore } from './store/open.ts';
 import { reasonOf } from './store/store.ts';
 
@@ -50,7 +51,9 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
 async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
   const { host, port, keys, dataDir, hasDevelopmentKeys, isProduction } = config;
   const programme = loadProgramme(config.programmeFile);
-  const store = await openStore(config, (error) =>
+  const contactHashKey = config.contactHashKey ?? developmentContactKey(dataDir);
+  const onStep = (step: object, message: string) => log.warn(step, message);
+  const store = await openStore({ ...config, contactHashKey, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
   );
   opened.push(store);

@@ -5,7 +5,13 @@ import { loadReferenceConfig } from '../src/config.ts';
 
 const fileOf = (content: string) => newFile('secret', content);
 const DATABASE = 'postgres://rewards:hunter2-of-a-test@db.example:5432/rewards';
-const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://x.example', REST_API_KEY: 'a', REST_SECRET_KEY: 'b' };
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://x.example',
+  REST_API_KEY: 'a',
+  REST_SECRET_KEY: 'b',
+  CONTACT_HASH_KEY: 'c'.repeat(32),
+};
 
 test('keys and the address of the database can stand in files, which are read at the start', () => {
   const files = { DATABASE_URL_FILE: fileOf(`${DATABASE}\n`), REST_API_KEY: '', REST_API_KEY_FILE: fileOf('key\n') };
@@ -20,6 +26,7 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
     'REST_API_KEY: must be set in production, as REST_API_KEY or REST_API_KEY_FILE',
     'REST_SECRET_KEY: must be set in production, as REST_SECRET_KEY or REST_SECRET_KEY_FILE',
     'PUBLIC_URL: must be set in production: referral links begin with it',
+    'CONTACT_HASH_KEY: must be set in production, as CONTACT_HASH_KEY or CONTACT_HASH_KEY_FILE',
   ],
   [
     { REFERENCE_PORT: '99999', PUBLIC_URL: 'x', REFERENCE_TRUST_PROXY: 'a', REFERENCE_LANDING_PER_MINUTE: 'x' },
@@ -40,6 +47,11 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
     'PUBLIC_URL: must have neither a query nor a fragment',
   ],
   [{ DATABASE_URL_FILE: '/none' }, 'DATABASE_URL_FILE: cannot be read: '],
+  [
+    { CONTACT_HASH_KEY: 'hunter2', REST_SECRET_KEY_ON: 'some' },
+    'CONTACT_HASH_KEY: must have at least 32 characters',
+    'REST_SECRET_KEY_ON: must be sensitive or all',
+  ],
   [{ REST_API_KEY_FILE: fileOf('\n') }, 'REST_API_KEY_FILE: the file is empty'],
   [{ DATABASE_URL_FILE: fileOf('hunter2') }, 'DATABASE_URL: must be an address like postgres://'],
 ])('%j is refused with one report that names each variable and no password', (env, ...problems) => {
@@ -56,13 +68,13 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
   expect(report).not.toContain('hunter2');
 });
 
-test('the settings of the README are those of the program, at most ten, with their defaults', () => {
+test('the settings of the README are those of the program, at most fourteen, with their defaults', () => {
   const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
   const rows = [...textOf('README.md').matchAll(/^\| `([A-Z_]+)`[^|]*\| ([^|]*) \|/gm)];
   const documented = Object.fromEntries(rows.map(([, name, value]) => [name, value]));
   const settings = [...textOf('src/config.ts').matchAll(/^ {4}([A-Z_]+): /gm)].map(([, name]) => name);
   expect(Object.keys(documented).sort()).toEqual(settings.filter((name) => name !== 'NODE_ENV').sort());
-  expect(rows.length).toBeLessThanOrEqual(10);
+  expect(rows.length).toBeLessThanOrEqual(14);
   const { host: REFERENCE_HOST, dataDir: DATA_DIR, port, landingPerMinute } = loadReferenceConfig({});
   const numbers = { REFERENCE_PORT: `${port}`, REFERENCE_LANDING_PER_MINUTE: `${landingPerMinute}` };
   expect(documented).toMatchObject({ REFERENCE_HOST, DATA_DIR, ...numbers });

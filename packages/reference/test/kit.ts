@@ -45,9 +45,15 @@ export function programmeWith(parts: Partial<ProgrammeFile>): Programme {
   return programme.parse({ contact: 'email', actionEvent: 'place_order', languages, groups, rewards: [], ...parts });
 }
 
+export const CONTACT_HASH_KEY = 'contact-hash-key-of-the-tests-000';
+
 /** The location of a database of its own, as in the environment of the service. */
 export function placeOf(databaseUrl: string | undefined, dataDir: string) {
-  return { databaseUrl, dataDir, open: () => openStore({ databaseUrl, dataDir }, () => {}) };
+  return {
+    databaseUrl,
+    dataDir,
+    open: () => openStore({ databaseUrl, dataDir, contactHashKey: CONTACT_HASH_KEY }, () => {}),
+  };
 }
 export type Place = ReturnType<typeof placeOf>;
 
@@ -118,7 +124,12 @@ export function contentOf({ store }: Reference) {
     coupons: await queries.selectFrom('coupons').selectAll().orderBy('id').execute(),
     referrals: await queries.selectFrom('referrals').selectAll().orderBy('friend_id').execute(),
     totals: await queries.selectFrom('totals').selectAll().orderBy('player_id').execute(),
-    counted: await queries.selectFrom('counted_contacts').selectAll().orderBy('hash').execute(),
+    counted: await queries
+      .selectFrom('counted_contacts')
+      .selectAll()
+      .where('counted_at', '>', 0)
+      .orderBy('hash')
+      .execute(),
   }));
 }
 

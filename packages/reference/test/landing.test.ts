@@ -104,6 +104,15 @@ onEachStore(
       const addresses = Array.from({ length: 16 }, (_, number) => `198.51.100.${number}`);
       const statuses = await all(await linkOf('popular'), addresses);
       expect(statuses).toEqual([...Array(12).fill(200), ...Array(4).fill(429)]);
+    });
+
+    test('counts no form for a link that is invalid', async () => {
+      const path = await linkOf('pestered');
+      const junk = Array.from({ length: 16 }, (_, number) =>
+        client.post(path, 'contact=none', { 'x-forwarded-for': `203.0.113.${number}` }),
+      );
+      for (const { status } of await Promise.all(junk)) expect(status).toBe(400);
+      expect((await post(path, '203.0.113.77')).status).toBe(200);
       expect((await post(await linkOf('quiet'), '198.51.100.1')).status).toBe(200);
     });
   },

@@ -113,10 +113,12 @@ describe('started alone', () => {
       }
     };
     const { url } = await logged('listening');
-    await fetch(`${url}/api/v3.0/integrations/player/secret%40example.com`, { headers: KEYS });
+    await fetch(`${url}/api/v3.0/integrations/player/secret%40example.com`, {
+      headers: { ...KEYS, 'x-request-id': 'joins-both-logs' },
+    });
     const line = await logged('request');
     const route = '/api/v3.0/integrations/player/:playerUniqueId';
-    const what = { method: 'GET', route, status: 404, ms: expect.any(Number), reqId: expect.any(String) };
+    const what = { method: 'GET', route, status: 404, ms: expect.any(Number), requestId: 'joins-both-logs' };
     expect(line).toMatchObject(what);
     expect(JSON.stringify(line)).not.toMatch(/secret|an-api-key/);
     expect(await end(child, 'SIGTERM')).toBe(0);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { clientOf, KEYS } from './client.ts';
-import type { Place } from './kit.ts';
+import { CONTACT_HASH_KEY, type Place } from './kit.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/reference/main.js', import.meta.url));
 
@@ -15,6 +15,7 @@ export function environmentOf({ databaseUrl, dataDir }: Place): NodeJS.ProcessEn
     REFERENCE_PORT: '0',
     REFERENCE_LANDING_PER_MINUTE: '0',
     DATA_DIR: dataDir,
+    CONTACT_HASH_KEY,
   };
   return { ...keys, ...settings, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { until } from '../../../test/kit/until.ts';
-import { contactHash } from '../src/programme/contacts.ts';
-import { readHashKey } from '../src/store/contacts.ts';
+import { contactHash, storeHash } from '../src/programme/contacts.ts';
+import { readStoreKey } from '../src/store/contact-key.ts';
 import type { Client } from './client.ts';
-import { contentOf, onEachStore, programmeWith } from './kit.ts';
+import { CONTACT_HASH_KEY, contentOf, onEachStore, programmeWith } from './kit.ts';
 
 const NONE = { total: 0, totalPending: 0, totalActive: 0 };
 const PENDING = { total: 1, totalPending: 1, totalActive: 0 };
@@ -23,9 +23,10 @@ async function invite(client: Client, referrer: string, contact: string) {
 
 const compares = (client: Client, kind: 'email' | 'mobile', rows: [string, string, object][]) =>
   test.each(rows)(`left as %s, of a friend with the ${kind} %s`, async (left, own, expected) => {
-    await invite(client, `host of ${left}`, left);
-    await client.upsert(`friend ${left}`, { [kind]: own });
-    expect(await totals(client, `host of ${left}`)).toEqual(expected);
+    const id = encodeURIComponent(`${left} ${own}`);
+    await invite(client, `host of ${id}`, left);
+    await client.upsert(`friend ${id}`, { [kind]: own });
+    expect(await totals(client, `host of ${id}`)).toEqual(expected);
   });
 
 onEachStore('referrals', (client, service) => {
@@ -84,6 +85,15 @@ onEachStore('referrals', (client, service) => {
   compares(client, 'email', [
     ['eva@xn--bcher-kva.example', 'Eva@BÜCHER.example', PENDING],
     ['ida@ü/x.example', 'ida@ü', NONE],
+    ['\u202buma@mail.example\u202c', 'uma@mail.example', PENDING],
+    ['leo@mail.example', 'l\u00ade\u200bo@mail.example', PENDING],
+    ['zoe\u0308@mail.example', 'zo\u00eb@mail.example', PENDING],
+    ['mailto:max%2Bshop@mail.example?subject=Hi', 'Max+Shop@mail.example', PENDING],
+    ['Ada Doe <ada@mail.example>', 'ada@mail.example', PENDING],
+    ['(tom@mail.example).', 'tom@mail.example', PENDING],
+    ['ｋｅｎ＠ｍａｉｌ．ｅｘａｍｐｌｅ', 'ken@mail.example', PENDING],
+    ['kim٧@mail.example', 'kim7@mail.example', PENDING],
+    ['ann.o@mail.example', 'anno@mail.example', NONE],
     ['udo@ü：80', 'udo@ö：80', NONE],
   ]);
 
@@ -100,9 +110,10 @@ onEachStore('referrals', (client, service) => {
     await client.remove('forgotten');
     expect(await totals(client, 'lasting')).toEqual(NONE);
     expect(await content()).not.toMatch(/forget/i);
-    const key = await service().store.read(readHashKey);
-    expect(await content()).toContain(contactHash(key, { kind: 'email', value: email }));
-    expect(await content()).not.toContain(contactHash('', { kind: 'email', value: email }));
+    const storeKey = await service().store.read(readStoreKey);
+    expect(await content()).toContain(contactHash(CONTACT_HASH_KEY, storeKey, { kind: 'email', value: email }));
+    // Who has the database, and so its key, cannot try addresses.
+    for (const key of ['', storeKey]) expect(await content()).not.toContain(storeHash(key, `email:${email}`));
     // Left again, a contact that has counted is not stored, and does not count again.
     for (const one of [email, earlier]) await client.leave('lasting', one);
     expect(await content()).not.toContain('forget');
@@ -141,9 +152,31 @@ onEachStore(
     compares(client, 'mobile', [
       ['0151 1234567', '+49 151 1234567', NONE],
       ['+49 (151) 123-451', '0049151123451', PENDING],
+      ['+33 6 12 34 56 01', '\u2066+33612345601\u2069', PENDING],
+      ['+٣٣ ٦ ١٢ ٣٤ ٥٦ ٠٢', '0033 6 12 34 56 02', PENDING],
+      ['+33 6 12 34 56 03', '+۳۳ ۶ ۱۲ ۳۴ ۵۶ ۰۳', PENDING],
+      ['०९८७६५४३२१०', '09876543210', PENDING],
+      ['＋３３−６−１２−３４−５６−０４', '+33 6 12 34 56 04', PENDING],
+      ['+33 (0)6 12 34 56 05', '+33–6–12–34–56–05', PENDING],
+      ['0033 (0) 6 12 34 56 06', '(+33) 612345606', PENDING],
+      ['tel:+33-6-12-34-56-07', '+33 6 12 34 56 07', PENDING],
+      ['+33 6 12 34 56 08', '+33 6 12 34 56 09', NONE],
     ]);
   },
   { programme: programmeWith({ contact: 'mobile' }) },
+);
+
+onEachStore(
+  'a contact of a programme by mobile in one country',
+  (client) => {
+    compares(client, 'mobile', [
+      ['0171 2345601', '+49 171 2345601', PENDING],
+      ['+49 (0) 171 2345602', '0171/234 56 02', PENDING],
+      ['+41 79 234 56 04', '0041 79 234 56 04', PENDING],
+      ['+41 79 234 56 05', '079 234 56 05', NONE],
+    ]);
+  },
+  { programme: programmeWith({ contact: 'mobile', country: 'DE' }) },
 );
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { KEYS } from './client.ts';
-import { contentOf, onEachStore, startReference } from './kit.ts';
+import { contentOf, onEachStore, STORES, startReference } from './kit.ts';
 
 const json = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 const withId = (id: string) => `{"playerUniqueId":${id}}`;
@@ -11,7 +11,16 @@ const ID = { playerUniqueId: 'bad' };
 const [DEVICE, TOKEN] = [['deviceToken', 'osType'], { ...ID, deviceToken: 't' }];
 const TEXTS = ['displayName', 'firstName', 'lastName', 'mobile', 'gender', 'email', 'tags', 'country', 'city', 'zip'];
 const NO_DATES = ['2025-02-30', '2025-13-01', '2025-1-1', '01/05/2025', '2025-05-01T25:00Z', '1746095400000'];
-const NO_EVENT = [true, null, { b: 1 }, [1, 'x', true], [['x']]];
+const NUMBERS = [
+  '1e999',
+  '-1e999',
+  '1e-999',
+  '9007199254740993',
+  '98765432109876543210',
+  '1.234567890123456789',
+  '12345678901234567.5e1',
+];
+const NO_EVENT = [true, { b: 1 }, [1, 'x', true], [['x']]];
 const DOTS = [
   '..',
   '../transactions/x',
@@ -51,18 +60,37 @@ const BODIES: [message: string, code: number, ...bodies: (string | Buffer)[]][] 
   ['playerAttributes.city must be text', 5, player({ city: 5, displayName: 'good' })],
   ['must have at most 1024 characters', 5, ...TEXTS.map((name) => player({ [name]: 'x'.repeat(1_025) }))],
   ['must have at most 1024 characters', 5, ...DEVICE.map((name) => json({ ...ID, [name]: 'x'.repeat(1_025) }))],
+  [
+    'playerAttributes.email must be an e-mail address like name@example.com',
+    5,
+    ...['eva', 'eva@', 'e v a@x.example', '\u200b'].map((email) => player({ email })),
+  ],
+  [
+    'playerAttributes.mobile must be a mobile number with 5 to 20 digits',
+    5,
+    ...['1234', '+49 CALL ME', 'none', '1'.repeat(21)].map((mobile) => player({ mobile })),
+  ],
   ['playerAttributes.city must have at most 1024 characters', 5, player({ city: '🎈'.repeat(1_025) })],
   ['must be a number', 5, player({ totalSpent: '5' }), player({ avgOrderAmount: '5' })],
-  ['playerAttributes.totalSpent" is a number that is too large', 7, player('{"totalSpent":1e999}')],
+  [
+    '"playerAttributes.totalSpent" is a number that cannot be stored exactly',
+    7,
+    ...NUMBERS.map((number) => player(`{"totalSpent":${number}}`)),
+  ],
+  [
+    'is a number that cannot be stored exactly; send it as text',
+    7,
+    ...NUMBERS.map((number) => events(`{"a":{"k":["x",${number}]}}`)),
+  ],
   ['playerAttributes.totalOrders must be a whole number', 5, player({ totalOrders: 1.5 })],
   ['playerAttributes.joinDate must be a date like', 5, ...NO_DATES.map((joinDate) => player({ joinDate }))],
   ['must be a date like', 5, player({ joinDate: '9999-12-31T23:00:00-02:00' }), player({ dateOfBirth: 'no' })],
   ['lastOrderDate must be a date like', 5, ...NO_DATES.map((lastOrderDate) => player({ lastOrderDate }))],
   ['playerAttributes.custom must be an object', 5, player({ custom: [] })],
   ['custom.a must be text or a number', 5, player({ custom: { a: {} } }), player({ custom: { a: true } })],
-  ['custom.a must be text if it is a whole number', 5, player('{"custom":{"a":9007199254740993}}')],
+  ['custom.a must be text if it is a whole number', 5, player('{"custom":{"a":9007199254740992}}')],
   ['deviceToken must be text', 5, json({ ...ID, deviceToken: 1, osType: 'ios' })],
-  ['osType must be given with a deviceToken', 5, ...[null, undefined].map((osType) => json({ ...TOKEN, osType }))],
+  ['osType is missing', 4, ...[null, undefined].map((osType) => json({ ...TOKEN, osType }))],
   ['events is missing', 4, json({ ...ID, other: ['events'] }), events(null)],
   ['events must have at least one event', 5, events({})],
   ['events must be an object', 5, events([{ a: {} }])],
@@ -73,7 +101,7 @@ const BODIES: [message: string, code: number, ...bodies: (string | Buffer)[]][] 
 ];
 
 const [REFERRALS, NOTHING] = ['GET /players/known/referrals', 'There is nothing at this path'];
-const PAGES = ['0', '-1', '1.5', '', 'abc', '0x1', '1&page=2', '99999999999999999999'];
+const PAGES = ['0', '-1', '1.5', 'abc', '0x1', '1&page=2', '99999999999999999999'];
 const LIMITS = ['0', '201', '1&limit=1'];
 const IN_PATH = ['a%00b', 'a%0Ab', 'x'.repeat(1025), 'a%E2%80%AEb', '%2E%2E%2Fx'];
 
@@ -163,12 +191,32 @@ onEachStore('a refused request', (client, service) => {
   });
 });
 
-test('without a store, /readyz returns 503, /healthz 200, and a call 500 that says that nothing was stored', async () => {
+test.each(STORES)('with the secret key on all calls, none of the six works without it, on $name', async ({ place }) => {
+  const { client, url } = await startReference({ at: await place(), secretKeyOnAll: true });
+  await client.upsert('known');
+  const calls: [string, string, object?][] = [
+    ['POST', 'player', ID],
+    ['GET', 'player/known'],
+    ['GET', 'transactions/known/coupon'],
+    ['GET', 'players/known/referrals'],
+    ['POST', 'event', { ...ID, events: { a: {} } }],
+    ['DELETE', 'player/known'],
+  ];
+  for (const [method, path, body] of calls) {
+    const headers = { APIKey: KEYS.APIKey, 'content-type': 'application/json' };
+    const target = `${url}/api/v3.0/integrations/${path}`;
+    const refused = await fetch(target, { method, headers, body: body ? JSON.stringify(body) : null });
+    expect([path, refused.status]).toEqual([path, 401]);
+    expect([path, (await client.rest(method, `/${path}`, body)).status]).toEqual([path, 200]);
+  }
+});
+
+test('without a store, /readyz returns 503, /healthz 200, and a call 500 that does not say that nothing was stored', async () => {
   const { store, client } = await startReference();
   expect(await client.call('GET', '/readyz')).toMatchObject({ status: 200, text: '{"ready":true}' });
   await store.close();
   expect((await client.call('GET', '/readyz')).status).toBe(503);
   expect(await client.call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
-  const body = { code: 500, message: 'The service has failed; nothing of this request was stored' };
+  const body = { code: 500, message: 'The service has failed; it is not known whether this request was stored' };
   expect(await client.upsert('known')).toMatchObject({ status: 500, body });
 });

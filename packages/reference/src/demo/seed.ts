@@ -62,12 +62,12 @@ async function addFriend(
   number: number,
   names: object,
 ): Promise<void> {
-  const { programme, now } = service;
+  const { programme } = service;
   const playerUniqueId = `${prefix}-friend-${number}`;
   const email = prefix === 'demo' ? `friend-${number}@shop.example` : `${playerUniqueId}@shop.example`;
   const mobile = `+49 151 ${id * 1_000_000 + number}`;
-  const contact = readContact(programme.contact, programme.contact === 'email' ? email : mobile);
-  if (contact) await leaveContact(queries, programme, referral_code, contact, now());
+  const contact = readContact(programme.contact, programme.contact === 'email' ? email : mobile, programme.country);
+  if (contact) await leaveContact(queries, service, referral_code, contact);
   await upsertPlayer(queries, service, { playerUniqueId, playerAttributes: { ...names, email, mobile } });
   if (number % 2 > 0) return;
   const metadata = { amount: 20 + number, categories: ['demo'] };

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { domainToASCII } from 'node:url';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { Contact } from '../store/contacts.ts';
 
 export type ContactKind = Contact['kind'];
@@ -8,24 +9,86 @@ export type ContactKind = Contact['kind'];
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 /** A domain with characters beyond ASCII. No other is converted: `1.2.3` and `a/b` would become other domains. */
 const UNICODE_DOMAIN = /(?<=@)[a-z\d.-]*\P{ASCII}[a-z\d.\P{ASCII}-]*$/u;
+/** The address of a mail program: `Eva Doe <eva@x.example>`. */
+const IN_BRACKETS = /^[^<>]*<([^<>]*)>$/;
+/** What surrounds an address that was copied from a sentence. */
+const AROUND = /^["'([\p{Pi}\s]+|["')\],;.。\p{Pf}\s]+$/gu;
+/** Characters that are not shown: direction marks, zero-width spaces, soft hyphens, variation selectors. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** No contact is longer, in UTF-16 units; it bounds the work. */
+const MAX_LENGTH = 512;
 const MOBILE = /^\d{5,20}$/;
+/** What people write between the digits of a number: spaces, all kinds of dashes, dots, slashes and brackets. */
+const NUMBER = /^[\s\p{P}]*\+?[\d\s\p{P}\u2212]+$/u;
 
 /**
  * Reads an e-mail address or a mobile number in the form in which contacts are compared; undefined if the text cannot be
- * one. E-mail addresses are compared trimmed, in lower case and with an ASCII domain (`xn--…`), which browsers send; mobile
- * numbers by their digits, without the international prefix `+` or `00`.
+ * one. Both are read without invisible characters, in the Unicode form NFKC, with the digits of every script as ASCII.
+ *
+ * E-mail addresses are compared in lower case, with an ASCII domain (`xn--…`), which browsers send, and without `mailto:`,
+ * brackets or punctuation around them. Mobile numbers are compared by their digits with the country's, without `+` or `00`.
+ *
+ * @param country The country of numbers without `+` or `00` (ISO 3166-1, `DE`). Default: such numbers are compared as they are.
  */
-export function readContact(kind: ContactKind, text: string): Contact | undefined {
-  if (kind === 'email') {
-    const value = text.trim().toLowerCase();
-    if (!EMAIL.test(value)) return undefined;
-    return { kind, value: value.replace(UNICODE_DOMAIN, (domain) => domainToASCII(domain) || domain) };
-  }
-  const value = text.replace(/\D/g, '').replace(/^00/, '');
-  return MOBILE.test(value) ? { kind, value } : undefined;
+export function readContact(kind: ContactKind, text: string, country?: CountryCode): Contact | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const plain = asciiDigits(text.normalize('NFKC').replace(INVISIBLE, '')).trim();
+  const value = kind === 'email' ? readEmail(plain) : readMobile(plain, country);
+  return value === undefined ? undefined : { kind, value };
 }
 
-/** The keyed hash of a contact: it recognises a contact that is known, and tells nothing without the key. */
-export function contactHash(key: string, { kind, value }: Contact): string {
-  return createHmac('sha256', key).update(`${kind}:${value}`).digest('base64url');
+function readEmail(text: string): string | undefined {
+  const address = (IN_BRACKETS.exec(text)?.[1] ?? text).trim();
+  const bare = address.replace(/^mailto:\s*([^?]*).*$/is, (_all, linked: string) => unescaped(linked));
+  // Lower case can decompose a character again.
+  const value = bare.replace(AROUND, '').toLowerCase().normalize('NFKC');
+  if (!EMAIL.test(value)) return undefined;
+  return value.replace(UNICODE_DOMAIN, (domain) => domainToASCII(domain) || domain);
+}
+
+function readMobile(text: string, country: CountryCode | undefined): string | undefined {
+  const number = text.replace(/^tel:/i, '').replace(/^[^\d+]*00/, '+');
+  if (!NUMBER.test(number)) return undefined;
+  // The zero in brackets is dialled inside the country alone. Italian numbers keep a zero, and write it without brackets.
+  const dialled = /^[^\d]*\+/.test(number) ? number.replace(/\(\s*0\s*\)/, '') : number;
+  const digits = dialled.replace(/\D/g, '');
+  const parsed = parsePhoneNumberFromString(dialled, country);
+  const value = parsed?.isPossible() ? parsed.number.slice(1) : digits;
+  return MOBILE.test(value) ? value : undefined;
+}
+
+/** The digits of every script have ten code points in a row, the zero first. */
+function asciiDigits(text: string): string {
+  return text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
+    let distance = 0;
+    const code = digit.codePointAt(0) ?? 0;
+    while (/\p{Nd}/u.test(String.fromCodePoint(code - distance - 1))) distance++;
+    return String(distance % 10);
+  });
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The hash of a contact by the key of the store alone. It is never stored: who has the database could try contacts. */
+export function storeHash(storeKey: string, text: string): string {
+  return createHmac('sha256', storeKey).update(text).digest('base64url');
+}
+
+/**
+ * The keyed hash of a contact. Its two keys are in two places: `storeKey` in the database, `contactKey` in the
+ * configuration. Who has the database alone can neither read nor try contacts.
+ */
+export function contactHash(contactKey: string, storeKey: string, { kind, value }: Contact): string {
+  return outerHash(contactKey, storeHash(storeKey, `${kind}:${value}`));
+}
+
+/** The hash of a contact from its `storeHash`, which the first versions have stored. */
+export function outerHash(contactKey: string, inner: string): string {
+  return createHmac('sha256', contactKey).update(inner).digest('base64url');
 }

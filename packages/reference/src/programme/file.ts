@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type CountryCode, isSupportedCountry } from 'libphonenumber-js/min';
 import * as z from 'zod';
 import builtIn from '../../programme.json' with { type: 'json' };
 import { OperatorError } from '../errors.ts';
@@ -104,6 +105,11 @@ export const programme = z
   .strictObject({
     /** What the landing page asks a friend for. */
     contact: z.enum(['email', 'mobile']),
+    /** The country of mobile numbers that are written without it (ISO 3166-1). Default: they are compared as they are. */
+    country: z
+      .string()
+      .refine((code): code is CountryCode => isSupportedCountry(code), 'must be a country code like "DE"')
+      .optional(),
     /** After how many days a contact left on a landing page expires if nobody has signed up with it. */
     contactExpiryDays: z.int().min(1).max(36_500).default(90),
     /** Where the thanks page leads. The referral code is added to its query as `referralCode`. */

@@ -1,8 +1,8 @@
 import * as contacts from '../store/contacts.ts';
 import { attributesOf, findPlayerId, hasSentEvent, type PlayerAttributes, type PlayerRow } from '../store/players.ts';
 import { activateReferral, addReferral, addToTotals, lockTotals, type Referral } from '../store/referrals.ts';
-import type { Queries } from '../store/store.ts';
-import { contactHash, readContact } from './contacts.ts';
+import type { Queries, Store } from '../store/store.ts';
+import { readContact } from './contacts.ts';
 import { DAY_MS, issueCoupon } from './coupons.ts';
 import type { Programme } from './file.ts';
 
@@ -11,20 +11,28 @@ import type { Programme } from './file.ts';
  * locked. The referrer's totals change in the same transaction.
  */
 
+/** What the rule needs of the service. */
+interface Rule {
+  programme: Programme;
+  store: Pick<Store, 'hashOf'>;
+  /** The current time in milliseconds. */
+  now(): number;
+}
+
 /**
  * Stores a contact left at the link with this code; false if there is no such link. A contact that has counted is not
  * stored: it cannot count again.
  */
 export async function leaveContact(
   queries: Queries,
-  programme: Programme,
+  { programme, store, now: clock }: Rule,
   referralCode: string,
   contact: contacts.Contact,
-  now: number,
 ): Promise<boolean> {
+  const now = clock();
   const referrer = await findPlayerId(queries, { referral_code: referralCode });
   if (!referrer) return false;
-  const hash = contactHash(await contacts.readHashKey(queries), contact);
+  const hash = store.hashOf(contact);
   // One that was left here before and has expired gets a later place in the order.
   await contacts.deleteExpiredContacts(queries, expiryTime(programme, now));
   // The hash is the lock of a contact: a deletion at the same time waits for it, and then finds the contact.
@@ -37,13 +45,17 @@ export async function leaveContact(
 }
 
 /** Has the contacts of a player deleted with it, which the caller does. Their hashes stay: they do not count again. */
-export async function forgetContacts(queries: Queries, player: PlayerRow, now: number): Promise<void> {
-  const key = await contacts.readHashKey(queries);
+export async function forgetContacts(
+  queries: Queries,
+  { programme, store, now: clock }: Rule,
+  player: PlayerRow,
+): Promise<void> {
+  const now = clock();
   await contacts.countEarlier(queries, player.id, now);
-  const own = contactsOf(attributesOf(player) ?? {});
+  const own = contactsOf(programme, attributesOf(player) ?? {});
   for (const contact of [...own, ...(await contacts.findMarked(queries, player.id))]) {
     // In this order: from now on nobody leaves the contact at a link.
-    await contacts.addCounted(queries, contactHash(key, contact), now);
+    await contacts.addCounted(queries, store.hashOf(contact), now);
     await contacts.markContact(queries, contact, player.id);
   }
 }
@@ -51,23 +63,22 @@ export async function forgetContacts(queries: Queries, player: PlayerRow, now: n
 /** Notes the contacts that an update takes from a player: they are deleted with the player too, and do not count after it. */
 export async function noteEarlierContacts(
   queries: Queries,
+  { programme, store }: Rule,
   player: PlayerRow,
   attributes: PlayerAttributes,
 ): Promise<void> {
-  const kept = contactsOf(attributes);
-  const earlier = contactsOf(attributesOf(player) ?? {}).filter(
+  const kept = contactsOf(programme, attributes);
+  const earlier = contactsOf(programme, attributesOf(player) ?? {}).filter(
     ({ kind, value }) => !kept.some((one) => one.kind === kind && one.value === value),
   );
-  if (earlier.length === 0) return;
-  const key = await contacts.readHashKey(queries);
   for (const contact of earlier) {
-    await contacts.addEarlier(queries, player.id, contactHash(key, contact));
+    await contacts.addEarlier(queries, player.id, store.hashOf(contact));
     await contacts.markContact(queries, contact, player.id, { onlyFree: true });
   }
 }
 
-const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>
-  [readContact('email', email), readContact('mobile', mobile)].filter((contact) => contact !== undefined);
+const contactsOf = ({ country }: Programme, { email = '', mobile = '' }: PlayerAttributes) =>
+  [readContact('email', email), readContact('mobile', mobile, country)].filter((contact) => contact !== undefined);
 
 /**
  * Decides the referral of a friend whose first attributes have just arrived. The first link where the friend's e-mail or
@@ -76,27 +87,25 @@ const contactsOf = ({ email = '', mobile = '' }: PlayerAttributes) =>
  */
 export async function decideReferral(
   queries: Queries,
-  programme: Programme,
+  rule: Rule,
   friend: number,
   attributes: PlayerAttributes,
-  now: number,
 ): Promise<void> {
-  const isCounted = await countReferral(queries, programme, friend, contactsOf(attributes), now);
+  const { programme, now } = rule;
+  const isCounted = await countReferral(queries, rule, friend, contactsOf(programme, attributes));
   if (isCounted && (await hasSentEvent(queries, friend, programme.actionEvent))) {
-    await activate(queries, programme, friend, now);
+    await activate(queries, programme, friend, now());
   }
 }
 
 async function countReferral(
   queries: Queries,
-  programme: Programme,
+  { programme, store: { hashOf }, now: clock }: Rule,
   friend: number,
   given: readonly contacts.Contact[],
-  now: number,
 ): Promise<boolean> {
   if (given.length === 0) return false;
-  const key = await contacts.readHashKey(queries);
-  const hashOf = (contact: contacts.Contact) => contactHash(key, contact);
+  const now = clock();
   // Starts again only if a transaction at the same time has counted the contact or deleted the referrer.
   for (;;) {
     const counted = await contacts.findCounted(queries, given.map(hashOf));
@@ -109,7 +118,8 @@ async function countReferral(
     const referral = { friend, referrer: winner.referrer_id };
     if (!(await lockBothTotals(queries, referral))) continue;
     if (!(await contacts.addCounted(queries, hashOf(winner), now))) continue;
-    await contacts.markContact(queries, winner, friend);
+    // The hash is enough from now on.
+    await contacts.removeContact(queries, winner);
     await addReferral(queries, referral, now);
     await issueRewards(queries, programme, 'pending', referral, now);
     return true;

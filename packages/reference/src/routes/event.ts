@@ -3,18 +3,25 @@ import * as z from 'zod';
 import { activate } from '../programme/referral.ts';
 import { addEvents, lockOrCreatePlayer } from '../store/players.ts';
 import type { Queries } from '../store/store.ts';
-import { decode, playerUniqueId } from '../wire/members.ts';
+import { decode, optional, playerUniqueId } from '../wire/members.ts';
 import { nameProblem } from '../wire/text.ts';
 import type { Service } from './service.ts';
 
 const isScalar = (value: unknown) => typeof value === 'number' || typeof value === 'string';
 const isMetadata = (value: unknown) => isScalar(value) || (Array.isArray(value) && value.every(isScalar));
 
-const metadata = z.record(
-  z.string(),
-  z.unknown().refine(isMetadata, 'must be a number, text or an array of them'),
-  'must be an object',
-);
+/** A key with `null` or empty text counts as absent. */
+const metadata = z
+  .record(
+    z.string(),
+    optional(
+      z
+        .unknown()
+        .refine((value) => value === undefined || isMetadata(value), 'must be a number, text or an array of them'),
+    ),
+    'must be an object',
+  )
+  .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)));
 
 const events = z
   // Some clients send `null` for an event without metadata.

@@ -30,14 +30,14 @@ const HEADERS = {
  * known can be learned from it.
  */
 export async function landingRoutes(app: FastifyInstance, service: Service, perMinute: number): Promise<void> {
-  const { store, programme, now } = service;
+  const { store, programme } = service;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_LIMIT },
     async (_request: unknown, body: string) => new URLSearchParams(body),
   );
-  const retryAfter = await limitForms(app, perMinute);
+  const limits = await limitsOf(app, perMinute);
   const form = { kind: 'form', contact: programme.contact, value: '', isInvalid: false } as const;
   const isKnown = async (code: string | undefined) =>
     code !== undefined && (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
@@ -47,37 +47,40 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
   );
 
   app.post('/r/:code', async (request, reply) => {
-    const seconds = await retryAfter(request);
-    if (seconds !== undefined) return show(reply.header('retry-after', seconds), { kind: 'tooMany' });
+    const limit = limits && (await retryAfter(limits.ofAddress, request));
+    if (limit !== undefined) return show(reply.header('retry-after', limit), { kind: 'tooMany' });
     const code = codeOf(request);
     if (code === undefined || !(await isKnown(code))) return show(reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
-    const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed);
+    const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed, programme.country);
     if (!contact) return show(reply, { ...form, value: typed, isInvalid: true });
-    const isStored = await store.write((queries) => leaveContact(queries, programme, code, contact, now()));
+    // Only what could be stored counts for the link: nobody closes it to others with forms that are invalid.
+    const seconds = limits && (await retryAfter(limits.ofLink, request));
+    if (seconds !== undefined) return show(reply.header('retry-after', seconds), { kind: 'tooMany' });
+    const isStored = await store.write((queries) => leaveContact(queries, service, code, contact));
     return show(reply, isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
   });
 }
 
-/** Returns a function that counts a form and, if it is over a limit, gives the seconds until the next is accepted. */
-async function limitForms(app: FastifyInstance, perMinute: number) {
-  if (perMinute === 0) return async () => undefined;
-  // Each limit remembers 5,000 keys; the least recently used are evicted.
+/** The limits of forms; undefined if there is none. Each remembers 5,000 keys; the least recently used are evicted. */
+async function limitsOf(app: FastifyInstance, perMinute: number) {
+  if (perMinute === 0) return undefined;
   await app.register(rateLimit, { global: false });
   const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
     app.createRateLimit({ max, timeWindow: 60_000, keyGenerator });
-  const limitsInOrder = [
+  return {
     // An IPv6 user has a whole /64 network.
-    limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, 64)}`),
-    limit(perMinute * ADDRESSES_PER_LINK, (request) => `link ${codeOf(request)}`),
-  ];
-  return async (request: FastifyRequest): Promise<number | undefined> => {
-    for (const check of limitsInOrder) {
-      const result = await check(request);
-      if (!result.isAllowed && result.isExceeded) return result.ttlInSeconds;
-    }
-    return undefined;
+    ofAddress: limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, 64)}`),
+    ofLink: limit(perMinute * ADDRESSES_PER_LINK, (request) => `link ${codeOf(request)}`),
   };
+}
+
+type Limit = NonNullable<Awaited<ReturnType<typeof limitsOf>>>['ofLink'];
+
+/** Counts a form; if it is over the limit, returns the seconds until the next is accepted. */
+async function retryAfter(limit: Limit, request: FastifyRequest): Promise<number | undefined> {
+  const result = await limit(request);
+  return !result.isAllowed && result.isExceeded ? result.ttlInSeconds : undefined;
 }
 
 /** The referral code of the path; undefined if no link can have it. */

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { ApiError, unknownPlayer } from '../errors.ts';
@@ -8,6 +6,7 @@ import type { CouponGroup } from '../programme/file.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
+import { newBackupPath } from '../store/sqlite.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { acceptJson, requireKey, type Service } from './service.ts';
 
@@ -72,9 +71,7 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
 
 async function backup({ store, dataDir, now }: Service): Promise<string> {
   if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
-  const folder = resolve(dataDir, 'backups');
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `reference-${new Date(now()).toISOString().replaceAll(':', '-')}.db`);
+  const file = await newBackupPath(dataDir, 'reference', now());
   await store.backup(file);
   return file;
 }

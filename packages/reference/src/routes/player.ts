@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import { invalid, unknownPlayer } from '../errors.ts';
+import { readContact } from '../programme/contacts.ts';
 import type { Programme } from '../programme/file.ts';
 import { decideReferral, forgetContacts, noteEarlierContacts } from '../programme/referral.ts';
 import * as players from '../store/players.ts';
@@ -48,13 +49,14 @@ const playerUpsert = z
   )
   .refine(({ deviceToken, osType }) => deviceToken === undefined || osType !== undefined, {
     path: ['osType'],
+    params: { isMissing: true },
     message: 'must be given with a deviceToken',
   });
 
 type PlayerUpsert = z.output<typeof playerUpsert>;
 
 export function playerRoutes(app: FastifyInstance, service: Service): void {
-  const { store, programme, now } = service;
+  const { store, programme } = service;
   const secretKey = { onRequest: requireKey(service, 'secretKey') };
   app.post('/integrations/player', async (request) => {
     const body = decode(playerUpsert, request.body, 'The body');
@@ -85,7 +87,7 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
       const player = await players.lockPlayer(queries, id);
       if (!player) throw unknownPlayer();
       await removeReferral(queries, player.id);
-      await forgetContacts(queries, player, now());
+      await forgetContacts(queries, service, player);
       await players.deletePlayer(queries, player.id);
     });
     return reply.send();
@@ -95,10 +97,11 @@ export function playerRoutes(app: FastifyInstance, service: Service): void {
 /** Creates or updates the player. Its first attributes decide whether it was referred. */
 export async function upsertPlayer(
   queries: Queries,
-  { programme, now }: Service,
+  service: Service,
   { playerUniqueId, playerAttributes, deviceToken, osType }: PlayerUpsert,
 ): Promise<players.PlayerRow> {
-  const player = await players.lockOrCreatePlayer(queries, playerUniqueId, now());
+  requireContacts(service.programme, playerAttributes);
+  const player = await players.lockOrCreatePlayer(queries, playerUniqueId, service.now());
   const known = players.attributesOf(player);
   const attributes = mergeAttributes(known, playerAttributes);
   await players.updatePlayer(queries, player.id, {
@@ -106,9 +109,20 @@ export async function upsertPlayer(
     ...(deviceToken !== undefined && { device_token: deviceToken }),
     ...(osType !== undefined && { os_type: osType }),
   });
-  if (known && attributes) await noteEarlierContacts(queries, player, attributes);
-  else if (attributes) await decideReferral(queries, programme, player.id, attributes, now());
+  if (known && attributes) await noteEarlierContacts(queries, service, player, attributes);
+  else if (attributes) await decideReferral(queries, service, player.id, attributes);
   return player;
+}
+
+/** Throws an ApiError for an e-mail or a mobile that cannot be one: its referral could never count. */
+function requireContacts({ country }: Programme, given: z.output<typeof playerAttributes> | undefined): void {
+  const { email, mobile } = given ?? {};
+  if (email !== undefined && !readContact('email', email)) {
+    throw invalid('playerAttributes.email', 'must be an e-mail address like name@example.com');
+  }
+  if (mobile !== undefined && !readContact('mobile', mobile, country)) {
+    throw invalid('playerAttributes.mobile', 'must be a mobile number with 5 to 20 digits');
+  }
 }
 
 /**

@@ -3,14 +3,14 @@ import * as z from 'zod';
 import { unknownPlayer } from '../errors.ts';
 import { findPlayerId } from '../store/players.ts';
 import { type FriendRow, listFriends, readTotals, type Totals } from '../store/referrals.ts';
-import { decode, wholeNumber } from '../wire/members.ts';
+import { decode, optional, wholeNumber } from '../wire/members.ts';
 import { isoTime, type Response, type Wire } from '../wire/response.ts';
 import { playerIdOf, type Service } from './service.ts';
 
 /** The query of `GET /integrations/players/{playerUniqueId}/referrals`. */
 const referralQuery = z.object({
-  page: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1 on, given once').default(1),
-  limit: wholeNumber(1, 200, 'must be a whole number from 1 to 200, given once').default(50),
+  page: optional(wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1 on, given once')).default(1),
+  limit: optional(wholeNumber(1, 200, 'must be a whole number from 1 to 200, given once')).default(50),
 });
 
 export function referralRoutes(app: FastifyInstance, { store }: Service): void {

@@ -45,9 +45,17 @@ export function findMarked(queries: Queries, playerId: number): Promise<Contact[
   return queries.selectFrom('contacts').select(['kind', 'value']).where('counted_for', '=', playerId).execute();
 }
 
-/** Deletes contacts that were left before `before` and have not counted. */
+/** Deletes a contact at every link. */
+export async function removeContact(queries: Queries, { kind, value }: Contact): Promise<void> {
+  await queries
+    .deleteFrom('contacts')
+    .where((where) => where.and({ kind, value }))
+    .execute();
+}
+
+/** Deletes contacts that were left before `before`. */
 export async function deleteExpiredContacts(queries: Queries, before: number): Promise<void> {
-  await queries.deleteFrom('contacts').where('counted_for', 'is', null).where('given_at', '<', before).execute();
+  await queries.deleteFrom('contacts').where('given_at', '<', before).execute();
 }
 
 /** Which of these hashes belong to contacts that have counted or that a deleted player had. */
@@ -95,15 +103,4 @@ export function findEarlier(queries: Queries, hash: string) {
 export async function countEarlier(queries: Queries, playerId: number, now: number): Promise<void> {
   const rows = await queries.selectFrom('earlier_contacts').select('hash').where('player_id', '=', playerId).execute();
   for (const { hash } of rows) await addCounted(queries, hash, now);
-}
-
-/** The key of the hashes of contacts. It is made with the store. */
-export async function readHashKey(queries: Queries): Promise<string> {
-  const row = await queries
-    .selectFrom('service_state')
-    .select('value')
-    .where('name', '=', 'contact-hash-key')
-    .executeTakeFirst();
-  if (!row) throw new Error('The store has lost its key for contact hashes (service_state)');
-  return row.value;
 }

@@ -1,15 +1,46 @@
 import { randomBytes } from 'node:crypto';
-import { type Kysely, Migrator, PostgresAdapter, sql } from 'kysely';
+import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
+import { outerHash } from '../programme/contacts.ts';
+import { keyMark, readStoreKey } from './contact-key.ts';
 import { reasonOf } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /** All migrations, in order. A released migration never changes. */
-const MIGRATIONS = { '0001-tables': { up: createTables }, '0002-earlier-contacts': { up: createEarlierContacts } };
+export const migrationsWith = (contactHashKey: string): Record<string, Migration> => ({
+  '0001-tables': { up: createTables },
+  '0002-earlier-contacts': { up: createEarlierContacts },
+  '0003-contact-hash-key': { up: (db) => hashAgain(db, contactHashKey) },
+});
 
-/** Creates or migrates the tables. Throws an OperatorError if another version of the program has made them. */
-export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateToLatest();
+export interface MigrationOptions {
+  /** The key of the configuration for hashes of contacts. */
+  contactHashKey: string;
+  /** Told before the tables of an older version are changed, and of each step that was done. Default: nobody. */
+  onStep?: ((step: Record<string, unknown>, message: string) => void) | undefined;
+}
+
+/**
+ * Creates or migrates the tables. Throws an OperatorError if a newer version of the program has made them; they are then
+ * left as they are.
+ * @param keep Keeps a copy of tables that are going to be changed; returns what the log tells of it.
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  { contactHashKey, onStep = () => {} }: MigrationOptions,
+  keep: () => Promise<Record<string, unknown>>,
+): Promise<void> {
+  const migrations = migrationsWith(contactHashKey);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const made = await migrationsOf(db);
+  const due = Object.keys(migrations).filter((name) => !made.includes(name));
+  const isNewer = made.some((name) => !(name in migrations));
+  const isOlder = made.length > 0 && due.length > 0 && !isNewer;
+  if (isOlder) onStep({ ...(await keep()), due }, 'the tables of an older version are changed');
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (isOlder) {
+    for (const { migrationName: step, status } of results) onStep({ step, status }, 'a step of the migration');
+  }
   if (!error) return;
   if (!reasonOf(error).startsWith('corrupted migrations')) throw error;
   throw new OperatorError(
@@ -17,11 +48,52 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
   );
 }
 
+/** The migrations that a database has had; none if it is empty. */
+async function migrationsOf(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Hashes that were made by the key in the database alone get the key of the configuration too. */
+async function hashAgain(db: Kysely<Tables>, contactHashKey: string): Promise<void> {
+  // Kysely runs no migration of SQLite in a transaction.
+  const work = async (queries: Kysely<Tables>) => {
+    const counted = await queries.selectFrom('counted_contacts').selectAll().execute();
+    const earlier = await queries.selectFrom('earlier_contacts').selectAll().execute();
+    const again = <Row extends { hash: string }>(row: Row) => ({ ...row, hash: outerHash(contactHashKey, row.hash) });
+    await queries.deleteFrom('counted_contacts').execute();
+    await queries.deleteFrom('earlier_contacts').execute();
+    const mark = { hash: keyMark(contactHashKey, await readStoreKey(queries)), counted_at: 0 };
+    for (const rows of slicesOf([mark, ...counted.map(again)])) {
+      await queries.insertInto('counted_contacts').values(rows).execute();
+    }
+    for (const rows of slicesOf(earlier.map(again))) {
+      await queries.insertInto('earlier_contacts').values(rows).execute();
+    }
+    // A contact that has counted needs no row any more, and every row expires.
+    await sql`delete from contacts where counted_for in (select friend_id from referrals)`.execute(queries);
+    await sql`drop index if exists contacts_by_time`.execute(queries);
+    await sql`create index contacts_by_time on contacts (given_at)`.execute(queries);
+  };
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  if (isPostgres) return work(db);
+  await db.transaction().execute(work);
+}
+
+/** The databases allow a bounded number of parameters in one statement. */
+function slicesOf<Row>(rows: readonly Row[]): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / 1_000) }, (_, index) =>
+    rows.slice(index * 1_000, index * 1_000 + 1_000),
+  );
+}
+
 /**
  * Players and what belongs to them. Every foreign key has an index: deleting a player reads all of them. Each statement
  * may run again: Kysely runs no migration of SQLite in a transaction.
  */
-async function createTables<Tables>(db: Kysely<Tables>): Promise<void> {
+async function createTables(db: Kysely<Tables>): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   // Neither database uses an id twice, so that nothing of a deleted player can become a new player's.
   const id = isPostgres ? 'bigint generated always as identity primary key' : 'integer primary key autoincrement';
@@ -39,7 +111,7 @@ async function createTables<Tables>(db: Kysely<Tables>): Promise<void> {
   );
 }
 
-async function createEarlierContacts<Tables>(db: Kysely<Tables>): Promise<void> {
+async function createEarlierContacts(db: Kysely<Tables>): Promise<void> {
   await sql`create table if not exists earlier_contacts (
     player_id bigint not null references players (id) on delete cascade, hash text not null,
     primary key (player_id, hash))`.execute(db);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ReferenceConfig } from '../config.ts';
+import type { MigrationOptions } from './migrate.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -7,13 +8,13 @@ import type { Store } from './store.ts';
  * needed is loaded.
  */
 export async function openStore(
-  { databaseUrl, dataDir }: Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'>,
+  { databaseUrl, dataDir, ...options }: Pick<ReferenceConfig, 'databaseUrl' | 'dataDir'> & MigrationOptions,
   onConnectionError: (error: Error) => void,
 ): Promise<Store> {
   if (databaseUrl !== undefined) {
     const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(databaseUrl, onConnectionError);
+    return openPostgres(databaseUrl, options, onConnectionError);
   }
   const { openSqlite } = await import('./sqlite.ts');
-  return openSqlite(join(dataDir, 'reference.db'));
+  return openSqlite(join(dataDir, 'reference.db'), options);
 }

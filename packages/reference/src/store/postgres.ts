@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ControlledTransactionBuilder, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import { migrate } from './migrate.ts';
+import { contactHasher } from './contact-key.ts';
+import { type MigrationOptions, migrate } from './migrate.ts';
 import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,11 +28,19 @@ const RETRY_MS = 2_000;
  * Opens a database that any number of processes can share. Throws an OperatorError if it cannot be reached.
  * @param onConnectionError Called when a connection is lost. The pool replaces the connection.
  */
-export async function openPostgres(url: string, onConnectionError: (error: Error) => void): Promise<Store> {
+export async function openPostgres(
+  url: string,
+  options: MigrationOptions,
+  onConnectionError: (error: Error) => void,
+): Promise<Store> {
   const pool = createPool(url, onConnectionError);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  let hashOf: Store['hashOf'];
   try {
-    await migrate(db);
+    await migrate(db, options, async () => ({
+      backup: 'none: the way back is a dump (pg_dump) from before this start',
+    }));
+    hashOf = await contactHasher(db, options.contactHashKey);
   } catch (error) {
     await db.destroy();
     if (error instanceof OperatorError) throw error;
@@ -43,7 +52,9 @@ export async function openPostgres(url: string, onConnectionError: (error: Error
   const snapshot = () => begin().setIsolationLevel('repeatable read').setAccessMode('read only');
   const write: Store['write'] = (work) => withRetry(() => inTransaction(begin(), work));
   return {
-    read: (work) => withRetry(() => inTransaction(snapshot(), work)),
+    hashOf,
+    // A read that loses its connection at the commit has stored nothing: it is repeated.
+    read: (work) => withRetry(() => inTransaction(snapshot(), work, false)),
     write,
     erase: write,
     check: async () => void (await sql`select 1`.execute(db)),
@@ -79,6 +90,7 @@ function createPool(connectionString: string, onConnectionError: (error: Error) 
 async function inTransaction<Result>(
   begin: ControlledTransactionBuilder<Tables>,
   work: (queries: Queries) => Promise<Result>,
+  isWrite = true,
 ): Promise<Result> {
   const transaction = await begin.execute();
   let isDone = false;
@@ -91,7 +103,7 @@ async function inTransaction<Result>(
     // Gives the connection back. On a lost one the rollback fails; the server has then rolled back already.
     await Promise.allSettled([transaction.rollback().execute()]);
     const isRefused = error instanceof pg.DatabaseError && !LOST.test(codeOf(error));
-    throw isDone && !isRefused ? new StoreUnavailable(false, error) : error;
+    throw isWrite && isDone && !isRefused ? new StoreUnavailable(false, error) : error;
   }
 }
 

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
 import { OperatorError } from '../errors.ts';
-import { migrate } from './migrate.ts';
-import { reasonOf, type Store, StoreUnavailable } from './store.ts';
+import { contactHasher } from './contact-key.ts';
+import { type MigrationOptions, migrate } from './migrate.ts';
+import { type Queries, reasonOf, type Store, StoreUnavailable } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** The largest file that is rebuilt after each deletion: about 6 ms for each MB. A larger one is left as it is. */
@@ -17,7 +18,7 @@ const MAX_REBUILD_BYTES = 16 * 1024 * 1024;
  * SQLite runs in this process on one connection, so reads and writes run one after the other. Statements are prepared for
  * each query and not kept: those of long lists of values would fill the memory.
  */
-export async function openSqlite(path: string): Promise<Store> {
+export async function openSqlite(path: string, options: MigrationOptions): Promise<Store> {
   const database = openFile(path);
   lock(database, path);
   // What is deleted is overwritten with zeros.
@@ -28,8 +29,14 @@ export async function openSqlite(path: string): Promise<Store> {
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: { close: () => unlock(database), prepare } }),
   });
+  let hashOf: Store['hashOf'];
   try {
-    await migrate(db);
+    await migrate(db, options, async () => {
+      const file = await newBackupPath(dirname(path), 'before-migration');
+      await backup(database, file);
+      return { backup: file };
+    });
+    hashOf = await contactHasher(db, options.contactHashKey);
     await checkpoint(db);
   } catch (error) {
     await db.destroy();
@@ -38,11 +45,12 @@ export async function openSqlite(path: string): Promise<Store> {
   let isRebuildDue = false;
   return {
     read: (work) => db.connection().execute(work),
-    write: (work) => db.transaction().execute(work),
+    hashOf,
+    write: (work) => transact(db, work),
     erase: (work) =>
       db.connection().execute(async (connection) => {
         try {
-          const result = await connection.transaction().execute(work);
+          const result = await transact(connection, work);
           isRebuildDue = true;
           return result;
         } finally {
@@ -56,6 +64,27 @@ export async function openSqlite(path: string): Promise<Store> {
     backup: (target) => backup(database, target),
     close: () => db.destroy(),
   };
+}
+
+/** What fails after the work has ended is the commit: whether it is on the disk is then not known. */
+async function transact<Result>(db: Kysely<Tables>, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  let isDone = false;
+  try {
+    return await db.transaction().execute(async (queries) => {
+      const result = await work(queries);
+      isDone = true;
+      return result;
+    });
+  } catch (error) {
+    throw isDone ? new StoreUnavailable(false, error) : error;
+  }
+}
+
+/** The path of a new file in the folder of backups, which is made. */
+export async function newBackupPath(dataDir: string, name: string, time = Date.now()): Promise<string> {
+  const folder = resolve(dataDir, 'backups');
+  await mkdir(folder, { recursive: true });
+  return join(folder, `${name}-${new Date(time).toISOString().replaceAll(':', '-')}.db`);
 }
 
 /** Removes copies of rows that have moved, which are left in free space of their old pages, and what the log holds. */

@@ -45,7 +45,7 @@ export interface ContactsTable {
   /** The form in which contacts are compared. */
   value: string;
   given_at: number;
-  /** The friend whose referral this contact has counted for; the row is deleted with that friend. */
+  /** A player that has or had this contact; the row is deleted with that player. A contact that has counted has no row. */
   counted_for: number | null;
 }
 
@@ -78,13 +78,13 @@ export interface Tables {
   players: PlayersTable;
   totals: TotalsTable;
   contacts: ContactsTable;
-  /** The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. */
+  /** The keyed hashes of contacts that have counted or that a deleted player had. They are never deleted. The row of the time 0 is the mark of the keys. */
   counted_contacts: { hash: string; counted_at: number };
   /** The keyed hashes of contacts that a player had before its present ones. */
   earlier_contacts: { player_id: number; hash: string };
   referrals: ReferralsTable;
   coupons: CouponsTable;
   events: { id: Generated<number>; player_id: number; name: string; metadata: string; received_at: number };
-  /** Values of the store itself: `contact-hash-key`. */
+  /** Values of the store itself: `contact-hash-key`, the inner one of the two keys of the hashes. */
   service_state: { name: string; value: string };
 }

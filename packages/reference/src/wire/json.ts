@@ -11,7 +11,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the body of a request. Throws an ApiError if it is not UTF-8 or not JSON, or if storing it would change it: a
- * repeated name, text that a database cannot store, a number that is too large for a double. The message names the member.
+ * repeated name, text that a database cannot store, a number that a double cannot hold. The message names the member.
  */
 export function readJson(body: Buffer): unknown {
   let text: string;
@@ -53,9 +53,36 @@ function inspect(text: string): void {
       if (problem || names?.has(name)) refuse([...path(), name], problem ?? 'is repeated');
       names?.add(name);
     },
-    onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
+    onLiteralValue: (value: unknown, offset, length, _line, _character, path) => {
       if (typeof value === 'string' && textProblem(value)) refuse(path(), textProblem(value));
-      if (typeof value === 'number' && !Number.isFinite(value)) refuse(path(), 'is a number that is too large');
+      if (typeof value === 'number' && !isExact(value, text.slice(offset, offset + length))) {
+        refuse(path(), 'is a number that cannot be stored exactly; send it as text');
+      }
     },
   });
+}
+
+/** Significant digits that every fraction keeps as a double, and those with which programs print a double. */
+const [KEPT_DIGITS, PRINTED_DIGITS] = [15, 17];
+
+/** Whether a double is the number that was written: a whole number exactly, a fraction as far as programs print doubles. */
+function isExact(value: number, written: string): boolean {
+  if (!Number.isFinite(value)) return false;
+  const isShort = written.length <= KEPT_DIGITS && !/e/i.test(written);
+  if (isShort) return true;
+  const [given, read] = [decimalOf(written), decimalOf(String(value))];
+  if (given.digits === read.digits && given.exponent === read.exponent) return true;
+  return !Number.isInteger(value) && given.digits.length <= PRINTED_DIGITS;
+}
+
+/** The significant digits of a number, and the power of ten of the last one. */
+function decimalOf(number: string): { digits: string; exponent: number } {
+  const [mantissa = '', power = '0'] = number.replace('-', '').toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const all = (whole + fraction).replace(/^0+/, '');
+  // Not by an expression: it would look at each zero of a long number again.
+  let end = all.length;
+  while (all[end - 1] === '0') end--;
+  const digits = all.slice(0, end);
+  return { digits, exponent: digits === '' ? 0 : Number(power) - fraction.length + all.length - digits.length };
 }

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../errors.ts';
+import { contactHash, outerHash, storeHash } from '../programme/contacts.ts';
+import { type Queries, reasonOf, type Store } from './store.ts';
+
+/** In development the key is beside the database, in no backup and in no dump. It is made at the first start, mode 0600. */
+export function developmentContactKey(dataDir: string): string {
+  const path = join(dataDir, 'contact-hash-key');
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    try {
+      writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+/** The inner key, which is in the database. */
+export async function readStoreKey(queries: Queries): Promise<string> {
+  const { value } =
+    (await queries
+      .selectFrom('service_state')
+      .select('value')
+      .where('name', '=', 'contact-hash-key')
+      .executeTakeFirst()) ?? {};
+  if (value === undefined) throw new OperatorError(`The database has no key for contact hashes. ${RESTORE}`);
+  return value;
+}
+
+/** What a table with hashes has of both keys, to recognise them. */
+export const keyMark = (contactHashKey: string, storeKey: string): string =>
+  outerHash(contactHashKey, storeHash(storeKey, 'mark'));
+
+const RESTORE =
+  'A restore was partial, or went into a database where the service had started. Restore the whole dump into an empty database.';
+
+/**
+ * The function that hashes contacts. Throws an OperatorError if the hashes that are stored were made with other keys: each
+ * contact that has counted would count again.
+ */
+export async function contactHasher(queries: Queries, contactHashKey: string): Promise<Store['hashOf']> {
+  const storeKey = await readStoreKey(queries);
+  const marks = await queries.selectFrom('counted_contacts').select('hash').where('counted_at', '=', 0).execute();
+  if (marks.length !== 1) throw new OperatorError(`The contact hashes belong to ${marks.length} stores. ${RESTORE}`);
+  if (marks[0]?.hash !== keyMark(contactHashKey, storeKey)) {
+    throw new OperatorError(
+      'CONTACT_HASH_KEY is not the key of this database: contacts of deleted players would count again. Set the key that the database was used with (in development the file contact-hash-key in DATA_DIR).',
+    );
+  }
+  return (contact) => contactHash(contactHashKey, storeKey, contact);
+}
