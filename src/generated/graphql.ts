@@ -211,6 +211,7 @@ export type Mutation = {
   /**
    * Creates a player, or updates it when it exists. Attributes that are left out or null stay as they are.
    * A referral is counted when the e-mail address or mobile number is the same as the player entered on a referral landing page.
+   * The first attributes of a player, whoever sends them, decide: a contact that comes with a later call counts for no referral.
    */
   readonly upsertPlayer?: Maybe<UpsertPlayerPayload>;
 };
@@ -324,7 +325,7 @@ export type PlayerAttributes = {
   readonly lastName?: Maybe<Scalars['String']['output']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: Maybe<Scalars['Date']['output']>;
-  /** Mobile number. */
+  /** Mobile number. It counts for a referral only if it is among the first attributes of the player. */
   readonly mobile?: Maybe<Scalars['String']['output']>;
   /** Tags the client gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
@@ -356,7 +357,7 @@ export type PlayerAttributesInput = {
   readonly dateOfBirth?: InputMaybe<Scalars['DateTime']['input']>;
   /** Name to show. */
   readonly displayName?: InputMaybe<Scalars['String']['input']>;
-  /** E-mail address. */
+  /** E-mail address. It counts for a referral only if it is among the first attributes of the player. */
   readonly email?: InputMaybe<Scalars['String']['input']>;
   /** First name. */
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
@@ -368,7 +369,7 @@ export type PlayerAttributesInput = {
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
   /** Date of the player's last order. */
   readonly lastOrderDate?: InputMaybe<Scalars['Date']['input']>;
-  /** Mobile number. */
+  /** Mobile number. It counts for a referral only if it is among the first attributes of the player. */
   readonly mobile?: InputMaybe<Scalars['String']['input']>;
   /** Tags. A tag contains no comma; all tags together, with a comma between each two, have at most 1,024 characters. */
   readonly tags?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
