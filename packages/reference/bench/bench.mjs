@@ -24,6 +24,8 @@ const { listCoupons } = await source('store/coupons.ts');
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const KEYS = { APIKey: 'bench-api-key', secretKey: 'bench-secret-key' };
 const SIZES = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1_000, 100_000, 1_000_000];
+/** Of the hashes of contacts, as in production. */
+const CONTACT_HASH_KEY = 'a-key-of-the-benchmark-0123456789';
 /** Calls of each case; the first ones warm up and are not counted. */
 const CALLS = 520;
 const WARM_UP = 120;
@@ -71,10 +73,7 @@ async function median(call) {
 /** The medians of each case on a new store of this size. */
 async function measure(players, databaseUrl) {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
-  const store = await openStore(
-    { databaseUrl, dataDir, contactHashKey: 'a-key-of-the-benchmark-0123456789' },
-    () => {},
-  );
+  const store = await openStore({ databaseUrl, dataDir, contactHashKey: CONTACT_HASH_KEY }, () => {});
   await seed(store, players);
   const statements = await reads(store);
   await store.close();
@@ -84,7 +83,7 @@ async function measure(players, databaseUrl) {
   if (databaseUrl) await query(databaseUrl, 'vacuum analyze');
   const env = {
     ...{ PATH: process.env.PATH, NODE_ENV: 'production', PUBLIC_URL: 'http://127.0.0.1', REFERENCE_PORT: '0' },
-    ...{ DATA_DIR: dataDir, REST_API_KEY: KEYS.APIKey, REST_SECRET_KEY: KEYS.secretKey },
+    ...{ DATA_DIR: dataDir, REST_API_KEY: KEYS.APIKey, REST_SECRET_KEY: KEYS.secretKey, CONTACT_HASH_KEY },
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
   };
   const child = fork(MAIN, [], { env });
