@@ -1,11 +1,14 @@
 /*
- * Builds the package into dist/: modules, declarations and the schema. Types are checked by `npm run lint` and by the
+ * Builds the package into dist/: modules, declarations and the schema; the same as CommonJS in dist/cjs/, for Jest, Metro and
+ * programs of that kind; and a folder with a package.json for each entry, for resolvers that do not know `exports`. Types are checked by `npm run lint` and by the
  * tests in test/clients/, where the optional peers are installed.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SCHEMA = fileURLToPath(new URL('../../src/generated/schema.graphql', import.meta.url));
@@ -22,3 +25,19 @@ for (const file of readdirSync(`${HERE}dist`, { recursive: true })) {
 copyFileSync(SCHEMA, `${HERE}dist/schema.graphql`);
 // Tests in a browser cannot read a file of a package.
 writeFileSync(`${HERE}dist/schema-text.js`, `export default ${JSON.stringify(readFileSync(SCHEMA, 'utf8'))};\n`);
+
+const CJS = `${HERE}dist/cjs`;
+for (const file of readdirSync(`${HERE}dist`, { recursive: true })) {
+  const isModule = file.endsWith('.js');
+  if (!isModule && !file.endsWith('.d.ts')) continue;
+  const text = readFileSync(`${HERE}dist/${file}`, 'utf8');
+  mkdirSync(dirname(`${CJS}/${file}`), { recursive: true });
+  const { code } = isModule ? await transform(text, { format: 'cjs', platform: 'neutral', target: 'es2020' }) : { code: text };
+  writeFileSync(`${CJS}/${file}`, code);
+}
+writeFileSync(`${CJS}/package.json`, '{ "type": "commonjs" }\n');
+for (const name of ['apollo', 'urql', 'relay', 'testing']) {
+  mkdirSync(`${HERE}${name}`, { recursive: true });
+  const entry = { main: `../dist/cjs/${name}.js`, module: `../dist/${name}.js`, types: `../dist/cjs/${name}.d.ts` };
+  writeFileSync(`${HERE}${name}/package.json`, `${JSON.stringify({ ...entry, sideEffects: false }, null, 2)}\n`);
+}
