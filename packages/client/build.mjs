@@ -32,7 +32,9 @@ for (const file of readdirSync(`${HERE}dist`, { recursive: true })) {
   if (!isModule && !file.endsWith('.d.ts')) continue;
   const text = readFileSync(`${HERE}dist/${file}`, 'utf8');
   mkdirSync(dirname(`${CJS}/${file}`), { recursive: true });
-  const { code } = isModule ? await transform(text, { format: 'cjs', platform: 'neutral', target: 'es2020' }) : { code: text };
+  const { code } = isModule
+    ? await transform(text, { format: 'cjs', platform: 'neutral', target: 'es2020' })
+    : { code: text };
   writeFileSync(`${CJS}/${file}`, code);
 }
 writeFileSync(`${CJS}/package.json`, '{ "type": "commonjs" }\n');

@@ -67,7 +67,7 @@ function refusal({ code, message }: { code: string; message: string }): string {
 
 function failure(error: unknown): string {
   const [{ code = '' } = {}] = gatewayErrors(error);
-  if (['UNAUTHENTICATED', 'NO_TOKEN'].includes(code))
+  if (['UNAUTHENTICATED', 'NO_TOKEN', 'TOKEN_UNAVAILABLE'].includes(code))
     return 'You have been signed out. Load the page again, then check in.';
   if (!CombinedGraphQLErrors.is(error)) return 'No connection. Try again: it counts once.';
   if (mayRepeat(error)) return 'Not possible now. Try again later.';

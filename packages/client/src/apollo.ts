@@ -1,6 +1,8 @@
-import { ApolloLink, type FieldPolicy, type InMemoryCacheConfig, type Reference } from '@apollo/client';
+import { ApolloLink, type FieldPolicy, type InMemoryCacheConfig } from '@apollo/client';
+import { ClientAwarenessLink } from '@apollo/client/link/client-awareness';
 import { print } from 'graphql';
 import { Observable } from 'rxjs';
+import { growingList } from './apollo-lists.ts';
 import { type GatewayResponse, isRetryable, valueAt } from './errors.ts';
 import { createHealer } from './healing.ts';
 import { createKeyMemory, kindOf } from './idempotency.ts';
@@ -31,14 +33,14 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
   const healQuery = createHealer();
   const withSameKeys = createKeyMemory();
   const improvements = new Map<string, GatewayResponse>();
-  return new ApolloLink((operation) => {
+  const sending = new ApolloLink((operation) => {
     const isQuery = operation.operationType === 'query';
     const text = print(operation.query);
     const variables = withSameKeys(operation, operation.variables);
     const again = async (signal: AbortSignal) => {
       const id = documentId(persisted, operation.query, operation.operationName);
       const names = { id, query: text, operationName: operation.operationName };
-      const request = post(names, variables, persistedQueryOf(operation));
+      const request = withContext(post(names, variables, persistedQueryOf(operation)), operation);
       return (await send(authorized, url, { ...request, signal }, kindOf(isQuery, variables, text))).response;
     };
     const key = JSON.stringify([text, variables]);
@@ -86,6 +88,8 @@ export function createGatewayLink({ url, token, fetch, persisted = false }: Gate
       return () => abort.abort();
     });
   });
+  // It sets the headers with the name and version of the client that `ApolloClient` was given.
+  return ApolloLink.from([new ClientAwarenessLink(), sending]);
 }
 
 /** What shows the operation: a query that is read once, and a page of `fetchMore`, are not asked for again. */
@@ -131,59 +135,12 @@ function persistedQueryOf(operation: ApolloLink.Operation): Record<string, unkno
   return { extensions: operation.extensions, ...(http.includeQuery === false ? { query: undefined } : {}) };
 }
 
-interface Edge {
-  readonly node: Reference | undefined;
-  readonly cursor?: string;
+/** What links in front set, as `HttpLink` of Apollo sends it. */
+function withContext(request: RequestInit, operation: ApolloLink.Operation): RequestInit {
+  const { headers, credentials, fetchOptions } = operation.getContext();
+  const all = { ...request.headers, ...headers };
+  return { ...fetchOptions, ...(credentials && { credentials }), ...request, headers: all };
 }
-
-/** A connection in the cache, or as it arrives: then with what the document selects. */
-interface Connection {
-  readonly edges?: readonly Edge[];
-  readonly nodes?: readonly Reference[];
-  readonly pageInfo?: { readonly hasNextPage?: boolean; readonly endCursor?: string | null };
-}
-
-/**
- * One list that grows with each page, selected as `edges` or as `nodes`. Apollo's `relayStylePagination` cuts the list when
- * its first page is read again, replaces `nodes`, and makes an empty list of a page that failed.
- */
-const growingList: FieldPolicy<Connection | null> = {
-  keyArgs: false,
-  read(list, { canRead }) {
-    const edges = list?.edges?.filter(({ node }) => canRead(node));
-    return edges ? { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) } : list;
-  },
-  merge(list, incoming, { args }) {
-    if (!incoming) return list ?? null;
-    const { nodes, pageInfo, ...more } = incoming;
-    const page: Edge[] | undefined = incoming.edges?.slice() ?? nodes?.map((node) => ({ node }));
-    const known = list?.edges ?? [];
-    // Totals alone: the list is as long as before.
-    if (!page) return { ...list, ...more, edges: known, ...(!list?.edges && { pageInfo }) };
-    const last = page.pop();
-    if (last) page.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
-    const found = known.findIndex(({ cursor }) => cursor === args?.['after']);
-    const start = args?.['after'] == null ? 0 : found < 0 ? known.length : found + 1;
-    const end = start + page.length;
-    // What follows a page stays when the page was known already.
-    const isKnown = JSON.stringify(page.map(nodeOf)) === JSON.stringify(known.slice(start, end).map(nodeOf));
-    const further = isKnown && pageInfo?.hasNextPage !== false ? known.slice(end) : [];
-    const ofList = (names: RegExp) =>
-      Object.fromEntries(Object.entries(list?.pageInfo ?? {}).filter(([name]) => names.test(name)));
-    return {
-      ...list,
-      ...more,
-      edges: [...known.slice(0, start), ...page, ...further],
-      pageInfo: {
-        ...pageInfo,
-        ...(start > 0 && ofList(/^(startCursor|hasPreviousPage)$/)),
-        ...(further.length > 0 && ofList(/^(endCursor|hasNextPage)$/)),
-      },
-    };
-  },
-};
-
-const nodeOf = ({ node }: Edge) => node;
 
 /** A part that could not be read arrives as null, with an error. The null does not replace the value in the cache. */
 const keepsKnown: FieldPolicy = { merge: (known, incoming) => incoming ?? known ?? null };

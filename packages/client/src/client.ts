@@ -19,6 +19,12 @@ export interface ClientOptions {
    * response, it is sent again if each input reports events with a key. Such a document must contain no other write.
    */
   readonly persisted?: boolean;
+  /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
+  readonly attempts?: number;
+  /** How long an attempt may take, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A document of this package, of GraphQL Code Generator in string mode, or a plain text. */
@@ -81,8 +87,8 @@ export interface Client {
 }
 
 /** A client of the gateway without dependencies. */
-export function createClient({ url, token, fetch, persisted = false }: ClientOptions): Client {
-  const authorized = authorizedFetch(token, fetch);
+export function createClient({ url, token, fetch, persisted = false, headers, ...sending }: ClientOptions): Client {
+  const authorized = authorizedFetch(token, fetch, sending.timeoutMs && sending.timeoutMs / 2);
   const read = async <Data, Variables>(
     document: Document<Data, Variables>,
     given: Variables | undefined,
@@ -93,9 +99,9 @@ export function createClient({ url, token, fetch, persisted = false }: ClientOpt
     const text = String(document);
     const variables = withKeys(given ?? {});
     const id = typeof document === 'string' ? undefined : documentId(persisted, document);
-    const request = post({ query: text, id }, variables);
-    const kind = kindOf(isQuery, variables, text);
-    return (await send(authorized, url, signal ? { ...request, signal } : request, kind)).response;
+    const plain = post({ query: text, id }, variables);
+    const request = { ...plain, headers: { ...headers, ...plain.headers }, ...(signal && { signal }) };
+    return (await send(authorized, url, request, kindOf(isQuery, variables, text), sending)).response;
   };
   return {
     async request<Data, Variables>(

@@ -20,8 +20,10 @@ export type GatewayErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   /** Of this client: there was no response of the gateway, because of the connection or of something in between. */
   | 'NO_RESPONSE'
-  /** Of this client: the function for the token failed, or the text cannot be a bearer token. Nothing was sent. */
-  | 'NO_TOKEN';
+  /** Of this client: there is no token, or its text cannot be a bearer token: signed out. Nothing was sent. */
+  | 'NO_TOKEN'
+  /** Of this client: the function for the token failed or took too long. Nothing was sent; it is asked again. */
+  | 'TOKEN_UNAVAILABLE';
 
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
 export type Outcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';

@@ -17,6 +17,7 @@ export {
   type Outcome,
   type ResponseError,
 } from './errors.ts';
+export { createFetch, type FetchOptions } from './fetch.ts';
 export * from './generated/operations.ts';
 export { createIdempotencyKey } from './idempotency.ts';
 export { authorizedFetch, type Fetch, type Token } from './token.ts';

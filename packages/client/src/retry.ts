@@ -32,19 +32,27 @@ export function isPartial(response: Response): boolean {
   return hasData(response) && (response.errors ?? []).some(isRetryable);
 }
 
-/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds. */
+/** While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. */
+export const testMode: { on: boolean } = { on: false };
+
+/**
+ * How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds. Never without a random share: clients
+ * that failed together must not come back together.
+ */
 export function pauseAfter(attempt: number, errors: readonly Extended[] = []): number {
-  return Math.max(askedFor(errors), Math.random() * FIRST_PAUSE_MS * 2 ** attempt);
+  return testMode.on ? 0 : askedFor(errors) + Math.random() * FIRST_PAUSE_MS * 2 ** attempt;
 }
 
 /**
  * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
- * 60 s. Never shorter than the last request took: a service that hangs is asked less often. The random share keeps screens
- * that failed together from asking together.
+ * 60 s, and a random share on top. Never shorter than the gateway asks, or than the last request took: a service that hangs is
+ * asked less often.
  */
 export function pauseBeforeHealing(attempt: number, errors: readonly Extended[], tookMs: number): number {
+  if (testMode.on) return 0;
   const growing = Math.min(FIRST_HEALING_PAUSE_MS * 2 ** attempt, LONGEST_HEALING_PAUSE_MS);
-  return Math.max(askedFor(errors), Math.min(tookMs, LONGEST_HEALING_PAUSE_MS), growing * (0.75 + Math.random() / 2));
+  const least = Math.max(askedFor(errors), Math.min(tookMs, LONGEST_HEALING_PAUSE_MS), growing * 0.75);
+  return least + (Math.random() * growing) / 2;
 }
 
 type Timer = ReturnType<typeof setTimeout>;
@@ -84,4 +92,6 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | nul
   });
 }
 
-const askedFor = (errors: readonly Extended[]) => Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));
+/** How long the errors ask to wait, in milliseconds. */
+export const askedFor = (errors: readonly Extended[]): number =>
+  Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));

@@ -1,14 +1,35 @@
 import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { ATTEMPTS, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait } from './retry.ts';
+import {
+  ATTEMPTS,
+  askedFor,
+  inBackground,
+  isWorthless,
+  pauseAfter,
+  reasonOf,
+  TOO_LONG_MS,
+  testMode,
+  wait,
+} from './retry.ts';
 import type { Fetch } from './token.ts';
 
-/** A response of the gateway: its HTTP status, its text and what that says. */
+/** A response of the gateway: its HTTP status, its headers, its text and what that says. */
 export interface Received {
   readonly status: number;
+  readonly headers?: Headers;
   readonly text: string;
   readonly response: GatewayResponse;
 }
+
+/** How a request is sent. */
+export interface Sending {
+  /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
+  readonly attempts?: number | undefined;
+  /** How long an attempt may take, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const ATTEMPT_TIMEOUT_MS = 30_000;
 
 /**
  * Sends a request until the response has data, or says that another attempt is of no use; at most five times, and while the
@@ -18,19 +39,25 @@ export interface Received {
  *
  * @param fetch Sends the token; see `authorizedFetch`.
  */
-export async function send(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received> {
+export async function send(
+  fetch: Fetch,
+  url: string,
+  options: RequestInit,
+  kind: Kind,
+  { attempts = ATTEMPTS, timeoutMs = ATTEMPT_TIMEOUT_MS }: Sending = {},
+): Promise<Received> {
   const { signal } = options;
+  if (isRelative(url)) throw relativeUrl(url);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const received = await sendOnce(fetch, url, options, kind).catch((cause: unknown) => {
+    const received = await sendOnce(fetch, url, options, kind, timeoutMs).catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
       return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, true, cause);
     });
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
-    const pause = pauseAfter(attempt, found);
-    const isFinal = isError ? !received.retryable || received.cause === WRONG_URL : !isWorthless(received.response);
-    if (isFinal || attempt === ATTEMPTS || pause > TOO_LONG_MS) {
+    const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
+    if (isFinal || attempt >= attempts || askedFor(found) > TOO_LONG_MS) {
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
       if (!isUnknown || found.length === 0) return received;
@@ -38,31 +65,86 @@ export async function send(fetch: Fetch, url: string, options: RequestInit, kind
       return { ...received, response, text: JSON.stringify(response) };
     }
     isUnknown ||= found.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
-    await wait(pause, signal);
+    await wait(pauseAfter(attempt, found), signal);
   }
+}
+
+/** On a server there is no page that an address without a host is relative to. */
+const isRelative = (url: string) => !/^[a-z][a-z\d+.-]*:/i.test(url) && globalThis.location === undefined;
+
+function relativeUrl(url: string): GatewayError {
+  const message = `The address "${url}" is relative, and here is no page that it is relative to: give an absolute URL.`;
+  return new GatewayError({ message, extensions: { code: 'NO_RESPONSE', retryable: false, outcome: 'NOT_DONE' } });
 }
 
 function withUnknown(error: ResponseError, kind: Kind): ResponseError {
   const { outcome, code } = error.extensions ?? {};
   if (outcome === 'DONE') return error;
   // With another token, the same key may be sent again.
-  const mayRepeat = kind === 'keyed' && (code === 'NO_TOKEN' || code === 'UNAUTHENTICATED');
+  const mayRepeat = kind === 'keyed' && ['NO_TOKEN', 'TOKEN_UNAVAILABLE', 'UNAUTHENTICATED'].includes(String(code));
   return { ...error, extensions: { ...error.extensions, outcome: 'UNKNOWN', ...(mayRepeat && { retryable: true }) } };
 }
 
-/** The cause of the error for a 404 that does not come from a gateway. The URL is probably wrong, so nothing is repeated. */
-const WRONG_URL = new Error('The URL is not that of a gateway.');
+/** The cause of an error for a response of something else that will be the same the next time. */
+const NOT_TEMPORARY = new Error('What responded is not the gateway, and its status is final.');
+/** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
+const TEMPORARY = [408, 425, 429];
 
-async function sendOnce(fetch: Fetch, url: string, options: RequestInit, kind: Kind): Promise<Received | GatewayError> {
-  // A redirect would take the token to another address.
-  const received = await fetch(url, { ...options, redirect: 'error' });
-  const { status } = received;
-  const text = await received.text();
+async function sendOnce(
+  fetch: Fetch,
+  url: string,
+  options: RequestInit,
+  kind: Kind,
+  timeoutMs: number,
+): Promise<Received | GatewayError> {
+  const { status, headers, text } = await within(timeoutMs, options.signal, async (signal) => {
+    // A redirect would take the token to another address.
+    const response = await fetch(url, { ...options, signal, redirect: 'error' });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  });
   const response = parsed(text);
-  if (isGatewayResponse(response)) return { status, text, response };
-  // Any other status, such as the 502 of a proxy, is temporary.
-  const cause = status === 404 ? WRONG_URL : undefined;
-  return noResponse(`${url} responded with the status ${status}, but not as a gateway.`, kind, !cause, cause);
+  if (isGatewayResponse(response)) return { status, headers, text, response };
+  const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
+  const message = `${url} responded with the status ${status}, but not as a gateway: ${MEANINGS[status] ?? 'something in between may have responded'}.`;
+  return noResponse(message, kind, isTemporary, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
+}
+
+/** What a status means that something between client and gateway sent. */
+const MEANINGS: Partial<Record<number, string>> = {
+  401: 'a proxy or a firewall wants another sign-in',
+  403: 'a firewall refused the request',
+  404: 'the URL is probably wrong',
+  405: 'the URL is probably wrong',
+  413: 'the request is too large for a proxy',
+};
+
+/** The header of an edge that refuses for a while, in seconds or as a date; in milliseconds from now. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('retry-after')?.trim();
+  if (!value) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** Ends a request after a time, or with the caller's signal. Not `AbortSignal.any`: older browsers have none. */
+async function within<T>(
+  milliseconds: number,
+  given: AbortSignal | null | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const end = () => abort.abort(given ? reasonOf(given) : undefined);
+  const timer = inBackground(
+    setTimeout(() => abort.abort(new Error(`no response within ${milliseconds} ms`)), milliseconds),
+  );
+  if (given?.aborted) end();
+  given?.addEventListener('abort', end, { once: true });
+  try {
+    return await run(abort.signal);
+  } finally {
+    clearTimeout(timer);
+    given?.removeEventListener('abort', end);
+  }
 }
 
 function parsed(text: string): unknown {
@@ -83,11 +165,30 @@ function isGatewayResponse(value: unknown): value is GatewayResponse {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function noResponse(message: string, kind: Kind, isTemporary: boolean, cause?: unknown): GatewayError {
+function noResponse(
+  message: string,
+  kind: Kind,
+  isTemporary: boolean,
+  cause?: unknown,
+  retryAfterMs?: number,
+): GatewayError {
   // An event with a key is never counted twice, whenever the application sends it again.
   const retryable = kind === 'keyed' || (isTemporary && kind === 'query');
-  const extensions = { code: 'NO_RESPONSE', retryable, ...(kind !== 'query' && { outcome: 'UNKNOWN' }) };
+  const extensions = {
+    ...{ code: 'NO_RESPONSE', retryable },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(kind !== 'query' && { outcome: 'UNKNOWN' }),
+  };
   return new GatewayError({ message, extensions }, { cause });
+}
+
+/** In tests, what stands for the gateway gets the text too. */
+function namesOf(
+  id: string | undefined,
+  query: string | undefined,
+): { query?: string | undefined; documentId?: string } {
+  if (id === undefined) return { query };
+  return testMode.on ? { documentId: id, query } : { documentId: id };
 }
 
 /** The request of an operation. `id` names a persisted document; without one, `query` is its text. */
@@ -100,6 +201,6 @@ export function post(
   return {
     method: 'POST',
     headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify({ ...(id === undefined ? { query } : { documentId: id }), operationName, variables, ...more }),
+    body: JSON.stringify({ ...namesOf(id, query), operationName, variables, ...more }),
   };
 }

@@ -1,8 +1,12 @@
 import { buildSchema, executeSync, type GraphQLFormattedError, type GraphQLSchema, parse, validate } from 'graphql';
 import type { Document } from './client.ts';
 import type { GatewayResponse } from './errors.ts';
+import { testMode } from './retry.ts';
 import schemaText from './schema-text.js';
 import { gatewayError, rootOf, type State } from './testing-data.ts';
+
+// Who imports this tests screens: no pause of a client lasts, and persisted documents are sent with their text.
+testMode.on = true;
 
 /** A response of the gateway. */
 export interface StateResponse<Data> {

@@ -1,10 +1,14 @@
 import { GatewayError } from './errors.ts';
-import { reasonOf, unlessAborted } from './retry.ts';
+import { inBackground, reasonOf, unlessAborted } from './retry.ts';
+
+/** How long the function for the token may take by default, in milliseconds. */
+const TOKEN_TIMEOUT_MS = 15_000;
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
  * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Undefined: no
- * token, for a gateway in development. What cannot be a bearer token, such as an empty text, HTML or JSON, is `NO_TOKEN`.
+ * token, for a gateway in development. What cannot be a bearer token, such as an empty text, HTML or JSON, is `NO_TOKEN`: the
+ * player is signed out. A function that throws, or takes more than 15 s (or half of `timeoutMs`), is `TOKEN_UNAVAILABLE` and asked again.
  */
 export type Token = string | undefined | (() => string | undefined | Promise<string | undefined>);
 
@@ -18,7 +22,11 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
  * once for all requests that are under way. Nothing was done for a request with status 401. A signal that aborts ends the
  * request, also while it waits for the token: it rejects with the signal's reason.
  */
-export function authorizedFetch(token: Token, fetch: Fetch = (...request) => globalThis.fetch(...request)): Fetch {
+export function authorizedFetch(
+  token: Token,
+  fetch: Fetch = (...request) => globalThis.fetch(...request),
+  timeoutMs: number = TOKEN_TIMEOUT_MS,
+): Fetch {
   const fetchToken = async () => (typeof token === 'function' ? await token() : token);
   let current: Promise<string | undefined> | undefined;
   const send: (...request: Parameters<Fetch>) => Promise<{ used: typeof current; response: Response }> = async (
@@ -30,9 +38,9 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     // Not `throwIfAborted`: React Native has none.
     const signal = options?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
-    current ??= fetchToken().catch((cause: unknown) => {
+    current ??= within(timeoutMs, fetchToken()).catch((cause: unknown) => {
       current = undefined;
-      throw noToken(cause);
+      throw unavailable(cause);
     });
     const used = current;
     const value = (await unlessAborted(used, signal))?.trim();
@@ -53,6 +61,19 @@ export function authorizedFetch(token: Token, fetch: Fetch = (...request) => glo
     if (used === current) current = undefined;
     return (await send(url, options)).response;
   };
+}
+
+function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`There was no token within ${milliseconds} ms.`));
+    const timer = inBackground(setTimeout(late, milliseconds));
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function unavailable(cause: unknown): GatewayError {
+  const extensions = { code: 'TOKEN_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' };
+  return new GatewayError({ message: 'The token for the gateway cannot be fetched.', extensions }, { cause });
 }
 
 function noToken(cause: unknown): GatewayError {

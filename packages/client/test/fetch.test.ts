@@ -1,0 +1,185 @@
+import { expect, test } from '@jest/globals';
+import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
+import { createClient, createFetch, GatewayError, gatewayErrors, type Token } from '../src/index.ts';
+
+/* `createFetch` as libraries use it, and what something between client and gateway can answer. */
+
+const { url, upstream, sent, lose, events } = await startRecorded();
+const valid = tokenOf();
+const READ = { query: 'query Screen($id: ID!) { player(playerUniqueId: $id) { id } }', variables: { id: 'p1' } };
+const TRACK = {
+  query: 'mutation Open($input: TrackEventsInput!) { trackEvents(input: $input) { eventNames } }',
+  variables: { input: { ...ME, events: [{ name: 'open_wallet' }] } },
+};
+const post = (body: unknown, more: RequestInit = {}) => ({
+  ...{ method: 'POST', body: JSON.stringify(body) },
+  ...{ ...more, headers: { 'content-type': 'application/json', ...more.headers } },
+});
+const rejection = async (promise: Promise<unknown>) => {
+  const error = await promise.catch((reason: unknown) => reason);
+  if (!(error instanceof GatewayError)) throw new Error(`Not rejected with a GatewayError: ${String(error)}`);
+  return error;
+};
+/** A `fetch` that answers these responses one after the other, and then asks the gateway. */
+const after = (...responses: (Response | Error)[]): typeof fetch => {
+  return async (...request) => {
+    const next = responses.shift();
+    if (next instanceof Error) throw next;
+    return next ?? fetch(...request);
+  };
+};
+const page = (status: number, headers: Record<string, string> = {}) =>
+  new Response('<h1>Not the gateway</h1>', { status, headers: { 'content-type': 'text/html', ...headers } });
+
+test('adds the token, keeps what the library made, and answers what the gateway answered', async () => {
+  const seen: Headers[] = [];
+  const inner: typeof fetch = (to, init) => {
+    seen.push(new Headers(init?.headers));
+    return fetch(to, init);
+  };
+  const own = createFetch({ token: valid, fetch: inner, headers: { 'x-app-version': '3', accept: 'text/plain' } });
+  const response = await own(url, post(READ, { headers: { 'x-of-the-library': 'yes', accept: 'application/json' } }));
+  expect(await response.json()).toMatchObject({ data: { player: { id: 'p1' } } });
+  expect([response.ok, response.headers.get('x-request-id')]).toEqual([true, expect.any(String)]);
+  expect(Object.fromEntries(seen[0] ?? [])).toMatchObject({
+    ...{ authorization: `Bearer ${valid}`, accept: 'application/json' },
+    ...{ 'x-app-version': '3', 'x-of-the-library': 'yes' },
+  });
+});
+
+test('events have one key for the attempts of one call, and are counted once', async () => {
+  lose(2);
+  const own = createFetch({ token: valid });
+  expect(await (await own(url, post(TRACK))).json()).toMatchObject({
+    data: { trackEvents: { eventNames: ['open_wallet'] } },
+  });
+  const keys = sent.map(({ variables }) => variables['input']?.idempotencyKey);
+  expect([keys.length, new Set(keys).size, events()]).toEqual([3, 1, 1]);
+  await own(url, post(TRACK));
+  expect(new Set(sent.map(({ variables }) => variables['input']?.idempotencyKey)).size).toBe(2);
+});
+
+test('a query is sent again, at most `attempts` times; a mutation without a key once', async () => {
+  upstream.on('GET /player', { status: 500 });
+  const own = createFetch({ token: valid, attempts: 2 });
+  const { errors } = await (await own(url, post(READ))).json();
+  expect([errors[0].extensions.code, sent.length]).toEqual(['UPSTREAM_UNAVAILABLE', 2]);
+  lose(1);
+  const upsert = { query: 'mutation ($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { player { id } } }' };
+  const error = await rejection(own(url, post({ ...upsert, variables: { input: ME } })));
+  expect(error).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN', retryable: false });
+  expect([gatewayErrors({ networkError: error })[0], sent.length]).toEqual([error, 3]);
+});
+
+test.each([401, 403, 404, 405, 413])('a page with the status %d is final and told as what it is', async (status) => {
+  const own = createFetch({ token: 'one', fetch: after(page(status)) });
+  const error = await rejection(own(url, post(READ)));
+  expect(error).toMatchObject({ code: 'NO_RESPONSE', retryable: false });
+  expect(error.message).toMatch(new RegExp(`status ${status}.*(firewall|proxy|URL)`));
+});
+
+test('an edge that is busy is asked again, as late as it says in seconds or as a date', async () => {
+  for (const retryAfter of [() => '1', () => new Date(Date.now() + 2_000).toUTCString()]) {
+    const value = retryAfter();
+    const own = createFetch({ token: valid, fetch: after(page(503, { 'retry-after': value })) });
+    const began = performance.now();
+    expect((await own(url, post(READ))).status).toBe(200);
+    // A date has whole seconds.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(900);
+  }
+  const day = createFetch({ token: valid, fetch: after(page(503, { 'retry-after': '86400' })) });
+  expect((await rejection(day(url, post(READ)))).retryAfterMs).toBe(86_400_000);
+});
+
+test('an attempt ends after `timeoutMs`, and the next one is made', async () => {
+  let calls = 0;
+  const hanging: typeof fetch = (to, init) => {
+    calls += 1;
+    if (calls > 1) return fetch(to, init);
+    return new Promise((_resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  };
+  const own = createFetch({ token: valid, fetch: hanging, timeoutMs: 2_000 });
+  expect((await own(url, post(READ))).status).toBe(200);
+  expect(calls).toBe(2);
+});
+
+test('the signal of the library ends the request with its reason', async () => {
+  const abort = new AbortController();
+  const held = upstream.hold('GET /player');
+  const request = createFetch({ token: valid })(url, post(READ, { signal: abort.signal }));
+  await held.arrived;
+  abort.abort(new Error('another screen'));
+  await expect(request).rejects.toThrow('another screen');
+  held.release();
+});
+
+test.each<[string, Token]>([
+  ['fails', () => Promise.reject(new Error('login is away'))],
+  ['hangs', () => new Promise(() => undefined)],
+])(
+  'a token function that %s once is asked again; for ever, it is TOKEN_UNAVAILABLE and nothing was sent',
+  async (_how, failing) => {
+    const fails = failing as () => Promise<string>;
+    let asked = 0;
+    const token = async () => {
+      asked += 1;
+      return asked === 1 ? fails() : valid;
+    };
+    const own = createFetch({ token, timeoutMs: 3_000 });
+    expect((await own(url, post(READ))).status).toBe(200);
+    expect(asked).toBe(2);
+    const away = createFetch({ token: fails, timeoutMs: 20, attempts: 2 });
+    expect(await rejection(away(url, post(TRACK)))).toMatchObject({
+      ...{ code: 'TOKEN_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' },
+    });
+    expect(sent).toHaveLength(1);
+  },
+);
+
+test('a relative address without a page fails at once, and says so', async () => {
+  const calls: unknown[] = [];
+  const fetch = async (...request: unknown[]) => {
+    calls.push(request);
+    return page(200);
+  };
+  const error = await rejection(createFetch({ fetch })('/graphql', post(READ)));
+  expect([error.message, error.retryable, calls]).toEqual([expect.stringContaining('absolute URL'), false, []]);
+  expect((await rejection(createClient({ url: '/graphql', fetch }).request('{ me { id } }'))).message).toBe(
+    error.message,
+  );
+});
+
+test('a persisted document is sent by the id that the manifest has for its name', async () => {
+  const bodies: string[] = [];
+  const fetch = async (_to: unknown, init?: RequestInit) => {
+    bodies.push(String(init?.body));
+    return Response.json({ data: { player: null } });
+  };
+  const persisted = { operations: [{ id: 'sha256:abc', name: 'Screen' }] };
+  await createFetch({ fetch, persisted })(url, post({ ...READ, operationName: 'Screen' }));
+  expect(JSON.parse(bodies[0] ?? '')).toEqual({
+    documentId: 'sha256:abc',
+    operationName: 'Screen',
+    variables: { id: 'p1' },
+  });
+});
+
+test('clients that failed together do not come back together: each pause has a random share', async () => {
+  const extensions = { code: 'OVERLOADED', retryable: true, retryAfterMs: 200 };
+  const times = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const busy = Response.json({ errors: [{ message: 'Busy', extensions }] });
+      let second = 0;
+      const fetch = after(busy, Response.json({ data: { me: null } }));
+      const timed: typeof fetch = (...request) => {
+        second = performance.now();
+        return fetch(...request);
+      };
+      await createFetch({ fetch: timed })(url, post(READ));
+      return Math.round(second);
+    }),
+  );
+  expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(50);
+});
