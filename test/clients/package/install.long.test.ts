@@ -112,7 +112,8 @@ test('the package has nothing of the gateway; with the code of its README, it co
   const { stdout } = await run('npm', pack, { cwd: PACKAGE });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const files: string[] = packed.files.map(({ path }: { path: string }) => path);
-  const own = /^(dist\/(generated\/)?[\w-]+\.(js|d\.ts|graphql)|README\.md|LICENSE|package\.json)$/;
+  const own =
+    /^(dist\/(cjs\/)?(generated\/)?[\w-]+\.(js|d\.ts|graphql)|((dist\/cjs|apollo|urql|relay|testing)\/)?package\.json|README\.md|LICENSE)$/;
   expect(files.filter((file) => !own.test(file))).toEqual([]);
   expect(files).toContain('dist/schema.graphql');
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('dependencies');
