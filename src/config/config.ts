@@ -1,5 +1,5 @@
 import { authOf, JWT_KEYS } from './auth.ts';
-import { ConfigError, readEnvironment } from './environment.ts';
+import { ConfigError, misspelt, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
 import { tlsOf, tlsProblems } from './tls.ts';
 import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
@@ -7,14 +7,16 @@ import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
 /** The configuration of one gateway. */
-export type Config = Readonly<ReturnType<typeof derive>>;
+export type Config = Readonly<ReturnType<typeof derive> & { warnings: readonly string[] }>;
 
 /** Reads every setting. Throws one ConfigError that names every variable that cannot be used, and shows no secret. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
-  problems.push(...problemsOf(values, given));
+  const unknown = misspelt(given);
+  const production = values.NODE_ENV === 'production';
+  problems.push(...problemsOf(values, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(derive(values));
+  return Object.freeze({ ...derive(values), warnings: unknown });
 }
 
 /** The values of the variables by their names, and what follows from several of them. */

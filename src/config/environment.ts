@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
 import { ALSO_IN_FILES, VARIABLES } from './variables.ts';
@@ -31,6 +32,24 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name] ?? '')}`);
   const unset = Object.fromEntries(bad.map(([name]) => [name, undefined]));
   return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
+}
+
+/** What the names of settings begin with that no other program on a machine is likely to have. */
+const FAMILIES = /^(?:REST|JWT|MAX|REDIS|PERSISTED|CORS|OPERATION|MANAGEMENT|KEEP_ALIVE|SHUTDOWN|TRUST|CLIENT_TOKENS)_/;
+/** Kubernetes sets these for each service of the namespace, such as one with the name `redis`. */
+const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)(?:_(?:ADDR|PORT|PROTO))?)?)$/;
+
+/** Given variables that look like settings and are none, with the setting that was probably meant: one line for each. */
+export function misspelt(given: NodeJS.ProcessEnv): string[] {
+  const known = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) => `${name}_FILE`)];
+  const isUnknown = (name: string) =>
+    FAMILIES.test(name) && !known.includes(name) && !OF_KUBERNETES.test(name) && !REMOVED.split(' ').includes(name);
+  return Object.keys(given)
+    .filter(isUnknown)
+    .map((name) => {
+      const [nearest] = suggestionList(name, known);
+      return `${name}: is no setting${nearest ? `; did you mean ${nearest}?` : '; docs/configuration.md has all of them'}`;
+    });
 }
 
 /** Replaces each `NAME_FILE` by the text of its file. Removes white space at the end of secrets. Returns what is wrong. */

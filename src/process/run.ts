@@ -17,6 +17,7 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
     const config = loadConfig();
     const stdout = openStdout();
     log = createLog(config.LOG_LEVEL, stdout);
+    for (const warning of config.warnings) log.warn(warning);
     lifecycle = createLifecycle(config.SHUTDOWN_DELAY_MS, config.SHUTDOWN_GRACE_MS, log);
     setSignalHandler(lifecycle.onSignal);
     await start(config, lifecycle, log, stdout.dropped);

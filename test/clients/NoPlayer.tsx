@@ -3,6 +3,7 @@ import { gatewayErrors } from '@referral-gateway/client';
 const TEXTS: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: 'You have been signed out.',
   NO_TOKEN: 'You could not be signed in.',
+  TOKEN_UNAVAILABLE: 'No connection.',
   RATE_LIMITED: 'A moment, please.',
   NO_RESPONSE: 'No connection.',
 };

@@ -55,6 +55,36 @@ test.each<[name: string, env: Env]>([
   expect(report(env)).toEqual([]);
 });
 
+test.each([
+  ['MAX_DEPHT', 'MAX_DEPTH'],
+  ['REST_TIMOUT_MS', 'REST_TIMEOUT_MS'],
+  ['REDIS_ULR', 'REDIS_URL'],
+  ['PERSISTED_OPERATION', 'PERSISTED_OPERATIONS'],
+  ['JWT_SECRET_FIL', 'JWT_SECRET_FILE'],
+  ['JWT_AUDIANCE', 'JWT_AUDIENCE'],
+])('%s is taken for %s: refused in production, a warning in development', (name, meant) => {
+  const line = `${name}: is no setting; did you mean ${meant}?`;
+  expect(report({ ...production, [name]: '1' })).toEqual([line]);
+  expect(loadConfig({ [name]: '1' }).warnings).toEqual([line]);
+});
+
+test('variables of others, and those that Kubernetes sets for services, are nobody’s mistake', () => {
+  const others = [
+    'REDIS_SERVICE_HOST',
+    'REDIS_PORT',
+    'REDIS_PORT_6379_TCP_ADDR',
+    'REST_SERVICE_PORT_HTTP',
+    'MY_REST_URL',
+  ];
+  const env = Object.fromEntries(
+    [...others, 'HOSTNAME', 'NODE_OPTIONS', 'OTEL_LOG_LEVEL'].map((name) => [name, 'tcp://10.0.0.1']),
+  );
+  expect(report({ ...production, ...env })).toEqual([]);
+  expect(report({ ...production, MAX_SOMETHING_ELSE_ENTIRELY: '1' })).toEqual([
+    'MAX_SOMETHING_ELSE_ENTIRELY: is no setting; docs/configuration.md has all of them',
+  ]);
+});
+
 function expectUnusable(name: string, problem: string, values: string[]): void {
   for (const value of values) {
     // Values of secrets are not shown, nor is what may have one.
@@ -117,6 +147,7 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     { ...production, JWT_SECRET: '', JWT_JWKS_URL_FILE: none },
     `${KEYS}: needed with JWT_ISSUER and JWT_AUDIENCE`,
     `${KEYS} or CLIENT_TOKENS_FILE: one is needed in production`,
+    'JWT_JWKS_URL_FILE: is no setting; did you mean JWT_JWKS_URL?',
   ],
   'a key that no header can have': [
     { REST_API_KEY: 'hunter2 hunter2', REST_SECRET_KEY: 'hunter2ü' },
