@@ -20,7 +20,7 @@ import { createRestClient, type RestClient } from './rest/client.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 
 /** `schema/` is next to `src/` and `dist/`. This module, or the bundle that contains it, is at the top of one of them. */
-const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
+export const SCHEMA_DIRECTORY = new URL('../schema/', import.meta.url);
 
 export interface ServeOptions extends AppOptions {
   /** How often an operation is requested before it is compiled. Default 50; for tests. */

@@ -1,5 +1,5 @@
 import { authOf, JWT_KEYS } from './auth.ts';
-import { ConfigError, misspelt, readEnvironment } from './environment.ts';
+import { ConfigError, describeEnvironment, misspelt, readEnvironment } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
 import { tlsOf, tlsProblems } from './tls.ts';
 import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
@@ -18,6 +18,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({ ...derive(values), warnings: unknown });
 }
+
+/** One line for each setting, without secrets. */
+export const describeSettings = (env: NodeJS.ProcessEnv = process.env): string[] => describeEnvironment(env);
 
 /** The values of the variables by their names, and what follows from several of them. */
 function derive(env: Values) {

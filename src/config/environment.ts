@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import * as z from 'zod';
@@ -32,6 +33,20 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name] ?? '')}`);
   const unset = Object.fromEntries(bad.map(([name]) => [name, undefined]));
   return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
+}
+
+/** One line for each setting: its value and where it came from. Of a secret, the first six digits of its SHA-256. */
+export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
+  const { given } = readEnvironment(env);
+  return Object.entries(VARIABLES.shape).map(([name, form]) => {
+    const text = given[name];
+    const isSecret = form.unwrap().description === 'secret';
+    if (text === undefined) return `${name}: default`;
+    const source = env[`${name}_FILE`] && isSecret ? `${name}_FILE` : 'variable';
+    const mayHide = isSecret || /[@?#]/.test(text);
+    const shown = mayHide ? `[sha256 ${hash('sha256', text).slice(0, 6)}]` : JSON.stringify(text.slice(0, 200));
+    return `${name}: ${shown} (${source})`;
+  });
 }
 
 /** What the names of settings begin with that no other program on a machine is likely to have. */

@@ -4,6 +4,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
 import type { Secret } from '../config/secret.ts';
 import { serve } from '../serve.ts';
+import { outputOf, UsageError } from './commands.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
@@ -15,6 +16,11 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   let lifecycle: Lifecycle | undefined;
   try {
     const config = loadConfig();
+    const output = outputOf(process.argv.slice(2), config);
+    if (output !== undefined) {
+      process.stdout.write(`${output}\n`);
+      return;
+    }
     const stdout = openStdout();
     log = createLog(config.LOG_LEVEL, stdout);
     for (const warning of config.warnings) log.warn(warning);
@@ -56,7 +62,8 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
 /** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof ReferenceFailed) return error.message;
+  if (error instanceof ConfigError || error instanceof ReferenceFailed || error instanceof UsageError)
+    return error.message;
   const isPortTaken = 'code' in error && error.code === 'EADDRINUSE';
   if (isPortTaken) return `${error.message}; set PORT or MANAGEMENT_PORT to another port.`;
   return error.stack ?? error.message;

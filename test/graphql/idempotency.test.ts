@@ -295,7 +295,10 @@ describe('keys in memory', () => {
 
   test('the claim of a gateway that cannot record the outcome ends: unknown, and never sent again', async () => {
     const proxy = await startProxy(redis.port);
-    const [a, b] = [await start({ ...env(proxy.host), OPERATION_TIMEOUT_MS: '2000' }), await start(env())];
+    const [a, b] = [
+      await start({ ...env(proxy.host), REST_TIMEOUT_MS: '2000', OPERATION_TIMEOUT_MS: '2000' }),
+      await start(env()),
+    ];
     // The first operation of a process takes longest.
     await send(a, { idempotencyKey: 'first' });
     upstream.forget();

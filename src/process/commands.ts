@@ -1,0 +1,49 @@
+/* What the program does in place of serving: `--check` and `--name ID`. Nothing listens, and no secret is printed. */
+import { getHeapStatistics } from 'node:v8';
+import packageJson from '../../package.json' with { type: 'json' };
+import { createPseudonyms } from '../access/caller.ts';
+import { type Config, describeSettings } from '../config/config.ts';
+import { createSchema } from '../graphql/schema.ts';
+import { readManifest } from '../persisted-operations/manifest.ts';
+import { SCHEMA_DIRECTORY } from '../serve.ts';
+
+const MB = 1_048_576;
+
+export class UsageError extends Error {}
+
+/**
+ * The output of the command in `args`; undefined when there is none, and the gateway starts. Throws a ConfigError for a manifest
+ * that cannot be used, and a UsageError for arguments that are no command.
+ */
+export function outputOf(args: readonly string[], config: Config): string | undefined {
+  const [command, value, ...more] = args;
+  if (command === undefined) return undefined;
+  if (command === '--check' && value === undefined) return check(config);
+  if (command === '--name' && value && more.length === 0) return createPseudonyms(config.logKey)(value);
+  throw new UsageError('Usage: node dist/main.js [--check | --name ID]; without a command the gateway starts.');
+}
+
+/** The version, each setting with where it came from, what the files hold, and the memory. */
+function check(config: Config): string {
+  const files = config.PERSISTED_OPERATIONS_FILE;
+  const { schema } = createSchema(SCHEMA_DIRECTORY, config.PLAYER_IDS === 'personal');
+  const operations = files.length > 0 && readManifest(files, { schema, maxTokens: config.MAX_TOKENS }).byId.size;
+  const heapMb = Math.round(getHeapStatistics().heap_size_limit / MB);
+  const memoryMb = Math.round(process.constrainedMemory() / MB);
+  // Without a limit, Linux reports a number that no machine has.
+  const isLimited = memoryMb > 0 && memoryMb < 2 ** 30;
+  return [
+    `referral-gateway ${packageJson.version}, Node ${process.version}`,
+    ...describeSettings(),
+    `client tokens: ${config.CLIENT_TOKENS_FILE?.length ?? 'none'}`,
+    `operations in manifests: ${operations || 'none'}`,
+    `heap limit: ${heapMb} MB; memory of the container: ${isLimited ? `${memoryMb} MB` : 'no limit'}`,
+    ...(isLimited && heapMb > memoryMb * 0.9
+      ? [
+          `WARNING: the heap limit is above 90 % of it: set NODE_OPTIONS=--max-old-space-size=${Math.round(memoryMb * 0.75)}`,
+        ]
+      : []),
+    ...config.warnings.map((warning) => `WARNING: ${warning}`),
+    'The configuration can be used.',
+  ].join('\n');
+}

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from '@jest/globals';
+import { newFile } from '../kit/at-end.ts';
+import { SETTINGS } from '../kit/upstream.ts';
+import { ask, start, upstream } from './setup.ts';
+
+/* What the built program does in place of serving. */
+
+const run = (args: string[], env: Record<string, string> = {}) => {
+  const options = { env: { ...SETTINGS, ...env }, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/main.js', ...args], options);
+  return { status, stdout, stderr };
+};
+
+const JWT = { JWT_ISSUER: 'https://login.example', JWT_AUDIENCE: 'gateway' };
+
+test('--check prints each setting and where it came from, no secret, and what the files hold', () => {
+  const JWT_SECRET_FILE = newFile('secret', 'a-secret-of-a-test-with-many-bytes');
+  const PERSISTED_OPERATIONS_FILE = newFile('operations.json', {
+    'a-1': '{ me { id } }',
+    'a-2': 'query B { me { id } }',
+  });
+  const { status, stdout } = run(['--check'], {
+    ...{ ...JWT, JWT_SECRET_FILE, PERSISTED_OPERATIONS_FILE, PERSISTED_OPERATIONS: 'log', MAX_DEPTH: '7' },
+    REST_BASE_URL: 'http://127.0.0.1:1',
+  });
+  expect(status).toBe(0);
+  const lines = stdout.split('\n');
+  expect(lines[0]).toMatch(/^referral-gateway \d+\.\d+\.\d+, Node v/);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'MAX_DEPTH: "7" (variable)',
+      'MAX_TOKENS: default',
+      expect.stringMatching(/^JWT_SECRET: \[sha256 [0-9a-f]{6}\] \(JWT_SECRET_FILE\)$/),
+      'operations in manifests: 2',
+      'client tokens: none',
+      'The configuration can be used.',
+    ]),
+  );
+  expect(stdout).not.toMatch(/secret-of-a-test|key-for-tests/);
+});
+
+test('--check ends with 1 and names what is wrong, also in a manifest', () => {
+  const wrong = run(['--check'], { MAX_DEPTH: 'seven', NODE_ENV: 'production', REDIS_ULR: 'x' });
+  expect([wrong.status, wrong.stdout]).toEqual([1, '']);
+  expect(wrong.stderr).toMatch(/MAX_DEPTH: must be a whole number/);
+  expect(wrong.stderr).toMatch(/REDIS_ULR: is no setting; did you mean REDIS_URL\?/);
+  const PERSISTED_OPERATIONS_FILE = newFile('operations.json', { 'a-1': '{ nobody { id } }' });
+  const manifest = run(['--check'], { PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE });
+  expect([manifest.status, manifest.stderr]).toEqual([1, expect.stringContaining('Cannot query field')]);
+});
+
+test('--name prints the name that a player has in the log; other arguments are refused with the usage', async () => {
+  const LOG_KEY = 'a-key-for-the-log-of-a-test';
+  const gateway = await start({ LOG_KEY, SLOW_OPERATION_MS: '1' });
+  upstream.on('GET /player', { status: 500 });
+  await ask(gateway, 'player-who-complains');
+  const name = run(['--name', 'player-who-complains'], { LOG_KEY }).stdout.trim();
+  expect(name).toMatch(/^hmac:[0-9a-f]{16}$/);
+  expect(gateway.output()).not.toContain('player-who-complains');
+  expect(run(['--name', 'another-player'], { LOG_KEY }).stdout.trim()).not.toBe(name);
+  for (const args of [['--nmae', 'p'], ['--name'], ['--check', 'now']]) {
+    expect(run(args)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--check | --name ID') });
+  }
+});
