@@ -19,5 +19,6 @@ export {
 } from './errors.ts';
 export { createFetch, type FetchOptions } from './fetch.ts';
 export * from './generated/operations.ts';
+export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
 export { authorizedFetch, type Fetch, type Token } from './token.ts';

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ApolloClient, ApolloLink, gql, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
-import { ApolloProvider } from '@apollo/client/react';
+import { ApolloProvider, useQuery } from '@apollo/client/react';
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { createClient, gatewayErrors, TypedDocumentString } from '@referral-gateway/client';
+import { createClient, createFetch, gatewayErrors, TypedDocumentString } from '@referral-gateway/client';
 import { cacheConfig, createGatewayLink, defaultOptions } from '@referral-gateway/client/apollo';
+import { useHealing } from '@referral-gateway/client/react';
 import { createElement } from 'react';
 import { concat, ignoreElements } from 'rxjs';
 import { startDemo } from '../../kit/demo.ts';
 import { until } from '../../kit/until.ts';
 import { afterPage, EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
-import { expectNoPlayer, importScreen } from '../screen.ts';
+import { expectNoPlayer, importScreen, render } from '../screen.ts';
 
 /* Apollo Client with the package's link and cache. */
 
@@ -144,6 +145,25 @@ test('while the coupons hang, the rest is shown; they are asked for again, once 
   expect(sent.length - requests).toBe(1);
   // No spinner came back.
   expect(shown.slice(results).filter(({ loading }) => loading)).toEqual([]);
+});
+
+function Coupons() {
+  const { data, error, refetch } = useQuery(app.Screen, { variables: ME });
+  useHealing(error, refetch);
+  return createElement('p', null, `coupons ${data?.player?.coupons?.length ?? 'missing'}`);
+}
+
+const ofClient = (client: ApolloClient, children: ReturnType<typeof createElement>) =>
+  createElement(ApolloProvider, { client, children });
+
+test('Apollo’s own HttpLink with `createFetch` and `useHealing`: a missing part appears by itself', async () => {
+  upstream.on('GET /coupon', FAILS);
+  const client = clientOf(new HttpLink({ uri: url, fetch: createFetch({ token }) }));
+  const screen = await render(ofClient(client, createElement(Coupons)));
+  await screen.see('coupons missing');
+  await screen.shows(() => sentAs('Screen') >= 2, 'asks again');
+  upstream.on('GET /coupon', 'usual');
+  await screen.see('coupons 5');
 });
 
 test('a screen that was closed, and one whose part another query has brought, are not asked for again', async () => {

@@ -1,0 +1,73 @@
+import { type GatewayError, gatewayErrors } from './errors.ts';
+import { pauseBeforeHealing, unlessAborted } from './retry.ts';
+
+export interface HealOptions {
+  /** What the last read reported: the error of any library, or a list of errors. */
+  readonly errors: unknown;
+  /** The library's own refetch. Its result may have `error` or `errors`; it may reject with an error. */
+  readonly again: () => Promise<unknown>;
+  /** Aborts when nothing shows the query any more. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks again for what is missing, while an error says that this can help: at pauses that grow from 2 s to 60 s, at least as
+ * long as the gateway asks, each with a random share; not in a hidden tab or without a network, and at once when these are
+ * back. Resolves to the errors that are left: none when everything is there, those that are final, or those of the moment in
+ * which the signal aborts.
+ */
+export async function heal({ errors, again, signal }: HealOptions): Promise<readonly GatewayError[]> {
+  let left = gatewayErrors(errors);
+  let tookMs = 0;
+  for (let attempt = 1; left.some(({ retryable }) => retryable) && !signal?.aborted; attempt += 1) {
+    const asked = left.map(({ retryAfterMs }) => ({ extensions: { retryAfterMs } }));
+    const isOver = await unlessAborted(pause(pauseBeforeHealing(attempt, asked, tookMs), signal), signal).then(
+      () => false,
+      () => true,
+    );
+    if (isOver) break;
+    const began = Date.now();
+    left = await again().then(errorsIn, gatewayErrors);
+    tookMs = Date.now() - began;
+  }
+  return left;
+}
+
+/** What a library's refetch resolves to. A list in `errors` beside `error` has the same errors. */
+function errorsIn(result: unknown): readonly GatewayError[] {
+  if (typeof result !== 'object' || result === null) return [];
+  const { error, errors }: { error?: unknown; errors?: unknown } = result;
+  return gatewayErrors(error ?? errors);
+}
+
+/** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
+const isAwake = () => globalThis.document?.hidden !== true && globalThis.navigator?.onLine !== false;
+
+/** Resolves after a time, or when the page wakes up; not while it sleeps. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const page: Partial<Pick<Document, 'addEventListener' | 'removeEventListener'>> | undefined = globalThis.document;
+    const network: Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>> = globalThis;
+    let isLate = false;
+    let slept = !isAwake();
+    const end = () => {
+      clearTimeout(timer);
+      page?.removeEventListener?.('visibilitychange', check);
+      for (const name of ['online', 'offline']) network.removeEventListener?.(name, check);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const check = () => {
+      const awake = isAwake();
+      if (awake && (isLate || slept)) end();
+      slept ||= !awake;
+    };
+    const timer = setTimeout(() => {
+      isLate = true;
+      check();
+    }, milliseconds);
+    page?.addEventListener?.('visibilitychange', check);
+    for (const name of ['online', 'offline']) network.addEventListener?.(name, check);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { GatewayError, heal } from '../src/index.ts';
+import { testMode } from '../src/retry.ts';
+
+/* `heal` with the refetch of any library. */
+
+const busy = (more = {}) =>
+  new GatewayError({ message: 'Busy', extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true, ...more } });
+const final = new GatewayError({ message: 'No', extensions: { code: 'FORBIDDEN', retryable: false } });
+afterEach(() => {
+  testMode.on = false;
+  for (const name of ['document', 'navigator']) Reflect.deleteProperty(globalThis, name);
+});
+
+test.each<[string, unknown]>([
+  ['a result with an error, as of Apollo Client', { data: {}, error: { errors: [busy()] } }],
+  ['a result with errors, as of `createClient`', { data: {}, errors: [busy()] }],
+  ['a result with the error of urql', { error: { graphQLErrors: [busy()] } }],
+])('%s: asks until nothing is missing', async (_library, missing) => {
+  testMode.on = true;
+  const results = [missing, missing, { data: {} }];
+  let asked = 0;
+  const again = async () => {
+    asked += 1;
+    return results.shift();
+  };
+  expect(await heal({ errors: [busy()], again })).toEqual([]);
+  expect(asked).toBe(3);
+});
+
+test('ends with an error that is final, and goes on after a refetch that rejects with one that is not', async () => {
+  testMode.on = true;
+  const results = [Promise.reject(busy()), Promise.resolve({ errors: [final] })];
+  for (const result of results) result.catch(() => undefined);
+  expect(await heal({ errors: busy(), again: () => results.shift() ?? Promise.resolve({}) })).toEqual([final]);
+  expect(results).toEqual([]);
+  let asked = 0;
+  expect(
+    await heal({
+      errors: [final],
+      again: async () => {
+        asked += 1;
+      },
+    }),
+  ).toEqual([final]);
+  expect(asked).toBe(0);
+});
+
+test('ends with its signal, also in a pause, and asks no more', async () => {
+  const abort = new AbortController();
+  let asked = 0;
+  const left = heal({
+    errors: [busy({ retryAfterMs: 50_000 })],
+    again: async () => {
+      asked += 1;
+    },
+    signal: abort.signal,
+  });
+  abort.abort();
+  expect((await left).map(({ code }) => code)).toEqual(['UPSTREAM_UNAVAILABLE']);
+  expect(asked).toBe(0);
+});
+
+test('not in a hidden tab or without a network; at once when they are back', async () => {
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  const network = { onLine: true };
+  for (const [name, value] of Object.entries({ document: page, navigator: network })) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+  testMode.on = true;
+  let asked = 0;
+  const again = async () => {
+    asked += 1;
+    return { errors: asked < 2 ? [busy()] : [] };
+  };
+  const healed = heal({ errors: [busy()], again });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(asked).toBe(0);
+  testMode.on = false;
+  network.onLine = false;
+  page.hidden = false;
+  page.dispatchEvent(new Event('visibilitychange'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toBe(0);
+  network.onLine = true;
+  testMode.on = true;
+  page.dispatchEvent(new Event('visibilitychange'));
+  expect(await healed).toEqual([]);
+  expect(asked).toBe(2);
+});
