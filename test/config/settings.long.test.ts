@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { newFile as file } from '../kit/at-end.ts';
@@ -12,8 +13,9 @@ const MANIFEST = {
   version: 1,
   operations: [{ id: 'a', body: '{ me { id } }' }],
 };
+const CA = file('ca.pem', rootCertificates.join('\n'));
 const ENV: Record<string, string> = {
-  ...{ ...signer.env, NODE_ENV: 'production', REST_BASE_URL: 'http://127.0.0.1:1' },
+  ...{ ...signer.env, NODE_ENV: 'production', REST_BASE_URL: 'https://127.0.0.1:1' },
   ...{ JWT_PUBLIC_KEY: '', JWT_PUBLIC_KEY_FILE: file('public-key', signer.verifying) },
   ...{ JWT_SCOPE_MAP: '{"reader":["players:read"]}', JWT_TYP: 'app+jwt', JWT_DEFAULT_SCOPES: 'players:read' },
   ...{ JWT_REQUIRE: 'sub=p1', JWT_SCOPE_CLAIM: '/scope', CORS_ORIGINS: 'https://app.example.com' },
@@ -25,11 +27,16 @@ const ENV: Record<string, string> = {
   ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', MANIFEST) },
   ...{ MAX_CONCURRENT_OPERATIONS_PER_CALLER: '10', MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '100' },
   ...{ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
+  ...{ HTTPS_PROXY: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1', REDIS_CA_FILE: CA, REST_CA_FILE: CA },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1/v1/traces',
 };
 
+const clientCertificate = (server: string) => [`${server}_CLIENT_CERT`, `${server}_CLIENT_KEY`];
+
 test('the built program starts, answers and ends with every setting that has no default', async () => {
-  // A gateway has one JWT key; other tests have these two.
-  const given = [...Object.keys(ENV).map((name) => name.replace(/_FILE$/, '')), 'JWT_SECRET', 'JWT_JWKS_URL'];
+  // A gateway has one JWT key; other tests have these two, and a client certificate with its key.
+  const elsewhere = ['JWT_SECRET', 'JWT_JWKS_URL', ...['REST', 'REDIS'].flatMap(clientCertificate)];
+  const given = [...Object.keys(ENV).map((name) => name.replace(/_FILE$/, '')), ...elsewhere];
   const unset = Object.entries(VARIABLES.shape).filter(([, form]) => form.parse(undefined) === undefined);
   const names = unset.map(([name]) => name.replace(/_FILE$/, ''));
   expect(names.filter((name) => !given.includes(name))).toEqual([]);
