@@ -35,6 +35,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
 }
 
+/** Tells two secrets apart, and shows neither: six hexadecimal digits. */
+export const fingerprint = (secret: string) => hash('sha256', secret).slice(0, 6);
+
 /** One line for each setting: its value and where it came from. Of a secret, the first six digits of its SHA-256. */
 export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
   const { given } = readEnvironment(env);
@@ -44,7 +47,7 @@ export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
     if (text === undefined) return `${name}: default`;
     const source = env[`${name}_FILE`] && isSecret ? `${name}_FILE` : 'variable';
     const mayHide = isSecret || /[@?#]/.test(text);
-    const shown = mayHide ? `[sha256 ${hash('sha256', text).slice(0, 6)}]` : JSON.stringify(text.slice(0, 200));
+    const shown = mayHide ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
     return `${name}: ${shown} (${source})`;
   });
 }

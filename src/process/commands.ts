@@ -1,4 +1,4 @@
-/* What the program does in place of serving: `--check` and `--name ID`. Nothing listens, and no secret is printed. */
+/* What the program does in place of serving: `--check`, `--probe` and `--name ID`. Nothing listens, and no secret is printed. */
 import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createPseudonyms } from '../access/caller.ts';
@@ -11,16 +11,22 @@ const MB = 1_048_576;
 
 export class UsageError extends Error {}
 
+const USAGE =
+  'Usage: node dist/main.js [--check | --probe [LANGUAGE …] | --name ID]; without a command the gateway starts.';
+
 /**
- * The output of the command in `args`; undefined when there is none, and the gateway starts. Throws a ConfigError for a manifest
- * that cannot be used, and a UsageError for arguments that are no command.
+ * The output of the command in `args`, and the mistakes that it found; undefined when there is none, and the gateway starts.
+ * Throws a ConfigError for a manifest that cannot be used, and a UsageError for arguments that are no command.
  */
-export function outputOf(args: readonly string[], config: Config): string | undefined {
+export async function outputOf(args: readonly string[], config: Config): Promise<[string, string[]] | undefined> {
   const [command, value, ...more] = args;
   if (command === undefined) return undefined;
-  if (command === '--check' && value === undefined) return check(config);
-  if (command === '--name' && value && more.length === 0) return createPseudonyms(config.logKey)(value);
-  throw new UsageError('Usage: node dist/main.js [--check | --name ID]; without a command the gateway starts.');
+  if (command === '--check' && value === undefined) return [check(config), []];
+  if (command === '--name' && value && more.length === 0) return [createPseudonyms(config.logKey)(value), []];
+  if (command !== '--probe') throw new UsageError(USAGE);
+  const text = check(config);
+  const problems = await (await import('./probe.ts')).probe(config, args.slice(1));
+  return [problems.length > 0 ? text : `${text}\nWhat is configured was asked, and answers.`, problems];
 }
 
 /** The version, each setting with where it came from, what the files hold, and the memory. */

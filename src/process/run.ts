@@ -16,11 +16,8 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
   let lifecycle: Lifecycle | undefined;
   try {
     const config = loadConfig();
-    const output = outputOf(process.argv.slice(2), config);
-    if (output !== undefined) {
-      process.stdout.write(`${output}\n`);
-      return;
-    }
+    const output = await outputOf(process.argv.slice(2), config);
+    if (output) return end(...output);
     const stdout = openStdout();
     log = createLog(config.LOG_LEVEL, stdout);
     for (const warning of config.warnings) log.warn(warning);
@@ -34,6 +31,15 @@ export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => 
     console.error(explain(error));
     process.exit(1);
   }
+}
+
+/** Ends the process after a command, also while something that it asked has not answered. */
+function end(text: string, problems: readonly string[]): void {
+  process.stdout.write(`${text}\n`, () => {
+    process.stderr.write(problems.map((problem) => `${problem}\n`).join(''), () =>
+      process.exit(problems.length > 0 ? 1 : 0),
+    );
+  });
 }
 
 async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedLines: () => number): Promise<void> {

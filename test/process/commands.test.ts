@@ -60,6 +60,6 @@ test('--name prints the name that a player has in the log; other arguments are r
   expect(gateway.output()).not.toContain('player-who-complains');
   expect(run(['--name', 'another-player'], { LOG_KEY }).stdout.trim()).not.toBe(name);
   for (const args of [['--nmae', 'p'], ['--name'], ['--check', 'now']]) {
-    expect(run(args)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--check | --name ID') });
+    expect(run(args)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--check | --probe') });
   }
 });

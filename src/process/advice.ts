@@ -1,0 +1,57 @@
+/* What `--probe` says about a call of the REST service that failed: one line that begins with the setting to mend. */
+import type { Config } from '../config/config.ts';
+import { fingerprint } from '../config/environment.ts';
+import { reveal, type Secret } from '../config/secret.ts';
+import type { UpstreamError } from '../rest/upstream-error.ts';
+
+/** By the code of the error of a connection. */
+const BY_CAUSE: [RegExp, string][] = [
+  [/^ENOTFOUND|^EAI_AGAIN/, 'REST_BASE_URL: its host has no address here; check the name, and the DNS of this machine'],
+  [/^ECONNREFUSED/, 'REST_BASE_URL: nothing listens there; check host and port'],
+  [/CERT_HAS_EXPIRED|NOT_YET_VALID/, 'REST_BASE_URL: its certificate is not valid today; renew it, or set the clock'],
+  [/ALTNAME/, 'REST_BASE_URL: the certificate is for another host; use the name that is in it'],
+  [/SELF_SIGNED|VERIFY|ISSUER/, 'REST_CA_FILE: the certificate is of an authority that is not trusted; name its file'],
+  [/ALERT|HANDSHAKE/, 'REST_CLIENT_CERT_FILE: the service wants a certificate that its own authority issued'],
+  [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
+];
+
+/** What to do about an error that is not about a key. */
+export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']): string {
+  const { status, message } = error;
+  const cause = Object(error.cause);
+  const isHttps = baseUrl?.protocol === 'https:';
+  const through = isHttps ? proxy?.https : proxy?.http;
+  const [, host, port] = /([^/@:]+)(?::(\d+))?\/?$/.exec(through ? reveal(through) : '') ?? [];
+  const name = isHttps && proxy?.https !== proxy?.http ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const [, advice] = BY_CAUSE.find(([pattern]) => pattern.test(cause.code)) ?? [];
+  if (through && (cause.hostname === host || String(cause.port) === port))
+    return `${name}: the proxy cannot be reached (${cause.code}); check its address, or add the host to NO_PROXY`;
+  if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
+  if (advice) return `${advice} (${cause.code})`;
+  return `REST_BASE_URL: ${status === undefined ? withoutResponse(error, isHttps) : withStatus(error, status)}`;
+}
+
+function withoutResponse(error: UpstreamError, isHttps: boolean): string {
+  if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
+    return 'no response in time; check host and port, and that no firewall drops the packets';
+  const { code } = Object(error.cause);
+  return `no response (${code}); must it begin with ${isHttps ? 'http' : 'https'}://?`;
+}
+
+function withStatus(error: UpstreamError, status: number): string {
+  if (status >= 300 && status < 400) return `it is redirected (${status}); use the address that it leads to`;
+  if (status === 401 || status === 403)
+    return `a page refuses the call (${status}), so something in between does; let its firewall allow this machine`;
+  return error.code === 'UPSTREAM_INVALID_RESPONSE'
+    ? `the response (${status}) is not of the REST interface; use the address of the interface, not of a website`
+    : `the service answers ${told(error)}: it is not well, or is another one; ask its operator`;
+}
+
+export const keyRefused = (name: string, key: Secret, error: UpstreamError) =>
+  `${name}: the service refuses it (${told(error)}); compare it with the key of the account, its SHA-256 begins with ${fingerprint(reveal(key))}`;
+
+/** What a response said: its status and code. */
+export function told({ status, serviceCode, message }: UpstreamError): string {
+  if (status === undefined) return message;
+  return serviceCode === undefined ? `${status}` : `${status}, code ${serviceCode}`;
+}

@@ -1,0 +1,118 @@
+/* `--probe`: asks everything that the gateway needs, and writes nothing. Each mistake is one line that says how to mend it. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKeySet } from '../access/key-set.ts';
+import { Cancellation } from '../cancellation.ts';
+import type { Config } from '../config/config.ts';
+import { Secret } from '../config/secret.ts';
+import { createProxyFetch } from '../egress-proxy.ts';
+import type { CallContext } from '../rest/call-context.ts';
+import { createRestClient, type RestClient } from '../rest/client.ts';
+import { UpstreamError } from '../rest/upstream-error.ts';
+import { explain, keyRefused, told } from './advice.ts';
+
+/** How long everything may take, and one call, in milliseconds. */
+const ALL_MS = 2_000;
+const CALL_MS = 1_000;
+
+/** Asks the REST service, the key set and Redis at once. Resolves to the mistakes. @param languages What `lang` clients ask for. */
+export async function probe(config: Config, languages: readonly string[]): Promise<string[]> {
+  const parts = await Promise.all([probeRest(config, languages), probeKeySet(config), probeRedis(config)]);
+  return parts.flat();
+}
+
+async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]> {
+  const key = auth.kind === 'tokens' ? auth.jwt?.key : undefined;
+  if (key?.kind !== 'jwks') return [];
+  let problem = `no response from ${key.url.host} in time`;
+  const warn = (message: string) => {
+    problem = message;
+  };
+  const set = createKeySet(key.url, { log: { info: warn, warn }, ...(proxy && { fetch: createProxyFetch(proxy) }) });
+  await Promise.race([set.reload(), delay(ALL_MS)]);
+  return set.isReady()
+    ? []
+    : [`JWT_JWKS_URL: ${problem}; it must be the address of the key set, and be reached from here`];
+}
+
+async function probeRedis({ REDIS_URL: url, redisTls: tls, rest }: Config): Promise<string[]> {
+  if (!url) return [];
+  const { probeRedis } = await import('./redis.ts');
+  const account = { baseUrl: (rest.baseUrl ?? '').toString(), apiKey: rest.apiKey };
+  return await probeRedis(url, account, { timeoutMs: CALL_MS, tls });
+}
+
+/** A player is found or not, a 404 has no code of an unknown player, or the call failed. */
+type Answer = 'fine' | 'no code' | UpstreamError;
+
+async function probeRest({ rest }: Config, languages: readonly string[]): Promise<string[]> {
+  const { baseUrl } = rest;
+  if (!baseUrl) return [];
+  const cancellation = new Cancellation(performance.now() + ALL_MS);
+  const context: CallContext = { cancellation, requestId: `probe-${randomUUID()}` };
+  // Nobody has this id, and a read creates no player.
+  const id = context.requestId;
+  async function ask(
+    read: (client: RestClient) => Promise<unknown>,
+    other: Partial<typeof rest> = {},
+  ): Promise<Answer> {
+    let answer: Answer = 'fine';
+    const notFoundWithoutCode = () => {
+      answer = 'no code';
+    };
+    const options = { ...rest, ...other, timeoutMs: CALL_MS, observer: { notFoundWithoutCode } };
+    const client = createRestClient({ ...options, baseUrl: (other.baseUrl ?? rest.baseUrl ?? '').toString() });
+    await read(client).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError)) throw error;
+      answer = error.code === 'UPSTREAM_REJECTED' && error.status === 404 ? 'no code' : error;
+    });
+    await client.close();
+    return answer;
+  }
+  const player = (client: RestClient) => client.getPlayer(id, undefined, context);
+  const coupons = (client: RestClient) => client.listCoupons(id, context);
+  try {
+    const first = await ask(player);
+    if (first === 'no code') return [await explainNoCode(baseUrl, (other) => ask(player, other))];
+    const isAll = rest.secretKeyOn === 'all';
+    if (isRefused(first)) {
+      const other = await ask(player, { secretKeyOn: isAll ? 'sensitive' : 'all' });
+      if (isRefused(other)) return [keyRefused('REST_API_KEY', rest.apiKey, other)];
+      if (isAll) return [keyRefused('REST_SECRET_KEY', rest.secretKey, first)];
+      return ['REST_SECRET_KEY_ON: the account wants both keys with every call; set REST_SECRET_KEY_ON=all'];
+    }
+    if (first !== 'fine') return [explain(first, rest)];
+    const [second, ...others] = await Promise.all([
+      ask(coupons),
+      ...languages.map((lang) => ask((client) => client.getPlayer(id, lang, context))),
+    ]);
+    return [
+      ...(isRefused(second) ? [keyRefused('REST_SECRET_KEY', rest.secretKey, second)] : []),
+      ...(second instanceof Error && !isRefused(second) ? [explain(second, rest)] : []),
+      ...others.flatMap((answer, at) =>
+        answer instanceof Error
+          ? `lang ${languages[at]}: the service refuses it (${told(answer)}); add it to the account, or do not ask for it`
+          : [],
+      ),
+    ];
+  } finally {
+    cancellation.end();
+  }
+}
+
+/** Whether a path is wrong, or the service has no code for an unknown player: with a wrong key, it tells the two apart. */
+async function explainNoCode(base: URL, ask: (other: { baseUrl?: URL; apiKey?: Secret }) => Promise<Answer>) {
+  const isThere = (answer: Answer) => answer === 'fine' || isRefused(answer);
+  const parts = base.pathname.split('/').filter(Boolean);
+  const shorter = parts.map((_, at) => new URL(`/${parts.slice(0, at).join('/')}`, base));
+  const answers = await Promise.all(shorter.map((baseUrl) => ask({ baseUrl })));
+  const better = shorter.find((_, at) => isThere(answers[at] ?? 'no code'));
+  const path = `${base.pathname.replace(/\/$/, '')}/api/v3.0`;
+  if (better) return `REST_BASE_URL: nothing is at ${path}; the service is at ${better.href.replace(/\/$/, '')}`;
+  if (isRefused(await ask({ apiKey: new Secret('probe-of-the-gateway') })))
+    return `REST_BASE_URL: an unknown player is 404 without code 101, as if the path were wrong; ask its operator for the code`;
+  return `REST_BASE_URL: nothing is at ${path}; add the path in front of /api/v3.0 that its operator names, as in ${base.origin}/path`;
+}
+
+const isRefused = (answer: Answer | undefined): answer is UpstreamError =>
+  answer instanceof Error && answer.code === 'UPSTREAM_MISCONFIGURED' && answer.status !== undefined;

@@ -1,0 +1,224 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { atEnd, newFolder } from '../kit/at-end.ts';
+import { redisIsInstalled, startRedis } from '../kit/redis.ts';
+import { startReference } from '../kit/reference.ts';
+import { ISSUER } from '../kit/tokens.ts';
+import { API_KEY, SECRET_KEY, SETTINGS, startUpstream } from '../kit/upstream.ts';
+
+/* `--probe` of the built program: mistakes of an operator, each in front of real servers, and the line that names it. */
+
+type Env = Record<string, string>;
+
+/** Asynchronous: the servers of this process must answer meanwhile. */
+const probe = (env: Env, languages: string[] = []) =>
+  new Promise<{ code: unknown; stdout: string; lines: string[] }>((resolve) => {
+    const args = ['dist/main.js', '--probe', ...languages];
+    execFile(process.execPath, args, { env: { ...SETTINGS, ...env } }, (error, stdout, stderr) => {
+      expect(stdout + stderr).not.toMatch(/key-for-tests|a-secret-key|hidden-word/);
+      resolve({ code: error?.code ?? 0, stdout, lines: stderr.split('\n').filter(Boolean) });
+    });
+  });
+
+async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  atEnd(() => {
+    if ('closeAllConnections' in server && typeof server.closeAllConnections === 'function')
+      server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${Object(server.address()).port}`;
+}
+const serve = async (listener: RequestListener) => `http://${await listen(createServer(listener))}`;
+
+const reference = await startReference();
+const KEYS = { REST_API_KEY: reference.apiKey, REST_SECRET_KEY: reference.secretKey };
+const GOOD: Env = { ...KEYS, REST_BASE_URL: reference.url };
+
+test('without a mistake it ends with 0, and asks by reads alone', async () => {
+  expect(await probe(GOOD, ['en', 'de'])).toMatchObject({
+    ...{ code: 0, lines: [], stdout: expect.stringContaining('was asked, and answers') },
+  });
+  const upstream = await startUpstream();
+  expect(await probe({ REST_BASE_URL: upstream.url }, ['en'])).toMatchObject({ code: 0, lines: [] });
+  expect(upstream.requests.map(({ endpoint }) => endpoint).sort()).toEqual([
+    ...['GET /coupon', 'GET /player', 'GET /player'],
+  ]);
+});
+
+/** In front of the reference service, which it has at `/rewards`. */
+const behindPrefix = () =>
+  serve(async ({ url = '', headers }, response) => {
+    if (!url.startsWith('/rewards/api/')) return void response.writeHead(404).end('<h1>not found</h1>');
+    const { apikey = '', secretkey = '' } = headers;
+    const answer = await fetch(`${reference.url}${url.replace('/rewards', '')}`, {
+      headers: { apikey: String(apikey), secretkey: String(secretkey) },
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  });
+
+const mistakes: [string, () => Env | Promise<Env>, RegExp][] = [
+  [
+    'a wrong API key',
+    () => ({ ...GOOD, REST_API_KEY: API_KEY }),
+    /^REST_API_KEY: the service refuses it \(401, code 1\)/,
+  ],
+  [
+    'a wrong secret key',
+    () => ({ ...GOOD, REST_SECRET_KEY: SECRET_KEY }),
+    /^REST_SECRET_KEY: .*\(401, code 1\).*SHA-256/,
+  ],
+  [
+    'an account that wants both keys everywhere',
+    async () => ({ ...KEYS, REST_BASE_URL: (await startReference({ REST_SECRET_KEY_ON: 'all' })).url }),
+    /set REST_SECRET_KEY_ON=all$/,
+  ],
+  [
+    'a path prefix that was forgotten',
+    async () => ({ ...KEYS, REST_BASE_URL: await behindPrefix() }),
+    /^REST_BASE_URL: nothing is at \/api\/v3\.0; add the path/,
+  ],
+  [
+    'a path prefix twice',
+    async () => ({ ...KEYS, REST_BASE_URL: `${await behindPrefix()}/rewards/rewards` }),
+    /^REST_BASE_URL: nothing is at \/rewards\/rewards\/api\/v3\.0; the service is at http:\/\/127\.0\.0\.1:\d+\/rewards$/,
+  ],
+  [
+    'a path that is too much',
+    () => ({ ...GOOD, REST_BASE_URL: `${reference.url}/v1` }),
+    /the service is at http:\S+\d$/,
+  ],
+  [
+    'a 404 without a code',
+    async () => {
+      const isOurs = (key: unknown) => key === API_KEY;
+      const url = await serve(({ headers }, to) => void to.writeHead(isOurs(headers['apikey']) ? 404 : 401).end('{}'));
+      return { REST_BASE_URL: url };
+    },
+    /^REST_BASE_URL: an unknown player is 404 without code 101/,
+  ],
+  [
+    'a host without an address',
+    () => ({ REST_BASE_URL: 'https://rewards.invalid' }),
+    /^REST_BASE_URL: its host has no/,
+  ],
+  ['a port where nothing listens', () => ({ REST_BASE_URL: 'http://127.0.0.1:1' }), /^REST_BASE_URL: nothing listens/],
+  [
+    'a service that hangs',
+    async () => ({ REST_BASE_URL: await serve(() => {}) }),
+    /^REST_BASE_URL: no response in time/,
+  ],
+  ['https at a port without TLS', () => ({ ...GOOD, REST_BASE_URL: reference.url.replace('http', 'https') }), /no TLS/],
+  [
+    'a redirect',
+    async () => ({ REST_BASE_URL: await serve((_, to) => void to.writeHead(301, { location: '/' }).end()) }),
+    /^REST_BASE_URL: it is redirected \(301\)/,
+  ],
+  [
+    'a firewall',
+    async () => ({
+      REST_BASE_URL: await serve((_, to) => void to.writeHead(403, { 'content-type': 'text/html' }).end('<p>')),
+    }),
+    /^REST_BASE_URL: a page refuses the call \(403\)/,
+  ],
+  [
+    'a website',
+    async () => ({
+      REST_BASE_URL: await serve((_, to) => void to.writeHead(200, { 'content-type': 'text/html' }).end('<p>')),
+    }),
+    /^REST_BASE_URL: the response \(200\) is not of the REST interface/,
+  ],
+  [
+    'a proxy that is not there',
+    () => ({ REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: 'http://ops:hidden-word@127.0.0.1:1' }),
+    /^HTTP_PROXY: the proxy cannot be reached \(ECONNREFUSED\)/,
+  ],
+  [
+    'a proxy that wants a password',
+    async () => {
+      const server = createServer().on('connect', (_, socket) => {
+        socket.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
+      });
+      return { REST_BASE_URL: 'http://rewards.invalid', HTTP_PROXY: `http://${await listen(server)}` };
+    },
+    /^HTTP_PROXY: .*responded 407; check its user/,
+  ],
+  [
+    'a discovery document in place of the key set',
+    async () => ({
+      ...GOOD,
+      ...{ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'a' },
+      JWT_JWKS_URL: await serve((_, to) => void to.end('{"jwks_uri":"https://login.example/keys"}')),
+    }),
+    /^JWT_JWKS_URL: .*use its jwks_uri/,
+  ],
+  ['a Redis that is not there', () => ({ ...GOOD, REDIS_URL: 'redis://127.0.0.1:1' }), /^REDIS_URL: .*ECONNREFUSED/],
+];
+
+test.each(mistakes)('%s is named in one line, and ends with 1', async (_, env, line) => {
+  expect(await probe(await env())).toMatchObject({ code: 1, lines: [expect.stringMatching(line)] });
+});
+
+test('a language that the account does not have is named', async () => {
+  const { code, lines } = await probe(GOOD, ['en', 'tlh']);
+  expect([code, lines]).toEqual([1, [expect.stringMatching(/^lang tlh: the service refuses it \(400, code 5\)/)]]);
+});
+
+(redisIsInstalled ? test : test.skip)(
+  'redis: a wrong password and a replica are named, and nothing is written',
+  async () => {
+    const password = ['--requirepass', 'a-password'];
+    const { url, port } = await startRedis(undefined, password);
+    const withPassword = url.replace('//', '//:a-password@');
+    expect((await probe({ ...GOOD, REDIS_URL: url.replace('//', '//:hidden-word@') })).lines).toEqual([
+      expect.stringMatching(/^REDIS_URL: WRONGPASS.*check address, user and password/),
+    ]);
+    expect((await probe({ ...GOOD, REDIS_URL: url })).lines).toEqual([expect.stringMatching(/^REDIS_URL: NOAUTH/)]);
+    expect(await probe({ ...GOOD, REDIS_URL: withPassword })).toMatchObject({ code: 0, lines: [] });
+    const client = new Redis(withPassword);
+    atEnd(() => client.disconnect());
+    expect(await client.dbsize()).toBe(0);
+    const replica = await startRedis(undefined, ['--replicaof', '127.0.0.1', `${port}`, '--masterauth', 'a-password']);
+    expect((await probe({ ...GOOD, REDIS_URL: replica.url })).lines).toEqual([
+      expect.stringContaining('this is a replica'),
+    ]);
+  },
+);
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+(hasOpenssl ? test : test.skip)(
+  'openssl: an authority that is not trusted, and http in place of https, are named',
+  async () => {
+    const folder = newFolder();
+    const names = ['-subj', '/CN=rewards.example', '-keyout', 'key.pem', '-out', 'cert.pem'];
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '30',
+      ...names,
+    ];
+    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+    const tls = { key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(join(folder, 'cert.pem')) };
+    const address = await listen(createTlsServer(tls, (_, response) => void response.end('{}')));
+    const unknown = await probe({ REST_BASE_URL: `https://${address}` });
+    expect([unknown.code, unknown.lines]).toEqual([1, [expect.stringMatching(/^REST_CA_FILE: .*DEPTH_ZERO/)]]);
+    const REST_CA_FILE = join(folder, 'cert.pem');
+    const other = await probe({ REST_BASE_URL: `https://${address}`, REST_CA_FILE });
+    expect(other.lines).toEqual([expect.stringMatching(/^REST_BASE_URL: the certificate is for another host/)]);
+    const plain = await probe({ REST_BASE_URL: `http://${address}` });
+    expect(plain.lines).toEqual([expect.stringMatching(/^REST_BASE_URL: no response .*begin with https/)]);
+  },
+);
