@@ -76,6 +76,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
 
   return {
     url,
+    /** How many operations the manifest lists. */
+    operations: engine.listedOperations,
     /** The metrics in Prometheus' text format. */
     metrics: () => metrics.registry.metrics(),
     status: () => ({

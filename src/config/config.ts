@@ -1,5 +1,5 @@
 import { authOf, JWT_KEYS } from './auth.ts';
-import { ConfigError, describeEnvironment, misspelt, readEnvironment } from './environment.ts';
+import { ConfigError, describeEnvironment, misspelt, readEnvironment, summarize } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
 import { tlsOf, tlsProblems } from './tls.ts';
 import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
@@ -7,7 +7,9 @@ import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
 /** The configuration of one gateway. */
-export type Config = Readonly<ReturnType<typeof derive> & { warnings: readonly string[] }>;
+export type Config = Readonly<
+  ReturnType<typeof derive> & { warnings: readonly string[]; summary: ReturnType<typeof summarize> }
+>;
 
 /** Reads every setting. Throws one ConfigError that names every variable that cannot be used, and shows no secret. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -16,7 +18,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const production = values.NODE_ENV === 'production';
   problems.push(...problemsOf(values, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({ ...derive(values), warnings: unknown });
+  return Object.freeze({ ...derive(values), warnings: unknown, summary: summarize(values, given) });
 }
 
 /** One line for each setting, without secrets. */

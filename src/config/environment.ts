@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import * as z from 'zod';
 import { reasonOf } from '../errors.ts';
-import { ALSO_IN_FILES, VARIABLES } from './variables.ts';
+import { ALSO_IN_FILES, VARIABLES, type Values } from './variables.ts';
 
 /** A configuration that cannot be used. Its message has one line for each problem. */
 export class ConfigError extends Error {
@@ -50,6 +50,16 @@ export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
     const shown = mayHide ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
     return `${name}: ${shown} (${source})`;
   });
+}
+
+/** The names of the settings that are not the default, and what tells a secret from another. */
+export function summarize(values: Values, given: NodeJS.ProcessEnv) {
+  const secrets = ALSO_IN_FILES.flatMap((name) => (given[name] ? [[name, fingerprint(given[name])] as const] : []));
+  const settings = Object.entries(VARIABLES.shape).flatMap(([name, form]) => {
+    const isDefault = JSON.stringify(form.parse(undefined)) === JSON.stringify(Object(values)[name]);
+    return given[name] === undefined || (isDefault && !ALSO_IN_FILES.includes(name)) ? [] : name;
+  });
+  return { settings, fingerprints: Object.fromEntries(secrets) };
 }
 
 /** What the names of settings begin with that no other program on a machine is likely to have. */

@@ -68,6 +68,7 @@ export const VARIABLES = z.object({
   PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
   LOG_KEY: f.key.optional().describe('of hashes in the log and in ids of friends; unset, `REST_API_KEY`'),
   LOG_ADDRESSES: f.flag.default(false).describe('addresses in lines of 401 and 429; else keyed hashes of them'),
+  REVISION: f.text.optional().describe('the commit that was built, for the line `ready`; the images have it'),
   LOG_LEVEL: f
     .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -47,6 +47,7 @@ export async function startEngine({ config, schema, rates, metrics, log, sharedT
   const apollo = await startApollo({ ...shared, compiler, persistedQueries, production, log, report: reportTo(log) });
   return {
     apollo,
+    listedOperations: persisted.count,
     /** What comes before Apollo Server's pipeline; see prepare.ts. */
     prepare: (request: HTTPGraphQLRequest, caller: Caller, record: OperationRecord) =>
       prepare({ ...shared, persisted }, request, caller, record),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import packageJson from '../../package.json' with { type: 'json' };
 import { tokenHint } from '../config/auth.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/environment.ts';
@@ -59,7 +60,9 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
   const serving = lifecycle.stopAtEnd(await serve(config, restUrl, log, options));
   management.setSource(serving);
   if (lifecycle.phase === 'starting') lifecycle.phase = 'running';
-  log.info({ url: serving.url, management: management.url }, 'ready');
+  const { version } = packageJson;
+  const about = { version, revision: config.REVISION, node: process.version, ...config.summary };
+  log.info({ url: serving.url, management: management.url, ...about, operations: serving.operations }, 'ready');
   if (config.production) return;
   await flushed(log);
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));

@@ -23,7 +23,7 @@ const ENV: Record<string, string> = {
   ...{ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') },
   ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') },
   ...{ FEDERATION: 'true', TRUST_PROXY: '1', REDIS_URL_FILE: file('redis-url', 'redis://127.0.0.1:1') },
-  ...{ LOG_KEY_FILE: file('log-key', 'a-key-of-16-characters') },
+  ...{ LOG_KEY_FILE: file('log-key', 'a-key-of-16-characters'), REVISION: 'abc1234' },
   ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', MANIFEST) },
   ...{ MAX_CONCURRENT_OPERATIONS_PER_CALLER: '10', MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '100' },
   ...{ PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'any-player', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },

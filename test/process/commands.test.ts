@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { newFile } from '../kit/at-end.ts';
 import { SETTINGS } from '../kit/upstream.ts';
@@ -62,4 +63,25 @@ test('--name prints the name that a player has in the log; other arguments are r
   for (const args of [['--nmae', 'p'], ['--name'], ['--check', 'now']]) {
     expect(run(args)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('--check | --probe') });
   }
+});
+
+test('the line "ready" says what runs: version, settings that are not the default, and secrets by fingerprints', async () => {
+  const LOG_KEY_FILE = newFile('log-key', 'a-key-for-the-log-of-a-test\n');
+  const PERSISTED_OPERATIONS_FILE = newFile('operations.json', { 'a-1': '{ me { id } }' });
+  const gateway = await start({ LOG_KEY_FILE, PERSISTED_OPERATIONS_FILE, REVISION: 'abc1234', MAX_TOKENS: '1000' });
+  const line = await gateway.logged(({ msg }) => msg === 'ready');
+  const six = expect.stringMatching(/^[0-9a-f]{6}$/);
+  expect(line).toMatchObject({ revision: 'abc1234', node: process.version, operations: 1 });
+  expect(line.version).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(line.fingerprints).toEqual({
+    REST_API_KEY: six,
+    REST_SECRET_KEY: six,
+    LOG_KEY: hash('sha256', 'a-key-for-the-log-of-a-test').slice(0, 6),
+  });
+  // 1,000 is the default.
+  expect(line.settings).toEqual(
+    expect.arrayContaining(['PORT', 'REST_API_KEY', 'LOG_KEY', 'PERSISTED_OPERATIONS_FILE']),
+  );
+  expect(line.settings).not.toContain('MAX_TOKENS');
+  expect(gateway.output()).not.toMatch(/key-for-the-log/);
 });
