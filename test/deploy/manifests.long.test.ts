@@ -32,7 +32,7 @@ const SETTINGS = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) =
 const unknown = (env: Env) => Object.keys(env).filter((name) => !SETTINGS.includes(name));
 
 test('Kubernetes: the pod is restricted, its settings are accepted in production, and a process with them answers the probes', async () => {
-  const names = ['kubernetes', 'ingress', 'networkpolicy', 'servicemonitor'];
+  const names = ['kubernetes', 'ingress', 'networkpolicy', 'servicemonitor', 'prometheusrule'];
   const parsed = names.flatMap((name) => parseAllDocuments(read(`deploy/${name}.yaml`)));
   expect(parsed.flatMap(({ errors }) => errors)).toEqual([]);
   const [deployment, service, budget, autoscaler] = parsed.map((document) => document.toJS());
@@ -139,10 +139,12 @@ describe('monitoring', () => {
   };
 
   test('each alert has an entry in the runbook and a test; alerts and dashboard ask for metrics that the gateway has', async () => {
-    type Rule = { alert: string; expr: string; annotations: { runbook: string } };
-    const alerts: Rule[] = parse(read('deploy/alerts.yaml')).groups[0].rules;
+    type Rule = { alert: string; expr: string; annotations: { runbook_url: string } };
+    const { groups } = parse(read('deploy/alerts.yaml'));
+    const alerts: Rule[] = groups[0].rules;
+    expect(parse(read('deploy/prometheusrule.yaml'))).toMatchObject({ kind: 'PrometheusRule', spec: { groups } });
     for (const { alert, annotations } of alerts) {
-      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toMatch(new RegExp(`^https://\\S+/operations\\.html#${alert.toLowerCase()}$`));
       expect(read('docs/operations.md')).toContain(`\n### ${alert}\n`);
       expect(read('deploy/alerts.test.yaml')).toContain(`alertname: ${alert}\n        exp_alerts:\n          - `);
     }
