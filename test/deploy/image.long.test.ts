@@ -81,6 +81,9 @@ const engine = ['docker', 'podman'].find((command) => spawnSync(command, ['info'
     const [address] = run('port', id, String(port)).split('\n');
     await until(async () => (await fetch(`http://${address}/readyz`).catch(() => undefined))?.status === 200);
     expect(run('exec', id, 'id', '-u')).toBe('1000');
+    if (target === 'reference') {
+      expect(run('exec', id, 'node', 'dist/main.js', 'backup')).toMatch('"/data/backups/reference-');
+    }
     expect(run('exec', id, 'sh', '-c', 'ls node_modules').includes('libsql')).toBe(target === 'reference');
   } finally {
     run('rm', '--force', '--volumes', id);

@@ -40,7 +40,7 @@ interface AppOptions {
   log?: FastifyBaseLogger | undefined;
 }
 
-/** The whole service on one port: the REST interface, the landing page, health. Reads no environment, does not listen. */
+/** The public port: the REST interface, the landing page, health. Reads no environment, does not listen. */
 export function createReferenceApp({
   service,
   landingPerMinute = 0,
@@ -49,6 +49,28 @@ export function createReferenceApp({
   trouble,
   log,
 }: AppOptions): FastifyInstance {
+  const app = newApp(log, trustProxy);
+  deleteExpiredRegularly(app, service);
+  app.register(async (scope) => healthRoutes(scope, service));
+  app.register((scope) => landingRoutes(scope, service, landingPerMinute));
+  app.register(
+    async (scope) => {
+      restInterface(scope, service, secretKeyOnAll);
+      trouble?.(scope);
+    },
+    { prefix: '/api/v3.0' },
+  );
+  return app;
+}
+
+/** The operator's port, for loopback alone. */
+export function createOperatorApp({ service, log }: Pick<AppOptions, 'service' | 'log'>): FastifyInstance {
+  const app = newApp(log);
+  operatorRoutes(app, service);
+  return app;
+}
+
+function newApp(log: FastifyBaseLogger | undefined, trustProxy: string[] = []): FastifyInstance {
   const app = fastify({
     ...(log && { loggerInstance: log }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -75,17 +97,6 @@ export function createReferenceApp({
     throw new ApiError(404, 'There is nothing at this path');
   });
   logRequests(app);
-  deleteExpiredRegularly(app, service);
-  app.register(async (scope) => healthRoutes(scope, service));
-  app.register((scope) => landingRoutes(scope, service, landingPerMinute));
-  app.register(async (scope) => operatorRoutes(scope, service));
-  app.register(
-    async (scope) => {
-      restInterface(scope, service, secretKeyOnAll);
-      trouble?.(scope);
-    },
-    { prefix: '/api/v3.0' },
-  );
   return app;
 }
 

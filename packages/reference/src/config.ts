@@ -25,6 +25,7 @@ const SETTINGS = z
     NODE_ENV: z.string().optional(),
     REFERENCE_HOST: z.string().default('127.0.0.1'),
     REFERENCE_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').default(4100),
+    REFERENCE_OPERATOR_PORT: wholeNumber(0, 65_535, 'must be a port, 0 to 65535').optional(),
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .refine((url) => !/[?#]/.test(url), 'must have neither a query nor a fragment: links continue its path')
@@ -48,6 +49,7 @@ const SETTINGS = z
       })
       .optional(),
     DATA_DIR: z.string().default('.data'),
+    BACKUP_KEEP: wholeNumber(1, 1_000, 'must be a number from 1 to 1000').default(7),
     PROGRAMME_FILE: z.string().optional(),
     CONTACT_HASH_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
     REST_SECRET_KEY_ON: z.enum(['sensitive', 'all'], 'must be sensitive or all').default('sensitive'),
@@ -93,6 +95,8 @@ function configOf(settings: Settings) {
     host: settings.REFERENCE_HOST,
     /** 0: any free port. */
     port: settings.REFERENCE_PORT,
+    /** The port of the operator's routes on loopback; undefined: none. */
+    operatorPort: settings.REFERENCE_OPERATOR_PORT,
     /** The address for players' browsers, without a slash at its end; undefined: where the service listens. */
     publicUrl: settings.PUBLIC_URL,
     trustProxy: settings.REFERENCE_TRUST_PROXY,
@@ -100,11 +104,15 @@ function configOf(settings: Settings) {
     landingPerMinute: settings.REFERENCE_LANDING_PER_MINUTE,
     databaseUrl: settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
+    /** How many backups stay when a new one is made. */
+    backupKeep: settings.BACKUP_KEEP,
     programmeFile: settings.PROGRAMME_FILE,
     /** Undefined in development: the key is then a file beside the database. */
     contactHashKey: settings.CONTACT_HASH_KEY,
     /** Every call needs the secret key, not only deletions and coupons. */
     secretKeyOnAll: settings.REST_SECRET_KEY_ON === 'all',
+    /** What the command line sends to the operator's port. A function, so that it is never printed. */
+    headers: () => ({ APIKey: settings.REST_API_KEY, secretKey: settings.REST_SECRET_KEY }),
     keys: { apiKey: new Key(settings.REST_API_KEY), secretKey: new Key(settings.REST_SECRET_KEY) },
     /** A key is a built-in one, which everybody knows. */
     hasDevelopmentKeys: builtInKeys(settings).length > 0,

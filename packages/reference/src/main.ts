@@ -1,15 +1,28 @@
 import { loadReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
-import { serve } from './serve.ts';
+
+const USAGE = `node main.js [--demo]                  starts the service; with --demo, an empty store gets demo players
+node main.js backup                    writes a backup of SQLite to DATA_DIR/backups/
+node main.js coupons give PLAYER GROUP gives a coupon
+node main.js coupons use CODE          counts a use of a coupon
+node main.js restore --check [BACKUP]  checks a backup of SQLite; without one, the database of DATABASE_URL
+
+With REFERENCE_OPERATOR_PORT, backup and coupons ask the service that runs on this machine.`;
 
 // What the service stores is for its user alone: files get the mode 0600, folders 0700.
 process.umask(0o077);
 
-/** Starts the service. `--demo` fills an empty store with demo players. */
 async function main(args: readonly string[]): Promise<void> {
-  const unknown = args.find((argument) => argument !== '--demo');
-  if (unknown !== undefined) throw new OperatorError(`Unknown argument ${unknown}; there is only --demo.`);
-  await serve(loadReferenceConfig(), args.includes('--demo'));
+  const [command] = args;
+  if (command === '--help') return console.log(USAGE);
+  if (command === undefined || (command === '--demo' && args.length === 1)) {
+    const { serve } = await import('./serve.ts');
+    return serve(loadReferenceConfig(), command === '--demo');
+  }
+  const { runCommand } = await import('./commands.ts');
+  const result = await runCommand(loadReferenceConfig(), args);
+  if (result === undefined) throw new OperatorError(`Unknown command ${args.join(' ')}. There are:\n\n${USAGE}`);
+  console.log(JSON.stringify(result));
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

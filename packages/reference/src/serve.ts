@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
+import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { createReferenceApp } from './app.ts';
+import { createOperatorApp, createReferenceApp } from './app.ts';
 import type { ReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { loadProgramme } from './programme/file.ts';
@@ -48,31 +49,48 @@ export async function serve(config: ReferenceConfig, isDemo: boolean): Promise<v
   }
 }
 
-async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
-  const { host, port, keys, dataDir, hasDevelopmentKeys, isProduction } = config;
+/** The service with its store, for a process that serves it and for a command. */
+export async function openService(config: ReferenceConfig, log: Logger): Promise<Service> {
+  const { keys, dataDir, backupKeep, port } = config;
   const programme = loadProgramme(config.programmeFile);
   const contactHashKey = config.contactHashKey ?? developmentContactKey(dataDir);
   const onStep = (step: object, message: string) => log.warn(step, message);
   const store = await openStore({ ...config, contactHashKey, onStep }, (error) =>
     log.warn({ reason: reasonOf(error) }, 'a database connection was lost'),
   );
-  opened.push(store);
-  let url = `http://127.0.0.1:${port}`;
-  const publicUrl = () => config.publicUrl ?? url;
-  const service: Service = { store, programme, keys, dataDir, publicUrl, now: Date.now };
+  const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${port}`;
+  return { store, programme, keys, dataDir, backupKeep, publicUrl, now: Date.now };
+}
+
+async function start(config: ReferenceConfig, isDemo: boolean, log: Logger, opened: Opened): Promise<void> {
+  const { host, port, operatorPort, hasDevelopmentKeys, isProduction } = config;
+  const service = await openService(config, log);
+  opened.push(service.store);
   const isTroubled = isDemo && !isProduction;
   const trouble = isTroubled ? (await import('./demo/states.ts')).troubleDemoPlayers : undefined;
   const app = createReferenceApp({ ...config, service, log, trouble });
   opened.push(app);
   await app.ready();
   if (isDemo) await (await import('./demo/seed.ts')).seedDemo(service);
-  url = await app.listen({ host, port }).catch((error: unknown) => {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set REFERENCE_PORT to another.`) : error;
-  });
-  log.info({ url }, 'listening');
+  let operatorUrl: string | undefined;
+  if (operatorPort !== undefined) {
+    const operatorApp = createOperatorApp({ service, log });
+    opened.push(operatorApp);
+    operatorUrl = await listen(operatorApp, '127.0.0.1', operatorPort, 'REFERENCE_OPERATOR_PORT');
+  }
+  const url = await listen(app, host, port, 'REFERENCE_PORT');
+  if (config.publicUrl === undefined) service.publicUrl = () => url;
+  log.info({ url, operatorUrl }, 'listening');
   // A parent process is told that the service is ready, or a person where it is. In production stdout has JSON only.
-  if (process.send) return void process.send({ ready: true, url });
+  if (process.send) return void process.send({ ready: true, url, operatorUrl });
   if (hasDevelopmentKeys) log.warn('the development keys are accepted (REST_API_KEY, REST_SECRET_KEY are not set)');
   if (!isProduction) console.log(`Reference service: ${url}/api/v3.0`);
+}
+
+/** Returns the URL where the app listens. `setting` is told to a person if the port is taken. */
+function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<string> {
+  return app.listen({ host, port }).catch((error: unknown) => {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    throw isTaken ? new OperatorError(`Port ${port} of ${host} is taken; set ${setting} to another.`) : error;
+  });
 }

@@ -52,6 +52,11 @@ test.each<[env: NodeJS.ProcessEnv, ...problems: string[]]>([
     'CONTACT_HASH_KEY: must have at least 32 characters',
     'REST_SECRET_KEY_ON: must be sensitive or all',
   ],
+  [
+    { REFERENCE_OPERATOR_PORT: 'x', BACKUP_KEEP: '0' },
+    'REFERENCE_OPERATOR_PORT: must be a port, 0 to 65535',
+    'BACKUP_KEEP: must be a number from 1 to 1000',
+  ],
   [{ REST_API_KEY_FILE: fileOf('\n') }, 'REST_API_KEY_FILE: the file is empty'],
   [{ DATABASE_URL_FILE: fileOf('hunter2') }, 'DATABASE_URL: must be an address like postgres://'],
 ])('%j is refused with one report that names each variable and no password', (env, ...problems) => {
@@ -76,6 +81,10 @@ test('the settings of the README are those of the program, at most fourteen, wit
   expect(Object.keys(documented).sort()).toEqual(settings.filter((name) => name !== 'NODE_ENV').sort());
   expect(rows.length).toBeLessThanOrEqual(14);
   const { host: REFERENCE_HOST, dataDir: DATA_DIR, port, landingPerMinute } = loadReferenceConfig({});
+  expect(loadReferenceConfig({})).toMatchObject({
+    backupKeep: Number(documented['BACKUP_KEEP']),
+    operatorPort: undefined,
+  });
   const numbers = { REFERENCE_PORT: `${port}`, REFERENCE_LANDING_PER_MINUTE: `${landingPerMinute}` };
   expect(documented).toMatchObject({ REFERENCE_HOST, DATA_DIR, ...numbers });
 });

@@ -127,7 +127,7 @@ onEachStore(
       ['There is no player with this playerUniqueId', 404, () => client.give('nobody', 'three')],
       ['The programme has no group "gold"', 404, () => client.give('nobody', 'gold')],
       ['There is no coupon with this code', 404, () => client.use('NONE')],
-      ['code is missing', 400, () => client.call('POST', '/coupons/use', {})],
+      ['code is missing', 400, () => client.operate('/coupons/use', {})],
     ])('the operator is told: %s', async (message, status, ask, time = START) => {
       await client.upsert('asking');
       clock = Date.parse(time);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, test } from '@jest/globals';
 import pg from 'pg';
 import { atEnd, newFolder } from '../../../test/kit/at-end.ts';
-import { createReferenceApp } from '../src/app.ts';
+import { createOperatorApp, createReferenceApp } from '../src/app.ts';
 import { Key } from '../src/keys.ts';
 import { loadProgramme, type Programme, type ProgrammeFile, programme } from '../src/programme/file.ts';
 import type { Service } from '../src/routes/service.ts';
@@ -24,18 +24,24 @@ export type Reference = Awaited<ReturnType<typeof startReference>>;
 /** The service in this process, on a free port of this machine. */
 export async function startReference({ at = sqlitePlace(), programme, now = Date.now, ...options }: Options = {}) {
   const store = await at.open();
-  let url = '';
+  let [url, operatorUrl] = ['', ''];
   const service: Service = {
-    ...{ store, dataDir: at.dataDir, now, publicUrl: () => url },
+    ...{ store, dataDir: at.dataDir, backupKeep: 2, now, publicUrl: () => url },
     programme: programme ?? loadProgramme(undefined),
     keys: { apiKey: new Key(KEYS.APIKey), secretKey: new Key(KEYS.secretKey) },
   };
   const app = createReferenceApp({ service, ...options });
+  const operatorApp = createOperatorApp({ service });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
+  operatorUrl = await operatorApp.listen({ host: '127.0.0.1', port: 0 });
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= app.close().then(store.close));
+  const close = () => (closed ??= Promise.all([app.close(), operatorApp.close()]).then(store.close));
   atEnd(close);
-  return { url, app, service, store, at, client: clientOf(() => url), close };
+  const client = clientOf(
+    () => url,
+    () => operatorUrl,
+  );
+  return { url, operatorUrl, app, service, store, at, client, close };
 }
 
 /** A programme with one generous group and no rewards, and what a test wants to be different. */
@@ -87,7 +93,10 @@ export function onEachStore(
       reference = await startReference({ ...options, at: await place() });
     });
     define(
-      clientOf(() => reference.url),
+      clientOf(
+        () => reference.url,
+        () => reference.operatorUrl,
+      ),
       () => reference,
     );
   });

@@ -96,8 +96,8 @@ describe('started alone', () => {
     }
     expect(lines.pop()).toMatch(/^Reference service: http:\/\/127\.0\.0\.1:\d+\/api\/v3\.0$/);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      ...[{ name: 'reference-service', msg: expect.stringMatching(/^Server listening/) }],
-      { msg: 'listening', url: expect.stringMatching(/^http:/) },
+      ...Array(2).fill({ name: 'reference-service', msg: expect.stringMatching(/^Server listening/) }),
+      { msg: 'listening', url: expect.stringMatching(/^http:/), operatorUrl: expect.stringMatching(/^http:\/\/127\./) },
       { msg: expect.stringContaining('the development keys are accepted') },
     ]);
     expect(await end(child, 'SIGINT')).toBe(0);

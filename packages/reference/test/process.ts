@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { clientOf, KEYS } from './client.ts';
@@ -13,6 +14,7 @@ export function environmentOf({ databaseUrl, dataDir }: Place): NodeJS.ProcessEn
   const settings = {
     PATH: process.env['PATH'],
     REFERENCE_PORT: '0',
+    REFERENCE_OPERATOR_PORT: '0',
     REFERENCE_LANDING_PER_MINUTE: '0',
     DATA_DIR: dataDir,
     CONTACT_HASH_KEY,
@@ -33,6 +35,14 @@ export const spawnReference = (env: NodeJS.ProcessEnv) => watched(spawn(process.
 export const forkChild = (env: NodeJS.ProcessEnv, words: string[] = []) =>
   watched(fork(MAIN, words, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
 
+/** Runs a command of the program; returns its exit code and what it printed. */
+export async function runCommand(env: NodeJS.ProcessEnv, ...words: string[]) {
+  const child = watched(spawn(process.execPath, [MAIN, ...words], { env }));
+  const gone = once(child, 'exit');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: (await gone)[0], stdout, stderr };
+}
+
 /** Sends a signal and waits until the process is gone; returns its exit code, or the signal that ended it. */
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
   const gone = once(child, 'exit');
@@ -45,7 +55,12 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
 export async function forkReference(env: NodeJS.ProcessEnv, words: string[] = []) {
   const child = forkChild(env, words);
   const gone = once(child, 'exit').then(() => Promise.reject(new Error('It ended before it was ready')));
-  const [{ url }] = await Promise.race([once(child, 'message'), gone]);
+  const [{ url, operatorUrl }] = await Promise.race([once(child, 'message'), gone]);
   gone.catch(() => {});
-  return { child, url: String(url), client: clientOf(() => url), end: (signal: NodeJS.Signals) => end(child, signal) };
+  const client = clientOf(
+    () => url,
+    () => operatorUrl,
+  );
+  const port = new URL(operatorUrl).port;
+  return { child, url: String(url), operatorPort: port, client, end: (signal: NodeJS.Signals) => end(child, signal) };
 }

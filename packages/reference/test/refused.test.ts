@@ -154,17 +154,19 @@ onEachStore('a refused request', (client, service) => {
   });
 
   const REST = '/api/v3.0/integrations';
-  const NEED_BOTH = [`DELETE ${REST}/player/known`, `GET ${REST}/transactions/known/coupon`, 'POST /coupons'];
+  const OPERATOR = ['POST /coupons', 'POST /coupons/use', 'POST /backup'];
+  const NEED_BOTH = [`DELETE ${REST}/player/known`, `GET ${REST}/transactions/known/coupon`, ...OPERATOR];
   const NEED_ONE = [`POST ${REST}/player`, `GET ${REST}/player/known`, `GET ${REST}/players/known/referrals`];
   test.each([
     ...[...NEED_BOTH, ...NEED_ONE, `POST ${REST}/event`].map((request) => ['APIKey', request] as const),
-    ...[...NEED_BOTH, 'POST /coupons/use', 'POST /backup'].map((request) => ['secretKey', request] as const),
+    ...NEED_BOTH.map((request) => ['secretKey', request] as const),
   ])('returns 401 without the right %s, whatever else is wrong: %s', async (header, request) => {
     const [method = '', path = ''] = request.split(' ');
     const { [header]: _, ...other } = KEYS;
     for (const wrong of [undefined, '', 'wrong', ...Object.values(other)]) {
       const headers = { 'content-type': 'text/plain', ...other, ...(wrong !== undefined && { [header]: wrong }) };
-      const refused = await fetch(new URL(path, service().url), { method, headers });
+      const base = path.startsWith(REST) ? service().url : service().operatorUrl;
+      const refused = await fetch(new URL(path, base), { method, headers });
       const body = { code: 1, message: `The header ${header} is missing or wrong` };
       expect([refused.status, await refused.json()]).toEqual([401, body]);
     }
@@ -174,8 +176,9 @@ onEachStore('a refused request', (client, service) => {
     expect((await client.player('known', { secretKey: 'wrong' })).status).toBe(200);
   });
 
-  test.each(['x-forwarded-for', 'forwarded'])('for the operator returns 404 with the header %s', async (name) => {
-    expect((await client.call('POST', '/backup', {}, { [name]: '127.0.0.1' })).status).toBe(404);
+  test.each(OPERATOR)('%s returns 404 on the public port, with both keys and from this machine', async (request) => {
+    const path = request.slice('POST '.length);
+    expect(await client.call('POST', path, {})).toMatchObject({ status: 404, body: { message: NOTHING } });
   });
 
   test('returns 413 to a body of more than 1 MB, and reads no more of it', async () => {

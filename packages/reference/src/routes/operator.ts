@@ -6,39 +6,32 @@ import type { CouponGroup } from '../programme/file.ts';
 import { type CouponRow, findCoupon, useCoupon } from '../store/coupons.ts';
 import { findPlayer } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
-import { newBackupPath } from '../store/sqlite.ts';
+import { newBackupPath, removeOldBackups } from '../store/sqlite.ts';
 import { decode, playerUniqueId } from '../wire/members.ts';
 import { acceptJson, requireKey, type Service } from './service.ts';
 
 const GIVE = z.object({ playerUniqueId, group: z.string() });
 const USE = z.object({ code: z.string() });
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+/** What the operator asks for, by its path. No part of the interface document. The command line calls them too. */
+export const OPERATIONS = {
+  '/coupons': async (service: Service, body: unknown) => {
+    const { playerUniqueId, group } = decode(GIVE, body, 'The body');
+    return { code: await give(service, playerUniqueId, group) };
+  },
+  '/coupons/use': async (service: Service, body: unknown) => {
+    const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, body, 'The body').code);
+    return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
+  },
+  '/backup': async (service: Service) => ({ file: await backup(service) }),
+};
 
-/**
- * The operator's routes. They are no part of the interface document: only the running process has the store, because it
- * locks the file. They answer on the machine itself alone, and require both keys.
- */
+/** The routes of the operator's port. Both keys are required: other programs of the machine reach the port too. */
 export function operatorRoutes(app: FastifyInstance, service: Service): void {
-  app.addHook('onRequest', async ({ socket, ip, headers }) => {
-    // A proxy on the same machine is on loopback too; it adds the header.
-    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
-    const isLocal = LOOPBACK.has(socket.remoteAddress ?? '') && LOOPBACK.has(ip) && !isForwarded;
-    if (!isLocal) throw new ApiError(404, 'There is nothing at this path');
-  });
   app.addHook('onRequest', requireKey(service, 'APIKey'));
   app.addHook('onRequest', requireKey(service, 'secretKey'));
   acceptJson(app);
-
-  app.post('/coupons', async (request) => {
-    const { playerUniqueId, group } = decode(GIVE, request.body, 'The body');
-    return { code: await give(service, playerUniqueId, group) };
-  });
-  app.post('/coupons/use', async (request) => {
-    const { code, uses, usage_limit: usageLimit } = await use(service, decode(USE, request.body, 'The body').code);
-    return { code, uses, ...(usageLimit !== null && { usageLimit, usesLeft: usageLimit - uses }) };
-  });
-  app.post('/backup', async () => ({ file: await backup(service) }));
+  for (const [path, run] of Object.entries(OPERATIONS)) app.post(path, ({ body }) => run(service, body));
 }
 
 function give({ store, programme, now }: Service, playerUniqueId: string, handle: string): Promise<string> {
@@ -69,9 +62,10 @@ function use({ store, programme, now }: Service, code: string): Promise<CouponRo
   });
 }
 
-async function backup({ store, dataDir, now }: Service): Promise<string> {
+async function backup({ store, dataDir, backupKeep, now }: Service): Promise<string> {
   if (!store.backup) throw new ApiError(409, 'PostgreSQL has its own tool: use pg_dump');
   const file = await newBackupPath(dataDir, 'reference', now());
   await store.backup(file);
+  await removeOldBackups(file, backupKeep);
   return file;
 }

@@ -15,6 +15,8 @@ export interface Service {
   keys: { apiKey: Key; secretKey: Key };
   /** The folder of the service's files; backups go to `backups/` in it. */
   dataDir: string;
+  /** How many backups stay when a new one is made. */
+  backupKeep: number;
   /** The address for players' browsers, without a slash at the end. */
   publicUrl(): string;
   /** The current time in milliseconds. */

@@ -32,10 +32,8 @@ export async function migrate(
 ): Promise<void> {
   const migrations = migrationsWith(contactHashKey);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const made = await migrationsOf(db);
-  const due = Object.keys(migrations).filter((name) => !made.includes(name));
-  const isNewer = made.some((name) => !(name in migrations));
-  const isOlder = made.length > 0 && due.length > 0 && !isNewer;
+  const { made, due, unknown } = await versionOf(db, contactHashKey);
+  const isOlder = made.length > 0 && due.length > 0 && unknown.length === 0;
   if (isOlder) onStep({ ...(await keep()), due }, 'the tables of an older version are changed');
   const { error, results = [] } = await migrator.migrateToLatest();
   if (isOlder) {
@@ -48,12 +46,18 @@ export async function migrate(
   );
 }
 
-/** The migrations that a database has had; none if it is empty. */
-async function migrationsOf(db: Kysely<Tables>): Promise<string[]> {
+/** The migrations that a database has had (none if it is empty), that are due, and that are of a newer version. */
+export async function versionOf(db: Kysely<Tables>, contactHashKey: string) {
+  const known = Object.keys(migrationsWith(contactHashKey));
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  return rows.map(({ name }) => name);
+  const isEmpty = !tables.some(({ name }) => name === 'kysely_migration');
+  const query = sql<{ name: string }>`select name from kysely_migration order by name`;
+  const made = isEmpty ? [] : (await query.execute(db)).rows.map(({ name }) => name);
+  return {
+    made,
+    due: known.filter((name) => !made.includes(name)),
+    unknown: made.filter((name) => !known.includes(name)),
+  };
 }
 
 /** Hashes that were made by the key in the database alone get the key of the configuration too. */

@@ -63,7 +63,7 @@ export async function openPostgres(
   };
 }
 
-function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
+export function createPool(connectionString: string, onConnectionError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     application_name: 'reference-service',

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import Database from 'libsql';
 import { OperatorError } from '../errors.ts';
@@ -87,6 +87,13 @@ export async function newBackupPath(dataDir: string, name: string, time = Date.n
   return join(folder, `${name}-${new Date(time).toISOString().replaceAll(':', '-')}.db`);
 }
 
+/** Removes all but the newest `keep` backups of the name that `file` has. */
+export async function removeOldBackups(file: string, keep: number): Promise<void> {
+  const [folder, prefix] = [dirname(file), basename(file).replace(/\d{4}-.*$/, '')];
+  const names = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
+  for (const name of names.sort().slice(0, -keep)) await rm(join(folder, name), { force: true });
+}
+
 /** Removes copies of rows that have moved, which are left in free space of their old pages, and what the log holds. */
 async function rebuild(db: Kysely<Tables>, path: string): Promise<void> {
   try {
@@ -101,20 +108,21 @@ async function checkpoint(db: Kysely<Tables>): Promise<void> {
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
 }
 
-/** Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. */
+/**
+ * Blocks the process while it copies (about 15 ms for each MB), so that the copy is one consistent state. It gets its name
+ * when it is complete and on the disk, which SQLite does not see to.
+ */
 async function backup(database: Database.Database, target: string): Promise<void> {
-  const isNew = !existsSync(target);
+  const part = `${target}.part`;
   try {
-    database.prepare('vacuum into ?').run(target);
-  } catch (error) {
-    // What it has written until now must not be taken for a backup.
-    if (isNew) await rm(target, { force: true });
-    throw error;
+    database.prepare('vacuum into ?').run(part);
+    const file = await open(part, 'r');
+    await file.sync();
+    await file.close();
+    await rename(part, target);
+  } finally {
+    await rm(part, { force: true });
   }
-  // SQLite does not flush the copy.
-  const file = await open(target, 'r');
-  await file.sync();
-  await file.close();
 }
 
 function openFile(path: string): Database.Database {
@@ -143,7 +151,7 @@ function lock(database: Database.Database, path: string): void {
     database.close();
     if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw cannotBeUsed(path, error);
     throw new OperatorError(
-      `${path} is in use by ${existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8').trim() : 'another process'}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL).`,
+      `${path} is in use by ${existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8').trim() : 'another process'}. Only one process can use it: stop that process, or set another folder in DATA_DIR, or use PostgreSQL (DATABASE_URL). Commands ask it with REFERENCE_OPERATOR_PORT.`,
     );
   }
   const startedAt = new Date(Date.now() - process.uptime() * 1000);
