@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import builtIn from '../programme.json' with { type: 'json' };
 import { contentOf, onEachStore, programmeWith } from './kit.ts';
 
 onEachStore('the landing page', (client, service) => {
@@ -12,7 +13,7 @@ onEachStore('the landing page', (client, service) => {
   test('works without JavaScript and without a key, and does not name the owner of the link', async () => {
     const html = await (await fetch(`${service().url}${path}`)).text();
     expect(html).not.toMatch(/<script|src=|https?:|host/i);
-    expect(html).toContain('<form method="post">\n<label for="contact">Your e-mail address</label>');
+    expect(html).toContain('<form method="post" novalidate>\n<label for="contact">Your e-mail address</label>');
     expect(html).toContain('<input id="contact" name="contact" type="email"');
   });
 
@@ -28,7 +29,29 @@ onEachStore('the landing page', (client, service) => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
+        vary: 'accept-language',
       });
+    }
+  });
+
+  test.each([
+    ['', 'en', 'ltr'],
+    ['ar-EG,ar;q=0.9,en;q=0.5', 'ar', 'rtl'],
+    ['fr;q=0.2, DE-at; q=0.8, en;q=0.1', 'de', 'ltr'],
+    ['ja, *;q=0.5', 'en', 'ltr'],
+    ['de;q=0, es', 'es', 'ltr'],
+    [';,;q=x,-,de-', 'de', 'ltr'],
+  ])('for Accept-Language %j every page is in %s, written %s', async (accepted, language, direction) => {
+    const headers = { 'accept-language': accepted };
+    const get = (at: string) => client.call('GET', at, undefined, headers);
+    const post = (contact: string) => client.post(path, String(new URLSearchParams({ contact })), headers);
+    const pages = [await get(path), await get('/r/unknown'), await post('none'), await post(`${language}@b.example`)];
+    const { title, email, submit, thanks, notFound } = builtIn.landing[language as keyof typeof builtIn.landing];
+    const shown = [[title, email.label, submit], [notFound], [email.problem], [title, thanks]];
+    for (const [index, { text, headers }] of pages.entries()) {
+      expect(text).toContain(`<html lang="${language}" dir="${direction}">`);
+      expect(headers.get('content-language')).toBe(language);
+      for (const words of shown[index] ?? []) expect(text).toContain(`>${words.replaceAll("'", '&#39;')}<`);
     }
   });
 
@@ -93,7 +116,7 @@ onEachStore(
       const [one, other] = [await linkOf('one'), await linkOf('other')];
       expect(await all(one, ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3'])).toEqual([200, 200, 429]);
       const refused = await post(other, '2001:db8:1:2::4');
-      expect(refused.text).toContain('<p role="alert">Too many attempts. Please try again in a minute.</p>');
+      expect(refused.text).toContain('<p role="alert">Too many attempts. Please try again later.</p>');
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
       expect((await post(one, '192.0.2.2')).status).toBe(200);
       // Reading the page is not limited.

@@ -40,7 +40,7 @@ onEachStore('players', (client, service) => {
     const { headers, body } = await client.player('polyglot', { Lang: 'FR' });
     expect([headers.get('content-language'), body.referralLink]).toEqual(['fr', referralLink]);
     expect((await client.player('polyglot', { Lang: '' })).headers.get('content-language')).toBeNull();
-    const refusal = { code: 5, message: 'Lang must be one of en, de, es, fr' };
+    const refusal = { code: 5, message: 'Lang must be one of en, de, es, fr, ar' };
     expect(await client.player('polyglot', { Lang: 'tlh' })).toMatchObject({ status: 400, body: refusal });
   });
 

@@ -5,6 +5,7 @@ import builtIn from '../../programme.json' with { type: 'json' };
 import { OperatorError } from '../errors.ts';
 import { reasonOf } from '../store/store.ts';
 import { dateTime } from '../wire/members.ts';
+import { landingTexts } from './landing.ts';
 
 /*
  * The programme: what the operator decides about referrals and rewards, in a JSON file. Unknown members are refused: a
@@ -101,6 +102,15 @@ const reward = z.strictObject({
   group: text,
 });
 
+/** Whether a text is the code of a language for the interface and for browsers. */
+function isLanguage(code: string): boolean {
+  try {
+    return /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(code) && new Intl.Locale(code).language !== '';
+  } catch {
+    return false;
+  }
+}
+
 export const programme = z
   .strictObject({
     /** What the landing page asks a friend for. */
@@ -117,13 +127,16 @@ export const programme = z
     /** The event that makes a pending referral active. */
     actionEvent: text,
     /** The languages of the account, the default one first. */
-    languages: z
-      .array(z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/i, 'must be a language code like "en"'))
-      .min(1),
+    languages: z.array(z.string().refine(isLanguage, 'must be a language code like "en"')).min(1),
+    /** The texts of the landing page by language, the default one first. Default: English. */
+    landing: z
+      .record(z.string(), landingTexts)
+      .refine((given) => Object.keys(given).length > 0, 'must have a language')
+      .optional(),
     groups: z.array(group),
     rewards: z.array(reward),
   })
-  .superRefine(({ groups, rewards }, context) => {
+  .superRefine(({ groups, rewards, languages, landing = {} }, context) => {
     const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const handles = groups.map(({ handle }) => handle);
     groups.forEach(({ startDate = 0, expiryDate = Infinity, coupon: { startAt = 0, endAt = Infinity } }, index) => {
@@ -133,6 +146,9 @@ export const programme = z
     handles.forEach((handle, index) => {
       if (handles.indexOf(handle) !== index) problem(['groups', index, 'handle'], 'is the handle of another group too');
     });
+    for (const language of Object.keys(landing)) {
+      if (!languages.includes(language)) problem(['landing', language], 'is not one of the languages');
+    }
     rewards.forEach(({ group }, index) => {
       if (!handles.includes(group)) problem(['rewards', index, 'group'], 'is not the handle of a group');
     });

@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { readContact } from '../programme/contacts.ts';
+import { textsFor } from '../programme/landing.ts';
 import { leaveContact } from '../programme/referral.ts';
 import { findPlayerId } from '../store/players.ts';
 import { textProblem } from '../wire/text.ts';
@@ -22,7 +23,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
-  'content-language': 'en',
+  vary: 'accept-language',
 };
 
 /**
@@ -42,23 +43,35 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
   const isKnown = async (code: string | undefined) =>
     code !== undefined && (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
 
+  const show = (request: FastifyRequest, reply: FastifyReply, content: LandingContent) => {
+    const isInvalid = content.kind === 'form' && content.isInvalid;
+    const status = { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404, tooMany: 429 }[content.kind];
+    const [language, texts] = textsFor(request.headers['accept-language'], programme.landing);
+    reply.code(status).headers({ ...HEADERS, 'content-language': language });
+    return reply.send(landingPage(content, language, texts));
+  };
+
   app.get('/r/:code', async (request, reply) =>
-    show(reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
+    show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
   );
 
   app.post('/r/:code', async (request, reply) => {
     const limit = limits && (await retryAfter(limits.ofAddress, request));
-    if (limit !== undefined) return show(reply.header('retry-after', limit), { kind: 'tooMany' });
+    if (limit !== undefined) return show(request, reply.header('retry-after', limit), { kind: 'tooMany' });
     const code = codeOf(request);
-    if (code === undefined || !(await isKnown(code))) return show(reply, { kind: 'notFound' });
+    if (code === undefined || !(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed, programme.country);
-    if (!contact) return show(reply, { ...form, value: typed, isInvalid: true });
+    if (!contact) return show(request, reply, { ...form, value: typed, isInvalid: true });
     // Only what could be stored counts for the link: nobody closes it to others with forms that are invalid.
     const seconds = limits && (await retryAfter(limits.ofLink, request));
-    if (seconds !== undefined) return show(reply.header('retry-after', seconds), { kind: 'tooMany' });
+    if (seconds !== undefined) return show(request, reply.header('retry-after', seconds), { kind: 'tooMany' });
     const isStored = await store.write((queries) => leaveContact(queries, service, code, contact));
-    return show(reply, isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
+    return show(
+      request,
+      reply,
+      isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' },
+    );
   });
 }
 
@@ -95,10 +108,4 @@ function shopLink({ programme }: Service, code: string): string | undefined {
   const link = new URL(programme.shopUrl);
   link.searchParams.set('referralCode', code);
   return link.href;
-}
-
-function show(reply: FastifyReply, content: LandingContent) {
-  const isInvalid = content.kind === 'form' && content.isInvalid;
-  const status = { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404, tooMany: 429 }[content.kind];
-  return reply.code(status).headers(HEADERS).send(landingPage(content));
 }
