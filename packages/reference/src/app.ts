@@ -12,6 +12,7 @@ import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
 import { acceptJson, requireKey, type Service } from './routes/service.ts';
 import { deleteExpiredContacts } from './store/contacts.ts';
+import { deleteOldCounts } from './store/form-counts.ts';
 
 /** The largest body, in bytes. The largest bodies of normal clients are event maps of about ten kilobytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -19,7 +20,7 @@ const BODY_LIMIT = 1024 * 1024;
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 /** How long a client may take to send a request; checked each second. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often expired contacts are deleted. They do not count from the moment they expire. */
+/** How often expired contacts and old counts are deleted. They do not count from the moment they expire. */
 const EXPIRY_INTERVAL_MS = 60 * 60 * 1000;
 
 /** An id of another form would be text of a stranger in the log. */
@@ -28,7 +29,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 interface AppOptions {
   /** Its store remains the caller's: closing the app does not close it. */
   service: Service;
-  /** Forms of the landing page that one address may send in a minute. Default 0: no limit. */
+  /** Forms of the landing page that one address may send in a minute, see `limitsOf`. Default 0: no limit. */
   landingPerMinute?: number;
   /** Proxies whose `X-Forwarded-For` is trusted, as addresses or networks. Default none. */
   trustProxy?: string[];
@@ -52,7 +53,7 @@ export function createReferenceApp({
   const app = newApp(log, trustProxy);
   deleteExpiredRegularly(app, service);
   app.register(async (scope) => healthRoutes(scope, service));
-  app.register((scope) => landingRoutes(scope, service, landingPerMinute));
+  app.register(async (scope) => landingRoutes(scope, service, landingPerMinute));
   app.register(
     async (scope) => {
       restInterface(scope, service, secretKeyOnAll);
@@ -126,7 +127,11 @@ function logRequests(app: FastifyInstance): void {
 }
 
 function deleteExpiredRegularly(app: FastifyInstance, { store, programme, now }: Service): void {
-  const run = () => store.erase((queries) => deleteExpiredContacts(queries, expiryTime(programme, now())));
+  const run = () =>
+    store.erase(async (queries) => {
+      await deleteExpiredContacts(queries, expiryTime(programme, now()));
+      await deleteOldCounts(queries, now());
+    });
   const timer = setInterval(() => {
     run().catch((error: unknown) => app.log.error({ err: error }, 'expired contacts were not deleted'));
   }, EXPIRY_INTERVAL_MS).unref();

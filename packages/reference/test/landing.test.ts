@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import builtIn from '../programme.json' with { type: 'json' };
-import { contentOf, onEachStore, programmeWith } from './kit.ts';
+import { contentOf, onEachStore, programmeWith, startReference } from './kit.ts';
 
 onEachStore('the landing page', (client, service) => {
   let path: string;
@@ -89,9 +89,15 @@ onEachStore('the landing page', (client, service) => {
   });
 });
 
+let clock = Date.parse('2025-05-01');
+const OPTIONS = {
+  programme: programmeWith({ contact: 'mobile', shopUrl: 'https://shop.example/start?a=1&b="#top' }),
+  ...{ landingPerMinute: 2, trustProxy: ['127.0.0.1'], now: () => clock },
+};
+
 onEachStore(
   'the landing page of a programme by mobile with a shop, for two forms a minute',
-  (client) => {
+  (client, service) => {
     const linkOf = async (id: string) => {
       await client.upsert(id);
       return client.linkOf(id);
@@ -123,24 +129,47 @@ onEachStore(
       expect((await client.call('GET', one, undefined, { 'x-forwarded-for': '2001:db8:1:2::4' })).status).toBe(200);
     });
 
-    test('limits the forms of each link, from however many addresses', async () => {
-      const addresses = Array.from({ length: 16 }, (_, number) => `198.51.100.${number}`);
-      const statuses = await all(await linkOf('popular'), addresses);
-      expect(statuses).toEqual([...Array(12).fill(200), ...Array(4).fill(429)]);
+    test('limits the forms of an address in a day, whatever is in them', async () => {
+      const path = await linkOf('of a day');
+      const forms = async (count: number) => {
+        const statuses: number[] = [];
+        for (let form = 0; form < count; form++) {
+          if (form % 2 === 0) clock += 60_000;
+          const headers = { 'x-forwarded-for': '192.0.2.10' };
+          statuses.push((await client.post(path, form < 5 ? 'contact=none' : 'contact=391234', headers)).status);
+        }
+        return statuses;
+      };
+      expect(await forms(21)).toEqual([...Array(5).fill(400), ...Array(15).fill(200), 429]);
+      clock += 86_400_000;
+      expect(await forms(6)).toEqual([...Array(5).fill(400), 200]);
     });
 
-    test('counts no form for a link that is invalid', async () => {
-      const path = await linkOf('pestered');
-      const junk = Array.from({ length: 16 }, (_, number) =>
+    test('limits the contacts of a link in a day, from however many addresses; forms that are invalid do not count', async () => {
+      const path = await linkOf('popular');
+      const junk = Array.from({ length: 20 }, (_, number) =>
         client.post(path, 'contact=none', { 'x-forwarded-for': `203.0.113.${number}` }),
       );
       for (const { status } of await Promise.all(junk)) expect(status).toBe(400);
-      expect((await post(path, '203.0.113.77')).status).toBe(200);
-      expect((await post(await linkOf('quiet'), '198.51.100.1')).status).toBe(200);
+      const addresses = Array.from({ length: 204 }, (_, number) => `198.51.100.${number}`);
+      expect(await all(path, addresses)).toEqual([...Array(200).fill(200), ...Array(4).fill(429)]);
+      expect(Number((await post(path, '203.0.113.77')).headers.get('retry-after'))).toBeGreaterThan(86_000);
+      expect((await post(await linkOf('quiet'), '203.0.113.78')).status).toBe(200);
+      clock += 86_400_000;
+      expect((await post(path, '203.0.113.79')).status).toBe(200);
+    });
+
+    test('keeps no address in the database, and shares the counts with each process that uses it', async () => {
+      const path = await linkOf('shared');
+      expect(await all(path, ['192.0.2.20', '192.0.2.20'])).toEqual([200, 200]);
+      const { store, service: given, at } = service();
+      const counts = await store.read((queries) => queries.selectFrom('form_counts').selectAll().execute());
+      expect(JSON.stringify(counts)).not.toMatch(/192\.0|shared/);
+      if (at.databaseUrl === undefined) return;
+      const other = await startReference({ at, ...OPTIONS, programme: given.programme });
+      const form = { 'x-forwarded-for': '192.0.2.20' };
+      expect((await other.client.post(path, 'contact=391234', form)).status).toBe(429);
     });
   },
-  {
-    programme: programmeWith({ contact: 'mobile', shopUrl: 'https://shop.example/start?a=1&b="#top' }),
-    ...{ landingPerMinute: 2, trustProxy: ['127.0.0.1'] },
-  },
+  OPTIONS,
 );

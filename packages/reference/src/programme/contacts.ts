@@ -84,7 +84,11 @@ export function storeHash(storeKey: string, text: string): string {
  * The keyed hash of a contact. Its two keys are in two places: `storeKey` in the database, `contactKey` in the
  * configuration. Who has the database alone can neither read nor try contacts.
  */
-export function contactHash(contactKey: string, storeKey: string, { kind, value }: Contact): string {
+export function contactHash(
+  contactKey: string,
+  storeKey: string,
+  { kind, value }: { kind: string; value: string },
+): string {
   return outerHash(contactKey, storeHash(storeKey, `${kind}:${value}`));
 }
 

@@ -1,10 +1,12 @@
-import rateLimit from '@fastify/rate-limit';
+import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { readContact } from '../programme/contacts.ts';
 import { textsFor } from '../programme/landing.ts';
 import { leaveContact } from '../programme/referral.ts';
+import { countForm } from '../store/form-counts.ts';
 import { findPlayerId } from '../store/players.ts';
+import type { Queries } from '../store/store.ts';
 import { textProblem } from '../wire/text.ts';
 import { type LandingContent, landingPage } from './landing-page.ts';
 import type { Service } from './service.ts';
@@ -12,8 +14,17 @@ import type { Service } from './service.ts';
 /** The largest form, in bytes. One contact is far smaller. */
 const FORM_LIMIT = 4 * 1024;
 
-/** A link is for many visitors: it takes this many times the forms of one address. */
-const ADDRESSES_PER_LINK = 6;
+const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
+
+/**
+ * By the forms that one address may send in a minute. Those of an address count whatever is in them, and first; for a link
+ * only contacts that are stored count. To close a link to others for a day takes ten addresses.
+ */
+const limitsOf = (perMinute: number) => ({
+  address: { max: perMinute, periodMs: MINUTE_MS },
+  addressOfDay: { max: 10 * perMinute, periodMs: DAY_MS },
+  linkOfDay: { max: 100 * perMinute, periodMs: DAY_MS },
+});
 
 /** The page loads nothing, runs no script, sends no referrer, and is not cached. */
 const HEADERS = {
@@ -30,7 +41,7 @@ const HEADERS = {
  * The page behind a referral link. It shows everybody the same: neither the owner of the link nor whether a contact is
  * known can be learned from it.
  */
-export async function landingRoutes(app: FastifyInstance, service: Service, perMinute: number): Promise<void> {
+export function landingRoutes(app: FastifyInstance, service: Service, perMinute: number): void {
   const { store, programme } = service;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -38,7 +49,9 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
     { parseAs: 'string', bodyLimit: FORM_LIMIT },
     async (_request: unknown, body: string) => new URLSearchParams(body),
   );
-  const limits = await limitsOf(app, perMinute);
+  const limits = limitsOf(perMinute);
+  const count = (queries: Queries, kind: keyof typeof limits, value: string) =>
+    perMinute === 0 ? undefined : countForm(queries, store.hashOf({ kind, value }), limits[kind], service.now());
   const form = { kind: 'form', contact: programme.contact, value: '', isInvalid: false } as const;
   const isKnown = async (code: string | undefined) =>
     code !== undefined && (await store.read((queries) => findPlayerId(queries, { referral_code: code }))) !== undefined;
@@ -56,44 +69,32 @@ export async function landingRoutes(app: FastifyInstance, service: Service, perM
   );
 
   app.post('/r/:code', async (request, reply) => {
-    const limit = limits && (await retryAfter(limits.ofAddress, request));
-    if (limit !== undefined) return show(request, reply.header('retry-after', limit), { kind: 'tooMany' });
+    const tooMany = (seconds: number) => show(request, reply.header('retry-after', seconds), { kind: 'tooMany' });
+    const network = networkOf(request.ip);
+    const wait = await store.write(
+      async (queries) => (await count(queries, 'address', network)) ?? (await count(queries, 'addressOfDay', network)),
+    );
+    if (wait !== undefined) return tooMany(wait);
     const code = codeOf(request);
     if (code === undefined || !(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
     const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed, programme.country);
     if (!contact) return show(request, reply, { ...form, value: typed, isInvalid: true });
-    // Only what could be stored counts for the link: nobody closes it to others with forms that are invalid.
-    const seconds = limits && (await retryAfter(limits.ofLink, request));
-    if (seconds !== undefined) return show(request, reply.header('retry-after', seconds), { kind: 'tooMany' });
-    const isStored = await store.write((queries) => leaveContact(queries, service, code, contact));
-    return show(
-      request,
-      reply,
-      isStored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' },
+    const stored = await store.write(
+      async (queries) =>
+        (await count(queries, 'linkOfDay', code)) ?? (await leaveContact(queries, service, code, contact)),
     );
+    if (typeof stored === 'number') return tooMany(stored);
+    return show(request, reply, stored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
   });
 }
 
-/** The limits of forms; undefined if there is none. Each remembers 5,000 keys; the least recently used are evicted. */
-async function limitsOf(app: FastifyInstance, perMinute: number) {
-  if (perMinute === 0) return undefined;
-  await app.register(rateLimit, { global: false });
-  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
-    app.createRateLimit({ max, timeWindow: 60_000, keyGenerator });
-  return {
-    // An IPv6 user has a whole /64 network.
-    ofAddress: limit(perMinute, ({ ip }) => `address ${rateLimit.normalizeIP(ip, 64)}`),
-    ofLink: limit(perMinute * ADDRESSES_PER_LINK, (request) => `link ${codeOf(request)}`),
-  };
-}
-
-type Limit = NonNullable<Awaited<ReturnType<typeof limitsOf>>>['ofLink'];
-
-/** Counts a form; if it is over the limit, returns the seconds until the next is accepted. */
-async function retryAfter(limit: Limit, request: FastifyRequest): Promise<number | undefined> {
-  const result = await limit(request);
-  return !result.isAllowed && result.isExceeded ? result.ttlInSeconds : undefined;
+/** An IPv6 user has a whole /64 network. */
+function networkOf(ip: string): string {
+  if (!isIPv6(ip) || ip.startsWith('::ffff:')) return ip.replace('::ffff:', '');
+  const [head = [], tail = []] = ip.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail];
+  return groups.slice(0, 4).join(':');
 }
 
 /** The referral code of the path; undefined if no link can have it. */

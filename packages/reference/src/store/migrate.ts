@@ -11,6 +11,7 @@ export const migrationsWith = (contactHashKey: string): Record<string, Migration
   '0001-tables': { up: createTables },
   '0002-earlier-contacts': { up: createEarlierContacts },
   '0003-contact-hash-key': { up: (db) => hashAgain(db, contactHashKey) },
+  '0004-form-counts': { up: createFormCounts },
 });
 
 export interface MigrationOptions {
@@ -120,6 +121,11 @@ async function createEarlierContacts(db: Kysely<Tables>): Promise<void> {
     player_id bigint not null references players (id) on delete cascade, hash text not null,
     primary key (player_id, hash))`.execute(db);
   await sql`create index if not exists earlier_contacts_by_hash on earlier_contacts (hash, player_id)`.execute(db);
+}
+
+async function createFormCounts(db: Kysely<Tables>): Promise<void> {
+  await sql`create table if not exists form_counts (
+    key text primary key, count integer not null, until bigint not null)`.execute(db);
 }
 
 /** The columns of each table. The long ones come last: SQLite reads no further than the columns that a query names. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ContactsTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** What a query can run on: the store itself, one connection, or a transaction. */
 export type Queries = Kysely<Tables>;
@@ -19,8 +19,8 @@ export interface Store {
    * it resolves. PostgreSQL keeps them in its files until VACUUM FULL.
    */
   erase<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
-  /** The keyed hash of a contact, see `contactHash`. */
-  readonly hashOf: (contact: Pick<ContactsTable, 'kind' | 'value'>) => string;
+  /** The keyed hash of a contact or of another value that must not be read in the database, see `contactHash`. */
+  readonly hashOf: (named: { kind: string; value: string }) => string;
   /** Resolves if the database answers. */
   check(): Promise<void>;
   /** Writes a consistent copy of the database to a new file. Undefined where the database has a tool of its own. */

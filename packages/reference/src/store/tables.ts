@@ -85,6 +85,8 @@ export interface Tables {
   referrals: ReferralsTable;
   coupons: CouponsTable;
   events: { id: Generated<number>; player_id: number; name: string; metadata: string; received_at: number };
+  /** How many forms of the landing page came from an address or for a link, by the keyed hash of it, until a time. */
+  form_counts: { key: string; count: number; until: number };
   /** Values of the store itself: `contact-hash-key`, the inner one of the two keys of the hashes. */
   service_state: { name: string; value: string };
 }
