@@ -26,6 +26,15 @@ test('demo-player has attributes and coupons of every group; demo-empty has noth
   expect(empty).toEqual([[], 0]);
 });
 
+test('demo-late-contact left its contact at the link of demo-player, but sent a name first: it counts for no referral', async () => {
+  const { client } = reference;
+  const attributes = { displayName: 'Late Contact', email: 'late-contact@shop.example' };
+  expect(await client.attributes('demo-late-contact')).toMatchObject(attributes);
+  expect((await contentOf(reference)).contacts).toMatchObject([{ value: attributes.email }]);
+  expect((await client.coupons('demo-late-contact')).body.coupons).toEqual([]);
+  expect((await client.referrals('demo-player')).body.total).toBe(60);
+});
+
 test('demo-long-names has friends with long, right-to-left, emoji and blank names', async () => {
   const { referredFriends } = (await reference.client.referrals('demo-long-names')).body;
   const names = referredFriends.map(({ displayName = '' }) => displayName);

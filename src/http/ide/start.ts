@@ -7,6 +7,7 @@ const PLAYERS = {
   'demo-no-coupons': 'the coupons fail',
   'demo-no-friends': 'the friends fail',
   'demo-coupons-come-back': 'the coupons fail for 5 s',
+  'demo-late-contact': 'its contact came too late: no referral, no coupon',
   'demo-throttled': 'nothing can be read',
   'demo-long-names': 'long, right-to-left and blank names',
 };

@@ -7,7 +7,7 @@ import { trackEvents } from '../routes/event.ts';
 import { upsertPlayer } from '../routes/player.ts';
 import type { Service } from '../routes/service.ts';
 import { listCoupons, useCoupon } from '../store/coupons.ts';
-import type { PlayerRow } from '../store/players.ts';
+import { findPlayer, type PlayerRow } from '../store/players.ts';
 import { lockTotals } from '../store/referrals.ts';
 import { type Queries, StoreUnavailable } from '../store/store.ts';
 import { STATES } from './states.ts';
@@ -44,6 +44,7 @@ export async function seedDemo(service: Service, attempts = 6): Promise<void> {
     };
     await add('demo-player', data.attributes, names, 'demo');
     await add('demo-empty', {}, []);
+    await addLateContact(queries, service);
     await add('demo-long-names', data.longNames.attributes, data.longNames.friends);
     for (const id of STATES) await add(id, { displayName: id }, names.slice(0, FEW_FRIENDS));
   });
@@ -72,6 +73,19 @@ async function addFriend(
   if (number % 2 > 0) return;
   const metadata = { amount: 20 + number, categories: ['demo'] };
   await trackEvents(queries, service, playerUniqueId, { [programme.actionEvent]: metadata });
+}
+
+/** A friend of `demo-player` whose contact came after its first attributes: the referral does not count. */
+async function addLateContact(queries: Queries, service: Service): Promise<void> {
+  const { programme } = service;
+  const playerUniqueId = 'demo-late-contact';
+  const late = { email: 'late-contact@shop.example', mobile: '+49 151 99000000' };
+  const referrer = await findPlayer(queries, 'demo-player');
+  const contact = readContact(programme.contact, late[programme.contact], programme.country);
+  if (referrer && contact) await leaveContact(queries, service, referrer.referral_code, contact);
+  for (const playerAttributes of [{ displayName: 'Late Contact' }, late]) {
+    await upsertPlayer(queries, service, { playerUniqueId, playerAttributes });
+  }
 }
 
 /** Coupons of every group, as far as the player can obtain them; the first one is used. */
