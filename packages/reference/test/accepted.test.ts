@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { KEYS } from './client.ts';
-import { onEachStore } from './kit.ts';
+import { contentOf, onEachStore } from './kit.ts';
 
 /* What is read, as clients in several languages are known to send it. */
 
@@ -67,6 +67,33 @@ onEachStore('clients', (client, service) => {
       expect((await client.rest('POST', `/${path}?source=x`, body, headers)).status).toBe(200);
     }
     expect((await client.referrals('more', '?sort=asc&page=1')).status).toBe(200);
+  });
+
+  test.each([
+    ['{"a":null,"b":{}}', ['{}', '{}']],
+    ['{"a":{"none":null,"empty":"","n":1}}', ['{"n":1}']],
+    [
+      '{"a":{"n":[0.1,1e3,-9007199254740991,1234567890.1234567],"t":"9007199254740993"}}',
+      ['{"n":[0.1,1000,-9007199254740991,1234567890.1234567],"t":"9007199254740993"}'],
+    ],
+  ])(
+    'send the events %s: what is absent is not stored, numbers as exactly as a double holds them',
+    async (events, stored) => {
+      const id = JSON.stringify(events);
+      expect(
+        (await client.rest('POST', '/event', `{"playerUniqueId":${JSON.stringify(id)},"events":${events}}`)).status,
+      ).toBe(200);
+      const { players, events: rows } = await contentOf(service());
+      const player = players.find(({ player_unique_id }) => player_unique_id === id);
+      expect(rows.filter(({ player_id }) => player_id === player?.id).map(({ metadata }) => metadata)).toEqual(stored);
+    },
+  );
+
+  test('send query parameters without a value, which are absent', async () => {
+    await client.upsert('pages');
+    for (const query of ['?page=', '?limit=', '?page=&limit=']) {
+      expect(await client.referrals('pages', query)).toMatchObject({ status: 200, body: { count: 0, total: 0 } });
+    }
   });
 
   const JSON_TYPE = { 'content-type': 'application/json' };

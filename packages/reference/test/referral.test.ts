@@ -121,6 +121,20 @@ onEachStore('referrals', (client, service) => {
     expect(await totals(client, 'lasting')).toEqual(NONE);
   });
 
+  test('a contact that has counted has no row at any link any more, only its keyed hash', async () => {
+    const value = 'once@counted.example';
+    for (const referrer of ['first to count', 'second to count']) await invite(client, referrer, value);
+    const rows = async () => (await contentOf(service())).contacts.filter((contact) => contact.value === value);
+    expect(await rows()).toHaveLength(2);
+    await client.upsert('counted', { email: value });
+    expect([await totals(client, 'first to count'), await totals(client, 'second to count')]).toEqual([PENDING, NONE]);
+    await client.leave('second to count', value);
+    expect(await rows()).toEqual([]);
+    const storeKey = await service().store.read(readStoreKey);
+    const hash = contactHash(CONTACT_HASH_KEY, storeKey, { kind: 'email', value });
+    expect((await contentOf(service())).counted).toContainEqual({ hash, counted_at: expect.any(Number) });
+  });
+
   test('who follows the pages while friends sign up sees each friend once; behind the last page is none', async () => {
     const emails = Array.from({ length: 120 }, (_, number) => `f${number}@example.com`);
     await client.upsert('popular');

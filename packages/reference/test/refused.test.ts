@@ -214,12 +214,20 @@ test.each(STORES)('with the secret key on all calls, none of the six works witho
   }
 });
 
-test('without a store, /readyz returns 503, /healthz 200, and a call 500 that does not say that nothing was stored', async () => {
-  const { store, client } = await startReference();
-  expect(await client.call('GET', '/readyz')).toMatchObject({ status: 200, text: '{"ready":true}' });
-  await store.close();
-  expect((await client.call('GET', '/readyz')).status).toBe(503);
-  expect(await client.call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
-  const body = { code: 500, message: 'The service has failed; it is not known whether this request was stored' };
-  expect(await client.upsert('known')).toMatchObject({ status: 500, body });
-});
+test.each(STORES)(
+  'without a store, /readyz returns 503, /healthz 200, and a write 500 that does not say what was stored, on $name',
+  async ({ place }) => {
+    const { store, client } = await startReference({ at: await place() });
+    expect(await client.call('GET', '/readyz')).toMatchObject({ status: 200, text: '{"ready":true}' });
+    await store.close();
+    expect((await client.call('GET', '/readyz')).status).toBe(503);
+    expect(await client.call('GET', '/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+    const unknown = { code: 500, message: 'The service has failed; it is not known whether this request was stored' };
+    const writes = [client.upsert('known'), client.track('known', { a: {} }), client.remove('known')];
+    for (const write of writes) expect(await write).toMatchObject({ status: 500, body: unknown });
+    expect(await client.player('known')).toMatchObject({
+      status: 500,
+      body: { code: 500, message: 'The service has failed' },
+    });
+  },
+);
