@@ -6,6 +6,8 @@ node main.js backup                    writes a backup of SQLite to DATA_DIR/bac
 node main.js coupons give PLAYER GROUP gives a coupon
 node main.js coupons use CODE          counts a use of a coupon
 node main.js restore --check [BACKUP]  checks a backup of SQLite; without one, the database of DATABASE_URL
+node main.js export                    prints all data as lines of JSON
+node main.js import                    reads such lines into an empty database
 
 With REFERENCE_OPERATOR_PORT, backup and coupons ask the service that runs on this machine.`;
 
@@ -20,9 +22,8 @@ async function main(args: readonly string[]): Promise<void> {
     return serve(loadReferenceConfig(), command === '--demo');
   }
   const { runCommand } = await import('./commands.ts');
-  const result = await runCommand(loadReferenceConfig(), args);
-  if (result === undefined) throw new OperatorError(`Unknown command ${args.join(' ')}. There are:\n\n${USAGE}`);
-  console.log(JSON.stringify(result));
+  if (await runCommand(loadReferenceConfig(), args, console.log)) return;
+  throw new OperatorError(`Unknown command ${args.join(' ')}. There are:\n\n${USAGE}`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { newFile, newFolder } from '../../../test/kit/at-end.ts';
+import type { Client } from './client.ts';
+import { contentOf, type Place, STORES, startReference } from './kit.ts';
+import { environmentOf, runCommand } from './process.ts';
+
+/* What the README says about backups and exports, done as it is written there. */
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+/** The commands of a paragraph, with their files in a folder. */
+function commandsOf(heading: string, folder: string): string {
+  const [, block = ''] = new RegExp(`\\*\\*${heading}\\*\\*[\\s\\S]*?\\n\\n((?: {4}.*\\n)+)`).exec(README) ?? [];
+  return block.replace(/reference\.(dump|jsonl)/g, (name) => join(folder, name));
+}
+
+/** A player with all that a player can have, friends in both states, and one who was deleted. */
+async function fill(client: Client): Promise<void> {
+  await client.upsert('host', {
+    displayName: 'Zoë "🎈" \\\\ \'x\'',
+    tags: 'a,b',
+    custom: { size: 42.5, no: 9007199254740991 },
+  });
+  for (const id of ['pending', 'active', 'gone']) {
+    await client.leave('host', `${id}@shop.example`);
+    await client.upsert(id, { email: `${id}@shop.example` }, { deviceToken: 'd', osType: 'ios' });
+  }
+  await client.leave('host', 'waiting@shop.example');
+  await client.upsert('pending', { email: 'pending-2@shop.example' });
+  await client.track('active', { place_order: { amount: 12.5, items: ['a', 1] } });
+  await client.remove('gone');
+  for (let number = 0; number < 1_100; number++) await client.track('host', { [`event ${number}`]: {} });
+}
+
+/** The service goes on as if it were the same one. */
+async function expectSame(at: Place, before: Awaited<ReturnType<typeof contentOf>>, link: string): Promise<void> {
+  const reference = await startReference({ at });
+  const { client } = reference;
+  expect(await contentOf(reference)).toEqual(before);
+  expect(await client.linkOf('host')).toBe(link);
+  // Ids and hashes go on too: nobody who was there counts again, and a new friend does.
+  for (const id of ['gone', 'new']) {
+    await client.leave('host', `${id}@shop.example`);
+    expect((await client.upsert(id, { email: `${id}@shop.example` })).status).toBe(200);
+  }
+  expect((await client.referrals('host')).body).toMatchObject({ total: 3, totalPending: 2, totalActive: 1 });
+  expect((await client.coupons('new')).body.coupons).toHaveLength(1);
+  await reference.close();
+}
+
+for (const { name, place } of STORES.slice(1)) {
+  test(`${name}: the commands of the README dump the database while it is used, restore and check it`, async () => {
+    const [from, to] = [await place(), await place()];
+    const reference = await startReference({ at: from });
+    await fill(reference.client);
+    const [before, link] = [await contentOf(reference), await reference.client.linkOf('host')];
+    const env = { ...environmentOf(from), NEW_DATABASE_URL: to.databaseUrl };
+    const printed = execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL\\.', newFolder())], {
+      env,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(printed)).toMatchObject({ players: 3, referrals: 2, due: [] });
+    await expectSame(to, before, link);
+    // A database where the service had started is refused, whatever was restored into it.
+    const used = await place();
+    await (await used.open()).close();
+    const again = () =>
+      execFileSync('sh', ['-ec', commandsOf('Backup of PostgreSQL\\.', newFolder())], {
+        env: { ...env, NEW_DATABASE_URL: used.databaseUrl },
+        stdio: 'ignore',
+      });
+    expect(again).toThrow();
+  });
+}
+
+const pairs = STORES.flatMap((from) => STORES.map((to) => ({ from, to, name: `${from.name} to ${to.name}` })));
+test.each(pairs)('all data goes from $name by export and import', async ({ from, to }) => {
+  const [source, target] = [await from.place(), await to.place()];
+  const reference = await startReference({ at: source });
+  await fill(reference.client);
+  const [before, link] = [await contentOf(reference), await reference.client.linkOf('host')];
+  await reference.close();
+  const [exported, imported] = commandsOf('Export\\.', newFolder()).trim().split('\n');
+  const run = (command = '', { databaseUrl, ...more }: Partial<Place>) => {
+    const env = { ...environmentOf({ ...source, ...more, databaseUrl }), NEW_DATABASE_URL: databaseUrl ?? '' };
+    return execFileSync('sh', ['-ec', command], { env, encoding: 'utf8' });
+  };
+  run(exported, source);
+  expect(JSON.parse(run(imported, target))).toMatchObject({ players: 3, coupons: 4, referrals: 2, events: 1101 });
+  await expectSame(target, before, link);
+  expect(() => run(imported, target)).toThrow('The database has players. Import into an empty one.');
+});
+
+test.each(STORES)('$name: lines that cannot be imported leave the database empty', async ({ place }) => {
+  const reference = await startReference({ at: await place() });
+  await fill(reference.client);
+  await reference.close();
+  const { stdout } = await runCommand(environmentOf(reference.at), 'export');
+  const lines = stdout.trimEnd().split('\n');
+  const at = await place();
+  const run = (content: string[], more: NodeJS.ProcessEnv = {}) => {
+    const file = newFile('lines', content.join('\n'));
+    const command = `exec "${process.execPath}" dist/reference/main.js import < "${file}"`;
+    return () =>
+      execFileSync('sh', ['-ec', command], {
+        env: { ...environmentOf(at), ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+  };
+  expect(run(lines.slice(1))).toThrow('Line 1 cannot be imported: it is of the version undefined');
+  expect(run([...lines, '{'])).toThrow(`Line ${lines.length + 1} cannot be imported`);
+  expect(run([...lines, '{"table":"form_counts","row":{}}'])).toThrow('it has no row of a table');
+  expect(run(lines.filter((line) => !line.includes('service_state')))).toThrow(
+    'The database has no key for contact hashes',
+  );
+  expect(run(lines)()).toBeDefined();
+  const other = { DATABASE_URL: (await place()).databaseUrl, DATA_DIR: newFolder() };
+  expect(run(lines, { ...other, CONTACT_HASH_KEY: 'another-key-of-at-least-32-characters' })).toThrow(
+    'CONTACT_HASH_KEY is not the key',
+  );
+});
