@@ -1,5 +1,5 @@
 /*
- * Builds the programs into dist/: the gateway (main.js, the commands, and the settings for docs/) and, by the build of its own workspace, the
+ * Builds the programs into dist/: the gateway (main.js, smoke.js, the commands, and the settings for docs/) and, by the build of its own workspace, the
  * reference service (reference/). Each program and its imports are bundled into a few files; the two share no file. `--watch` builds again on every change.
  *
  * Why bundles: without them, most of the start time was spent on finding the files of packages, and V8 kept
@@ -62,7 +62,11 @@ if (existsSync('packages/reference')) {
 }
 // The image of the gateway is built without tools/.
 const commands = Object.fromEntries(Object.entries(COMMANDS).filter(([, file]) => existsSync(file)));
-const build = await context({ ...common, outdir: OUT, entryPoints: { main: 'src/main.ts', ...commands } });
+const build = await context({
+  ...common,
+  outdir: OUT,
+  entryPoints: { main: 'src/main.ts', smoke: 'src/smoke.ts', ...commands },
+});
 if (watch) {
   await build.watch();
   // The schema is read, not imported: `node --watch` sees its changes by the time of this file.
