@@ -11,51 +11,69 @@ import { developmentContactKey } from './store/contact-key.ts';
 import { reasonOf } from './store/store.ts';
 import { exportLines, importLines } from './store/transfer.ts';
 
-type Path = keyof typeof OPERATIONS;
+/** Returns what is printed at the end, as JSON. */
+type Run = (config: ReferenceConfig, args: (string | undefined)[]) => Promise<object | undefined>;
 
-/** Runs a command of the operator and prints lines of JSON; false if there is no such command. */
-export async function runCommand(
-  config: ReferenceConfig,
+const keyOf = (config: ReferenceConfig) => config.contactHashKey ?? developmentContactKey(config.dataDir);
+
+/** The commands; words in upper case are arguments, those in brackets may be left out. */
+const COMMANDS: Record<string, [what: string, run: Run]> = {
+  backup: ['writes a backup of SQLite to DATA_DIR/backups/', (config) => operate(config, '/backup', {})],
+  'coupons give PLAYER GROUP': [
+    'gives a coupon',
+    (config, [playerUniqueId, group]) => operate(config, '/coupons', { playerUniqueId, group }),
+  ],
+  'coupons use CODE': ['counts a use of a coupon', (config, [code]) => operate(config, '/coupons/use', { code })],
+  'restore --check [BACKUP]': [
+    'checks a backup of SQLite, or the database of DATABASE_URL',
+    (config, [file]) => checkDatabase({ databaseUrl: config.databaseUrl, file }, keyOf(config)),
+  ],
+  export: [
+    'prints all data as lines of JSON',
+    (config) => inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log)),
+  ],
+  import: [
+    'reads such lines from stdin into an empty database',
+    (config) => inDatabase(openService(config, log()), ({ store }) => importLines(store, process.stdin, keyOf(config))),
+  ],
+};
+
+export const USAGE = [
+  ...['', '--demo'].map((flag) => `node main.js ${flag}`.padEnd(38)).map((line) => `${line} starts the service`),
+  ...Object.entries(COMMANDS).map(([name, [what]]) => `node main.js ${name}`.padEnd(39) + what),
+  '\nWith --demo, an empty store gets demo players. With REFERENCE_OPERATOR_PORT, backup and coupons ask the service that',
+  'runs on this machine.',
+].join('\n');
+
+/** Finds a command by its words; undefined if there is none. */
+export function commandOf(
   args: readonly string[],
-  print: (line: string) => void,
-): Promise<boolean> {
-  const [name, first, second = '', third = ''] = args;
-  const isCommand = (words: number, ...expected: (string | undefined)[]) =>
-    args.length === words && expected.every((word, index) => word === args[index]);
-  const key = () => config.contactHashKey ?? developmentContactKey(config.dataDir);
-  const run = async (work: Promise<object>) => {
-    print(JSON.stringify(await work));
-    return true;
-  };
-  if (isCommand(1, 'backup')) return run(operate(config, '/backup', {}));
-  if (isCommand(4, 'coupons', 'give')) {
-    return run(operate(config, '/coupons', { playerUniqueId: second, group: third }));
+): ((config: ReferenceConfig) => Promise<object | undefined>) | undefined {
+  for (const [name, [, run]] of Object.entries(COMMANDS)) {
+    const words = name.split(' ');
+    const isArgument = (word = '') => /^\[?[A-Z]+\]?$/.test(word);
+    const isMatch = words.every((word, index) =>
+      args[index] === undefined ? word.startsWith('[') : isArgument(word) || word === args[index],
+    );
+    if (isMatch && args.length <= words.length)
+      return (config) =>
+        run(
+          config,
+          args.filter((_, index) => isArgument(words[index])),
+        );
   }
-  if (isCommand(3, 'coupons', 'use')) return run(operate(config, '/coupons/use', { code: second }));
-  if (name === 'restore' && first === '--check' && args.length <= 3) {
-    return run(checkDatabase({ databaseUrl: config.databaseUrl, file: args[2] }, key()));
-  }
-  if (isCommand(1, 'import')) {
-    return run(inDatabase(openService(config, log()), ({ store }) => importLines(store, process.stdin, key())));
-  }
-  if (isCommand(1, 'export')) {
-    await inDatabase(openExisting(config), ({ store }) => exportLines(store, print));
-    return true;
-  }
-  return false;
+  return undefined;
 }
 
 /** The running service does it; without a port of its operator, this process, which opens the database. */
-async function operate(config: ReferenceConfig, path: Path, body: object): Promise<object> {
-  if (config.operatorPort !== undefined) return ask(config, path, body);
-  return inDatabase<object>(openExisting(config), (service) => OPERATIONS[path](service, body));
-}
-
-async function ask({ operatorPort, headers }: ReferenceConfig, path: Path, body: object): Promise<object> {
-  const url = `http://127.0.0.1:${operatorPort}`;
+async function operate(config: ReferenceConfig, path: keyof typeof OPERATIONS, body: object): Promise<object> {
+  if (config.operatorPort === undefined) {
+    return inDatabase<object>(openExisting(config), (service) => OPERATIONS[path](service, body));
+  }
+  const url = `http://127.0.0.1:${config.operatorPort}`;
   const response = await fetch(url + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers() },
+    headers: { 'content-type': 'application/json', ...config.headers() },
     body: JSON.stringify(body),
   }).catch((error: Error) => {
     throw new OperatorError(`No service answers at ${url} (REFERENCE_OPERATOR_PORT): ${reasonOf(error.cause)}`);
@@ -74,10 +92,7 @@ async function openExisting(config: ReferenceConfig): Promise<Service> {
 
 const log = () => pino({ level: 'warn' }, pino.destination(2));
 
-async function inDatabase<Result>(
-  opening: Promise<Service>,
-  work: (service: Service) => Promise<Result>,
-): Promise<Result> {
+async function inDatabase<Result>(opening: Promise<Service>, work: (service: Service) => Promise<Result>) {
   const service = await opening;
   try {
     return await work(service);

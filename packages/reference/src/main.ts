@@ -1,29 +1,22 @@
 import { loadReferenceConfig } from './config.ts';
 import { OperatorError } from './errors.ts';
 
-const USAGE = `node main.js [--demo]                  starts the service; with --demo, an empty store gets demo players
-node main.js backup                    writes a backup of SQLite to DATA_DIR/backups/
-node main.js coupons give PLAYER GROUP gives a coupon
-node main.js coupons use CODE          counts a use of a coupon
-node main.js restore --check [BACKUP]  checks a backup of SQLite; without one, the database of DATABASE_URL
-node main.js export                    prints all data as lines of JSON
-node main.js import                    reads such lines into an empty database
-
-With REFERENCE_OPERATOR_PORT, backup and coupons ask the service that runs on this machine.`;
-
 // What the service stores is for its user alone: files get the mode 0600, folders 0700.
 process.umask(0o077);
 
+/** Starts the service, with `--demo` for a demo, or runs a command of its operator. */
 async function main(args: readonly string[]): Promise<void> {
-  const [command] = args;
-  if (command === '--help') return console.log(USAGE);
-  if (command === undefined || (command === '--demo' && args.length === 1)) {
+  const isDemo = args.join(' ') === '--demo';
+  if (args.length === 0 || isDemo) {
     const { serve } = await import('./serve.ts');
-    return serve(loadReferenceConfig(), command === '--demo');
+    return serve(loadReferenceConfig(), isDemo);
   }
-  const { runCommand } = await import('./commands.ts');
-  if (await runCommand(loadReferenceConfig(), args, console.log)) return;
-  throw new OperatorError(`Unknown command ${args.join(' ')}. There are:\n\n${USAGE}`);
+  const { commandOf, USAGE } = await import('./commands.ts');
+  if (args[0] === '--help') return console.log(USAGE);
+  const run = commandOf(args);
+  if (!run) throw new OperatorError(`Unknown command ${args.join(' ')}. There are:\n\n${USAGE}`);
+  const result = await run(loadReferenceConfig());
+  if (result) console.log(JSON.stringify(result));
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
