@@ -80,7 +80,7 @@ function newApp(log: FastifyBaseLogger | undefined, trustProxy: string[] = []): 
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     genReqId: requestIdOf,
-    frameworkErrors: answerError,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     clientErrorHandler: answerClientError,
     return503OnClosing: false,
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
@@ -93,7 +93,7 @@ function newApp(log: FastifyBaseLogger | undefined, trustProxy: string[] = []): 
   app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close');
   });
-  app.setErrorHandler(answerError);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   app.setNotFoundHandler(() => {
     throw new ApiError(404, 'There is nothing at this path');
   });

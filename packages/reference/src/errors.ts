@@ -37,14 +37,23 @@ export const unauthenticated = (header: string): ApiError =>
 
 export const unknownPlayer = (): ApiError => new ApiError(404, 'There is no player with this playerUniqueId', 101);
 
-/** Answers an ApiError as it is, an error of the framework by its status, and any other with 500. */
-export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * Answers an ApiError as it is, an error of the framework by its status, and any other with 500.
+ * @param send Default: as JSON.
+ */
+export function answerError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  send = ({ status, ...body }: { status: number; code: number; message: string }) => reply.code(status).send(body),
+): void {
   const error = thrown instanceof ApiError ? thrown : apiErrorOf(thrown, request.method === 'GET');
   if (error.status >= 500) request.log.error({ err: thrown, route: request.routeOptions.url }, 'a request failed');
   if (error.status === 503) reply.header('retry-after', 1);
   // The rest of a body that is too large is not read; the connection is closed.
   if (error.status === 413) reply.header('connection', 'close');
-  reply.code(error.status).send({ code: error.code, message: error.message });
+  const { status, code, message } = error;
+  send({ status, code, message });
 }
 
 /** Answers what never becomes a request: it is not HTTP, its head is too long, or it was not sent in time. */

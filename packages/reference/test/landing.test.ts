@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import builtIn from '../programme.json' with { type: 'json' };
-import { contentOf, onEachStore, programmeWith, startReference } from './kit.ts';
+import { contentOf, onEachStore, programmeWith, STORES, startReference } from './kit.ts';
 
 onEachStore('the landing page', (client, service) => {
   let path: string;
@@ -122,7 +122,9 @@ onEachStore(
       const [one, other] = [await linkOf('one'), await linkOf('other')];
       expect(await all(one, ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3'])).toEqual([200, 200, 429]);
       const refused = await post(other, '2001:db8:1:2::4');
-      expect(refused.text).toContain('<p role="alert">Too many attempts. Please try again later.</p>');
+      expect(refused.text).toContain(
+        '<p role="alert">The invitation cannot be accepted now. Please try again later.</p>',
+      );
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
       expect((await post(one, '192.0.2.2')).status).toBe(200);
       // Reading the page is not limited.
@@ -173,3 +175,20 @@ onEachStore(
   },
   OPTIONS,
 );
+
+test.each(STORES)('without a store, on $name, a visitor is asked in words to come back', async ({ place }) => {
+  const { client, store } = await startReference({ at: await place() });
+  await client.upsert('host');
+  const path = await client.linkOf('host');
+  await store.close();
+  const headers = { 'accept-language': 'ar' };
+  for (const page of [
+    await client.call('GET', path, undefined, headers),
+    await client.post(path, 'contact=a', headers),
+  ]) {
+    expect(page).toMatchObject({
+      status: 500,
+      text: expect.stringContaining(`<p role="alert">${builtIn.landing.ar.later}</p>`),
+    });
+  }
+});

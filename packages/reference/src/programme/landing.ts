@@ -14,7 +14,8 @@ export const landingTexts = z.strictObject({
   thanks: text,
   /** The link to the shop. */
   shop: text,
-  tooMany: text,
+  /** Too many forms were sent, or the service fails. */
+  later: text,
   notFound: text,
 });
 

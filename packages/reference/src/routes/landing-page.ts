@@ -6,7 +6,7 @@ export type LandingContent =
   | { kind: 'form'; contact: ContactKind; value: string; isInvalid: boolean }
   | { kind: 'thanks'; shopLink: string | undefined }
   | { kind: 'notFound' }
-  | { kind: 'tooMany' };
+  | { kind: 'later'; status: number };
 
 /** A page without scripts, for every browser and screen reader. */
 export function landingPage(content: LandingContent, language: string, texts: LandingTexts): string {
@@ -34,8 +34,8 @@ function main(content: LandingContent, texts: LandingTexts): string {
   switch (content.kind) {
     case 'notFound':
       return '';
-    case 'tooMany':
-      return `<p role="alert">${escaped(texts.tooMany)}</p>`;
+    case 'later':
+      return `<p role="alert">${escaped(texts.later)}</p>`;
     case 'thanks': {
       const link = content.shopLink && `\n<p><a href="${escaped(content.shopLink)}">${escaped(texts.shop)}</a></p>`;
       return `<p role="status">${escaped(texts.thanks)}</p>${link ?? ''}`;

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { answerError } from '../errors.ts';
 import { readContact } from '../programme/contacts.ts';
 import { textsFor } from '../programme/landing.ts';
 import { leaveContact } from '../programme/referral.ts';
@@ -58,18 +59,28 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
 
   const show = (request: FastifyRequest, reply: FastifyReply, content: LandingContent) => {
     const isInvalid = content.kind === 'form' && content.isInvalid;
-    const status = { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404, tooMany: 429 }[content.kind];
+    const status =
+      content.kind === 'later'
+        ? content.status
+        : { form: isInvalid ? 400 : 200, thanks: 200, notFound: 404 }[content.kind];
     const [language, texts] = textsFor(request.headers['accept-language'], programme.landing);
     reply.code(status).headers({ ...HEADERS, 'content-language': language });
     return reply.send(landingPage(content, language, texts));
   };
+
+  app.setErrorHandler((thrown, request, reply) =>
+    answerError(thrown, request, reply, ({ status, ...body }) =>
+      status < 500 ? reply.code(status).send(body) : show(request, reply, { kind: 'later', status }),
+    ),
+  );
 
   app.get('/r/:code', async (request, reply) =>
     show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
   );
 
   app.post('/r/:code', async (request, reply) => {
-    const tooMany = (seconds: number) => show(request, reply.header('retry-after', seconds), { kind: 'tooMany' });
+    const tooMany = (seconds: number) =>
+      show(request, reply.header('retry-after', seconds), { kind: 'later', status: 429 });
     const network = networkOf(request.ip);
     const wait = await store.write(
       async (queries) => (await count(queries, 'address', network)) ?? (await count(queries, 'addressOfDay', network)),
