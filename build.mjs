@@ -19,6 +19,7 @@ import { context } from 'esbuild';
 
 const OUT = 'dist';
 const COMMANDS = { 'graphql/write-sdl': 'tools/write-sdl/main.ts', token: 'tools/token/main.ts' };
+const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
 const ONE_DAY_MS = 86_400_000;
 
 const common = {
@@ -37,7 +38,7 @@ const common = {
   alias: { '@apollo/utils.createhash': 'node:crypto' },
   // CommonJS packages load Node's own modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  // The licences of the packages are in node_modules/.
+  // dist/LICENSES.txt has the licences of the packages.
   legalComments: 'none',
   sourcemap: true,
   sourcesContent: false,
@@ -76,6 +77,7 @@ if (watch) {
 } else {
   const { metafile } = await build.rebuild();
   await build.dispose();
+  await writeLicenses(Object.keys(metafile.inputs));
   await removeOthers(new Set(Object.keys(metafile.outputs)));
 }
 
@@ -107,6 +109,24 @@ function writeInAscii({ onEnd }) {
   onEnd(async ({ outputFiles = [] }) => {
     await Promise.all(outputFiles.map(write));
   });
+}
+
+/** Writes dist/LICENSES.txt: the packages that are in the bundles, with the texts of their licences. */
+async function writeLicenses(files) {
+  const folders = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
+  const texts = [...folders].sort().map(async (folder) => {
+    const { name, version, license, homepage, repository } = JSON.parse(
+      await readFile(join(folder, 'package.json'), 'utf8'),
+    );
+    const names = (await readdir(folder, { withFileTypes: true })).filter(
+      (file) => file.isFile() && LICENCE.test(file.name),
+    );
+    const licences = await Promise.all(names.map((file) => readFile(join(folder, file.name), 'utf8')));
+    if (licences.length === 0)
+      licences.push(`The package has no text of it: ${homepage ?? repository?.url ?? repository}`);
+    return [`${name} ${version} (${license})`, ...licences.map((text) => text.trim())].join('\n\n');
+  });
+  await writeFile(join(OUT, 'LICENSES.txt'), `${(await Promise.all(texts)).join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
 }
 
 /** Removes files of earlier builds that are more than a day old. A running program may still import newer ones. */
