@@ -32,7 +32,7 @@ const SETTINGS = [...Object.keys(VARIABLES.shape), ...ALSO_IN_FILES.map((name) =
 const unknown = (env: Env) => Object.keys(env).filter((name) => !SETTINGS.includes(name));
 
 test('Kubernetes: the pod is restricted, its settings are accepted in production, and a process with them answers the probes', async () => {
-  const names = ['kubernetes', 'ingress', 'networkpolicy', 'servicemonitor', 'prometheusrule'];
+  const names = ['kubernetes', 'gateway', 'networkpolicy', 'servicemonitor', 'prometheusrule'];
   const parsed = names.flatMap((name) => parseAllDocuments(read(`deploy/${name}.yaml`)));
   expect(parsed.flatMap(({ errors }) => errors)).toEqual([]);
   const [deployment, service, budget, autoscaler] = parsed.map((document) => document.toJS());
@@ -186,10 +186,17 @@ withNginx('behind the shipped nginx no client chooses its address; nginx refuses
     const headers = { ...bearer('wrong'), 'x-forwarded-for': `192.0.2.${attempt}` };
     statuses.add((await post(`http://${address}`, { query: '{ me { id } }' }, headers)).status);
   }
+  const allowed = await fetch(`http://${address}/graphql`, { headers: { origin: 'http://localhost:3000' } });
+  expect(allowed.headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
   // Each gateway counts failed tokens by the address that nginx tells.
   expect([...statuses]).toEqual([401, 429]);
   const before = gateways.map((gateway) => gateway.logged());
-  expect((await fetch(`http://${address}/graphql`, { method: 'POST', body: 'x'.repeat(300_000) })).status).toBe(413);
+  // Websites can read the errors of nginx itself.
+  const from = (origin: string) => ({ method: 'POST', body: 'x'.repeat(300_000), headers: { origin } });
+  const refused = await fetch(`http://${address}/graphql`, from('http://localhost:3000'));
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([413, 'http://localhost:3000']);
+  const stranger = await fetch(`http://${address}/graphql`, from('https://stranger.example'));
+  expect([stranger.status, stranger.headers.get('access-control-allow-origin')]).toEqual([413, null]);
   expect(gateways.map((gateway) => gateway.logged())).toEqual(before);
   nginx.kill('SIGTERM');
   await ended;
