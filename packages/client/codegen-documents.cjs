@@ -1,8 +1,23 @@
 /*
- * A plugin of GraphQL Code Generator: a constant for each operation. The generator's own class imports a type of another
+ * A transform and a plugin of GraphQL Code Generator. The plugin writes a constant for each operation. The generator's own class imports a type of another
  * package, and its constants cannot be left out of a bundle that does not use them.
  */
 const { Kind, print, visit } = require('graphql');
+
+/**
+ * The example operations without the values of the demo, such as `= "demo-player"`: an application that forgets a player must not
+ * get somebody else's. A number, such as the size of a page, is a good default anywhere.
+ */
+exports.transform = ({ documents }) =>
+  documents.map((file) => ({
+    ...file,
+    document: visit(file.document, {
+      VariableDefinition(node) {
+        const isDemo = node.defaultValue && node.defaultValue.kind !== Kind.INT;
+        return isDemo ? { ...node, defaultValue: undefined } : undefined;
+      },
+    }),
+  }));
 
 exports.plugin = (_schema, files) => {
   const definitions = files.flatMap(({ document }) => document.definitions);

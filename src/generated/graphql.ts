@@ -309,7 +309,7 @@ export type PlayerAttributes = {
   readonly country?: Maybe<Scalars['String']['output']>;
   /** Free extra attributes: strings and numbers by name. */
   readonly custom?: Maybe<Scalars['CustomAttributes']['output']>;
-  /** Date of birth. */
+  /** Date of birth, a day: show it in UTC, in another zone it can be the day before. */
   readonly dateOfBirth?: Maybe<Scalars['DateTime']['output']>;
   /** Name to show. */
   readonly displayName?: Maybe<Scalars['String']['output']>;

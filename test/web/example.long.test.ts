@@ -142,7 +142,10 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('a check-in whose responses are lost is counted once, also after the page was loaded again', async () => {
+  test('a check-in whose responses are lost is counted once, also in another tab and where storage is blocked', async () => {
+    await page.addInitScript(
+      "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })",
+    );
     await page.goto(scripted.url);
     await see('Player p1');
     await page.route('**/graphql', async (route) => {
@@ -152,14 +155,31 @@ const WITH_CHECK_IN = new Set<State>(['invalid-input', 'demo-lost-event', 'demo-
     await checkIn();
     await see('No connection. Try again: it counts once.');
     await page.unrouteAll();
-    await page.reload();
-    await see('Your last check-in was not sent yet.');
-    await checkIn();
-    await see('Thank you, see you tomorrow!');
-    await page.reload();
-    await see('✓ Checked in today');
+    const other = await browser.newPage();
+    for (const tab of [page, other]) {
+      if (tab === other) await other.goto(scripted.url);
+      await tab.getByRole('button', { name: 'Check in today' }).click();
+      await tab.getByText('Thank you, see you tomorrow!').waitFor();
+    }
+    await other.close();
     expect(await page.locator('button.primary').getAttribute('aria-disabled')).toBe('true');
     expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(1);
+  });
+
+  test('after midnight another check-in is possible in the same page; who signs out leaves nothing behind', async () => {
+    await page.clock.install({ time: '2026-03-01T23:30:00Z' });
+    await page.goto(scripted.url);
+    await see('Player p1');
+    await checkIn();
+    await see('Thank you, see you tomorrow!');
+    await page.clock.runFor('01:00:00');
+    await checkIn();
+    await until(() => upstream.calls().filter((call) => call === 'POST /integrations/event').length === 2);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await see('You have signed out.');
+    expect(await page.getByText('Player p1').count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await see('Player p1');
   });
 
   /** Opens the example in front of the package's response of this state. */

@@ -1,11 +1,11 @@
-import { CombinedGraphQLErrors } from '@apollo/client';
 import { useMutation } from '@apollo/client/react';
-import { createIdempotencyKey, gatewayErrors } from '@referral-gateway/client';
-import { useState } from 'react';
+import { gatewayErrors } from '@referral-gateway/client';
+import { useEffect, useState } from 'react';
 import { CheckInMutation } from './operations';
+import { messageOf } from './texts';
 
-const THANKS = 'Thank you, see you tomorrow!';
-const today = () => new Date().toDateString();
+/** The day of UTC, which is as long as the gateway remembers a key: 24 hours. */
+const today = () => new Date().toISOString().slice(0, 10);
 
 interface Props {
   playerUniqueId: string;
@@ -13,31 +13,28 @@ interface Props {
   done: () => void;
 }
 
-/** Reports an event. The name is one that earns nothing by itself: what earns a reward is sent by a server. */
+/**
+ * Reports an event, once a day. The day is the key: two tabs, a second press and a restart of the page send the same one, and the
+ * gateway counts it once. The name is one that earns nothing by itself: what earns a reward is sent by a server.
+ */
 export function CheckIn({ playerUniqueId, done }: Props) {
-  // The key and the day of a report without a response, so that another attempt counts nothing twice, even after a restart.
-  const pending = `check-in-key:${playerUniqueId}`;
-  const counted = `check-in-day:${playerUniqueId}`;
   const [report, { loading }] = useMutation(CheckInMutation);
-  const [isDone, setDone] = useState(() => localStorage.getItem(counted) === today());
-  const [text, setText] = useState(() => (localStorage.getItem(pending) ? 'Your last check-in was not sent yet.' : ''));
+  const [counted, setCounted] = useState('');
+  const [text, setText] = useState('');
+  const day = useToday();
+  const isDone = counted === day;
   const checkIn = async () => {
     if (loading || isDone) return;
-    const stored = localStorage.getItem(pending) ?? `${createIdempotencyKey()} ${today()}`;
-    localStorage.setItem(pending, stored);
-    const [idempotencyKey, day] = [stored.slice(0, 36), stored.slice(37)];
-    const input = { playerUniqueId, idempotencyKey, events: [{ name: 'daily_check_in' }] };
+    const input = { playerUniqueId, idempotencyKey: `check-in-${day}`, events: [{ name: 'daily_check_in' }] };
     const { data, error } = await report({ variables: { input } });
-    // Every response is final for this key, but for those that allow another attempt with it.
-    if (!error || (CombinedGraphQLErrors.is(error) && !mayRepeat(error))) localStorage.removeItem(pending);
     const { eventNames = [], userErrors = [] } = data?.trackEvents ?? {};
     if (eventNames.length > 0) {
-      localStorage.setItem(counted, day);
-      setDone(day === today());
+      setCounted(day);
       done();
     }
-    const thanks = day === today() ? THANKS : `Your check-in of ${day} is counted.`;
-    setText(eventNames.length > 0 ? thanks : userErrors[0] ? refusal(userErrors[0]) : failure(error));
+    setText(
+      eventNames.length > 0 ? 'Thank you, see you tomorrow!' : userErrors[0] ? refusal(userErrors[0]) : failure(error),
+    );
   };
   return (
     <section className="check-in" aria-label="Check-in">
@@ -49,13 +46,20 @@ export function CheckIn({ playerUniqueId, done }: Props) {
       >
         {isDone ? '✓ Checked in today' : loading ? 'Checking in…' : 'Check in today'}
       </button>
-      <p role="status">{isDone ? THANKS : text}</p>
+      <p role="status">{text}</p>
     </section>
   );
 }
 
-const mayRepeat = ({ errors }: CombinedGraphQLErrors) =>
-  errors.some(({ extensions }) => extensions?.['retryable'] === true);
+/** Also in a page that stays open over midnight. */
+function useToday(): string {
+  const [day, setDay] = useState(today);
+  useEffect(() => {
+    const timer = setInterval(() => setDay(today()), 60_000);
+    return () => clearInterval(timer);
+  }, []);
+  return day;
+}
 
 /** What the gateway found in the input. Another attempt would get the same; the message is for developers. */
 function refusal({ code, message }: { code: string; message: string }): string {
@@ -66,12 +70,11 @@ function refusal({ code, message }: { code: string; message: string }): string {
 }
 
 function failure(error: unknown): string {
-  const [{ code = '' } = {}] = gatewayErrors(error);
-  if (['UNAUTHENTICATED', 'NO_TOKEN', 'TOKEN_UNAVAILABLE'].includes(code))
-    return 'You have been signed out. Load the page again, then check in.';
-  if (!CombinedGraphQLErrors.is(error)) return 'No connection. Try again: it counts once.';
-  if (mayRepeat(error)) return 'Not possible now. Try again later.';
-  return error.errors[0]?.extensions?.['outcome'] === 'UNKNOWN'
-    ? 'We do not know whether this was counted. Look at your coupons later.'
-    : 'This cannot be done with this account.';
+  const [first] = gatewayErrors(error);
+  if (first?.outcome === 'UNKNOWN' && !first.retryable) {
+    return 'We do not know whether this was counted. Look at your coupons later.';
+  }
+  return first?.code === 'FORBIDDEN'
+    ? 'This cannot be done with this account.'
+    : `${messageOf(error, 'Not possible now.')} Try again: it counts once.`;
 }

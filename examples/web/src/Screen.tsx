@@ -1,7 +1,6 @@
-import type { ErrorLike } from '@apollo/client';
-import { CombinedGraphQLErrors } from '@apollo/client';
 import { useQuery } from '@apollo/client/react';
 import { errorAt, gatewayErrors } from '@referral-gateway/client';
+import { useHealing } from '@referral-gateway/client/react';
 import { CheckIn } from './CheckIn';
 import { Coupons } from './Coupons';
 import { Friends } from './Friends';
@@ -9,10 +8,12 @@ import { Missing } from './Missing';
 import { initialOf, nameOr } from './names';
 import { ScreenQuery } from './operations';
 import { Share } from './Share';
+import { messageOf } from './texts';
 
 /** The screen of the player: what is missing says so in its place, and the rest is shown. */
-export function Screen() {
+export function Screen({ signOut }: { signOut: () => void }) {
   const { data, error, loading, refetch, fetchMore } = useQuery(ScreenQuery);
+  useHealing(error, refetch);
   const player = data?.me;
   const again = () => void refetch().catch(() => undefined);
   if (!player) return loading && !error ? <Skeleton /> : <Failure error={error} isLoading={loading} retry={again} />;
@@ -46,6 +47,11 @@ export function Screen() {
           isLoading={loading}
           fetchMore={(options) => fetchMore(options)}
         />
+        <p>
+          <button type="button" onClick={signOut}>
+            Sign out
+          </button>
+        </p>
       </div>
     </main>
   );
@@ -74,13 +80,12 @@ function Skeleton() {
 
 interface FailureProps {
   /** Undefined: the response says that there is no player. */
-  error: ErrorLike | undefined;
+  error: unknown;
   isLoading: boolean;
   retry: () => void;
 }
 
 function Failure({ error, isLoading, retry }: FailureProps) {
-  const [code] = CombinedGraphQLErrors.is(error) ? error.errors.map(({ extensions }) => extensions?.['code']) : [];
   if (!error) {
     return (
       <main>
@@ -89,12 +94,12 @@ function Failure({ error, isLoading, retry }: FailureProps) {
       </main>
     );
   }
-  const isSignedOut = code === 'UNAUTHENTICATED';
+  const isSignedOut = ['UNAUTHENTICATED', 'NO_TOKEN'].includes(gatewayErrors(error)[0]?.code ?? '');
   return (
     <main>
       <h1>My rewards</h1>
       <div role="alert" className="failure">
-        <p>{TEXTS[String(code)] ?? 'Your rewards cannot be loaded now.'}</p>
+        <p>{messageOf(error)}</p>
         <button
           type="button"
           className="primary"
@@ -107,9 +112,3 @@ function Failure({ error, isLoading, retry }: FailureProps) {
     </main>
   );
 }
-
-const TEXTS: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED: 'You have been signed out.',
-  RATE_LIMITED: 'That was a little too fast. Wait a moment, then try again.',
-  OVERLOADED: 'Many people are here just now. Wait a moment, then try again.',
-};

@@ -8,7 +8,8 @@ import { signIn } from './session';
 
 const root = createRoot(document.getElementById('root') as HTMLElement);
 
-try {
+/** One client for each player who signs in: its cache and its token end with it. */
+async function start(): Promise<void> {
   const { graphql, token: first } = await signIn();
   let known: string | undefined = first;
   const token = async () => {
@@ -21,17 +22,34 @@ try {
     link: createGatewayLink({ url: graphql, token, persisted }),
     defaultOptions,
   });
+  const signOut = () => {
+    client.stop();
+    root.render(<Message text="You have signed out." action="Sign in" onClick={open} />);
+  };
   root.render(
     <ApolloProvider client={client}>
-      <Screen />
+      <Screen signOut={signOut} />
     </ApolloProvider>,
   );
-} catch {
-  root.render(
+}
+
+function Message({ text, action, onClick }: { text: string; action: string; onClick: () => void }) {
+  return (
     <main>
-      <p role="alert" className="failure">
-        You could not be signed in. Check the connection and load the page again.
-      </p>
-    </main>,
+      <h1>My rewards</h1>
+      <div role="alert" className="failure">
+        <p>{text}</p>
+        <button type="button" className="primary" onClick={onClick}>
+          {action}
+        </button>
+      </div>
+    </main>
   );
 }
+
+const open = () =>
+  start().catch(() =>
+    root.render(<Message text="You could not be signed in. Check the connection." action="Try again" onClick={open} />),
+  );
+
+await open();

@@ -1,55 +1,86 @@
 import type { FieldPolicy, Reference } from '@apollo/client';
+import { isLive, setLive } from './missing.ts';
 
 interface Edge {
   readonly node: Reference | undefined;
   readonly cursor?: string;
 }
 
-/** A connection in the cache, or as it arrives: then with what the document selects. */
-interface Connection {
+/** A connection as it arrives, with what the document selects. */
+interface Page {
   readonly edges?: readonly Edge[];
   readonly nodes?: readonly Reference[];
+  readonly totalCount?: number | null;
   readonly pageInfo?: { readonly hasNextPage?: boolean; readonly endCursor?: string | null };
 }
 
+/** In the cache, with how many friends were asked for from the beginning: so many are there, or all. */
+interface List extends Page {
+  readonly asked?: number;
+}
+
+/** The schema's default of `first`. */
+const DEFAULT_FIRST = 50;
+
 /**
- * One list that grows with each page, selected as `edges` or as `nodes`. Apollo's `relayStylePagination` cuts the list when
- * its first page is read again, replaces `nodes`, and makes an empty list of a page that failed.
+ * One list that grows with each page, selected as `edges` or as `nodes`. Apollo's `relayStylePagination` cuts the list when its
+ * first page is read again, replaces `nodes`, answers `first: 50` with the 3 that it has, and makes an empty list of totals.
  */
-export const growingList: FieldPolicy<Connection | null> = {
+export const growingList: FieldPolicy<List | null, Page | null> = {
   keyArgs: false,
-  read(list, { canRead }) {
-    const edges = list?.edges?.filter(({ node }) => canRead(node));
-    return edges ? { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) } : list;
+  read(list, { args, canRead, storage }) {
+    if (!list?.edges) return isLive(storage, list) ? list : undefined;
+    const there = Math.max(list.asked ?? 0, list.edges.length);
+    const isEnough = args?.['after'] != null || there >= (args?.['first'] ?? DEFAULT_FIRST);
+    if (!isEnough && list.pageInfo?.hasNextPage !== false) return undefined;
+    const edges = list.edges.filter(({ node }) => canRead(node));
+    return { ...list, edges, nodes: edges.flatMap(({ node }) => node ?? []) };
   },
-  merge(list, incoming, { args }) {
+  merge(list, incoming, { args, storage }) {
+    setLive(storage, incoming);
     if (!incoming) return list ?? null;
-    const { nodes, pageInfo, ...more } = incoming;
-    const page: Edge[] | undefined = incoming.edges?.slice() ?? nodes?.map((node) => ({ node }));
+    const { nodes, edges, pageInfo, ...more } = incoming;
+    const all = edges?.slice() ?? nodes?.map((node): Edge => ({ node }));
+    // Totals alone: the list is what it was before.
+    if (!all) return { ...list, ...more, ...(!list?.edges && pageInfo && { pageInfo }) };
     const known = list?.edges ?? [];
-    // Totals alone: the list is as long as before.
-    if (!page) return { ...list, ...more, edges: known, ...(!list?.edges && { pageInfo }) };
-    const last = page.pop();
-    if (last) page.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
-    const found = known.findIndex(({ cursor }) => cursor === args?.['after']);
-    const start = args?.['after'] == null ? 0 : found < 0 ? known.length : found + 1;
+    const last = all.pop();
+    if (last) all.push(pageInfo?.endCursor ? { ...last, cursor: pageInfo.endCursor } : last);
+    const after = args?.['after'];
+    const found = known.findIndex(({ cursor }) => cursor === after);
+    const start = after == null ? 0 : found < 0 ? known.length : found + 1;
+    // When the friend of the cursor is gone, the gateway begins the list again.
+    const before = new Set(known.slice(0, start).map(nameOf));
+    const page = all.filter((edge) => !before.has(nameOf(edge)));
     const end = start + page.length;
     // What follows a page stays when the page was known already.
-    const isKnown = JSON.stringify(page.map(nodeOf)) === JSON.stringify(known.slice(start, end).map(nodeOf));
+    const isKnown = page.every((edge, index) => nameOf(edge) === nameOf(known[start + index]));
     const further = isKnown && pageInfo?.hasNextPage !== false ? known.slice(end) : [];
-    const ofList = (names: RegExp) =>
-      Object.fromEntries(Object.entries(list?.pageInfo ?? {}).filter(([name]) => names.test(name)));
+    const length = end + further.length;
+    const asked = after == null ? (args?.['first'] ?? DEFAULT_FIRST) : 0;
+    const isGrown = after != null || further.length > 0;
     return {
       ...list,
       ...more,
+      asked: Math.max(asked, isGrown ? (list?.asked ?? 0) : 0),
       edges: [...known.slice(0, start), ...page, ...further],
       pageInfo: {
+        ...(isKnown && list?.pageInfo),
         ...pageInfo,
-        ...(start > 0 && ofList(/^(startCursor|hasPreviousPage)$/)),
-        ...(further.length > 0 && ofList(/^(endCursor|hasNextPage)$/)),
+        ...(start > 0 && part(list?.pageInfo, 'startCursor', 'hasPreviousPage')),
+        ...(all.length === 0 && part(list?.pageInfo, 'endCursor')),
+        // The first page is read again, and the list goes on at its known end; who came later is behind that.
+        ...(after == null &&
+          further.length > 0 && {
+            ...part(list?.pageInfo, 'endCursor'),
+            hasNextPage: more.totalCount == null || length < more.totalCount,
+          }),
       },
     };
   },
 };
 
-const nodeOf = ({ node }: Edge) => node;
+const nameOf = (edge: Edge | undefined) => JSON.stringify(edge?.node);
+
+const part = (of: object | undefined, ...names: string[]) =>
+  Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));

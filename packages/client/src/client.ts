@@ -1,30 +1,18 @@
-import { errorsOf, type GatewayError, type GatewayResponse } from './errors.ts';
-import { heal } from './healing.ts';
-import { kindOf, withKeys } from './idempotency.ts';
-import { documentId } from './persisted.ts';
+import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
+import { createFetches, type FetchOptions, hasMutation } from './fetch.ts';
+import { heal } from './heal.ts';
+import { keepParts } from './missing.ts';
 import { hasData } from './retry.ts';
-import { post, send } from './send.ts';
-import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends Omit<FetchOptions, 'persisted'> {
   /** Where the gateway is, for example `https://gateway.example/graphql`. */
   readonly url: string;
-  /** The player's token; see `Token`. One client for each signed-in player: the token is kept. */
-  readonly token?: Token;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch;
   /**
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
    * hash. Default false. Of a document without its text, the client sees the variables alone: without a
    * response, it is sent again if each input reports events with a key. Such a document must contain no other write.
    */
   readonly persisted?: boolean;
-  /** Attempts of an operation that has nothing to show, the first one included. Default 5. */
-  readonly attempts?: number;
-  /** How long an attempt may take, in milliseconds. Default 30,000. */
-  readonly timeoutMs?: number;
-  /** Sent with each request. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A document of this package, of GraphQL Code Generator in string mode, or a plain text. */
@@ -41,13 +29,6 @@ export interface TypedText<Data, Variables> {
 export interface RequestOptions {
   /** Ends the request and its retries. Without one, a request has as much time as the gateway and the network take. */
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface Result<Data> {
-  /** What was asked for. A field that could not be read is null, and `errors` has an error with its path. */
-  readonly data: Data;
-  /** Empty when everything is there. */
-  readonly errors: readonly GatewayError[];
 }
 
 /** The variables may be left out where none is required. */
@@ -87,21 +68,20 @@ export interface Client {
 }
 
 /** A client of the gateway without dependencies. */
-export function createClient({ url, token, fetch, persisted = false, headers, ...sending }: ClientOptions): Client {
-  const authorized = authorizedFetch(token, fetch, sending.timeoutMs && sending.timeoutMs / 2);
+export function createClient({ url, persisted = false, ...options }: ClientOptions): Client {
+  const send = createFetches(options);
   const read = async <Data, Variables>(
     document: Document<Data, Variables>,
-    given: Variables | undefined,
-    signal?: AbortSignal,
+    variables: Variables | undefined,
+    signal: AbortSignal | undefined,
     // A hash without a text can be that of a mutation.
     isQuery = document.length > 0 && !hasMutation(String(document)),
-  ) => {
-    const text = String(document);
-    const variables = withKeys(given ?? {});
-    const id = typeof document === 'string' ? undefined : documentId(persisted, document);
-    const plain = post({ query: text, id }, variables);
-    const request = { ...plain, headers: { ...headers, ...plain.headers }, ...(signal && { signal }) };
-    return (await send(authorized, url, request, kindOf(isQuery, variables, text), sending)).response;
+  ): Promise<GatewayResponse> => {
+    const documentId = persisted && typeof document !== 'string' ? document.__meta__?.['hash'] : undefined;
+    const body = JSON.stringify({ query: String(document), documentId, variables: variables ?? {} });
+    const headers = { accept: 'application/json', 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body, ...(signal && { signal }) };
+    return await (await send[isQuery ? 'query' : 'mutation'](url, request)).json();
   };
   return {
     async request<Data, Variables>(
@@ -118,15 +98,24 @@ export function createClient({ url, token, fetch, persisted = false, headers, ..
       { signal = new AbortController().signal }: RequestOptions = {},
     ): Promise<void> {
       if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
-      const again = () => read(document, variables, signal, true);
-      const improved = (next: GatewayResponse) => onResult(resultOf(next));
-      const started = Date.now();
-      const response = await again().catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-      if (!response || signal.aborted) return;
-      improved(response);
-      await heal({ response, tookMs: Date.now() - started, again, isShown: () => true, improved, signal });
+      let shown: Result<Data> | undefined;
+      let failure: unknown;
+      const again = async () => {
+        try {
+          const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)));
+          failure = undefined;
+          if (!signal.aborted && JSON.stringify(next.data) !== JSON.stringify(shown?.data)) onResult(next);
+          shown = next;
+          return next;
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      };
+      // The first failure is final, as that of `request`: it was sent again already.
+      const first = await again().catch(() => undefined);
+      if (first) await heal({ errors: first.errors, again, signal });
+      if (failure !== undefined && !signal.aborted) throw failure;
     },
   };
 }
@@ -137,9 +126,3 @@ function resultOf<Data>(response: GatewayResponse): Result<Data> {
   // The gateway validates the document against its schema: this is where the types of a document become true.
   return { data: response.data as Data, errors };
 }
-
-/**
- * Whether a text can have a mutation: it has this word, be it in a string or a comment. Wrong guesses are on the safe side: a
- * mutation is repeated less often than a query.
- */
-const hasMutation = (text: string) => /\bmutation\b/.test(text);

@@ -87,6 +87,14 @@ export class GatewayError extends Error {
   }
 }
 
+/** What a request of `createClient` resolves to. */
+export interface Result<Data> {
+  /** What was asked for. A field that could not be read is null, and `errors` has an error with its path. */
+  readonly data: Data;
+  /** Empty when everything is there. */
+  readonly errors: readonly GatewayError[];
+}
+
 /**
  * The errors of any library as `GatewayError`s: the `error` of Apollo Client or urql, what Relay throws, what `request` rejects
  * with, or a list of errors. Empty for undefined. A foreign error has the code `INTERNAL_SERVER_ERROR` and is the `cause`.
@@ -98,19 +106,30 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
     return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
   }
   if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
-  const { errors, graphQLErrors, networkError, source }: Combined = typeof error === 'object' ? error : {};
+  const { errors, graphQLErrors, networkError, source, bodyText, result }: Combined = Object(error);
   if (networkError) return gatewayErrors(networkError);
-  const list = errors ?? graphQLErrors ?? source?.errors;
+  const list = errors ?? graphQLErrors ?? source?.errors ?? result?.errors ?? errorsIn(bodyText);
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError({ message: String(error) }, { cause: error })];
 }
 
-/** What the errors of Apollo Client (`errors`), Relay (`source`) and urql (the others) hold. */
+/** Apollo's `HttpLink` gives the text of a response whose status is 4xx or 5xx. */
+function errorsIn(text: unknown): unknown {
+  try {
+    return Object(JSON.parse(String(text))).errors;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the errors of Apollo Client (`errors`, `bodyText`; 3: `result`), Relay (`source`) and urql (the others) hold. */
 interface Combined {
   readonly errors?: unknown;
   readonly graphQLErrors?: unknown;
   readonly networkError?: unknown;
   readonly source?: { readonly errors?: unknown } | null;
+  readonly bodyText?: unknown;
+  readonly result?: { readonly errors?: unknown } | null;
 }
 
 /** The errors of a response. */

@@ -1,5 +1,6 @@
-import { kindOf, type Variables, withKeys } from './idempotency.ts';
-import { post, type Sending, send } from './send.ts';
+import { type Kind, kindOf, type Variables, withKeys } from './idempotency.ts';
+import { testMode } from './retry.ts';
+import { type Sending, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
 export interface FetchOptions extends Sending {
@@ -10,7 +11,9 @@ export interface FetchOptions extends Sending {
   /** Sent with each request; those of the library win. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
-  readonly persisted?: { readonly operations: readonly { readonly id: string; readonly name: string }[] };
+  readonly persisted?: {
+    readonly operations: readonly { readonly id: string; readonly name: string; readonly type?: string }[];
+  };
 }
 
 /** What GraphQL libraries send as JSON. */
@@ -18,7 +21,6 @@ interface Body {
   readonly query?: string;
   readonly operationName?: string | null;
   readonly variables?: Variables | null;
-  readonly extensions?: Readonly<Record<string, unknown>>;
   readonly documentId?: string;
 }
 
@@ -30,31 +32,57 @@ interface Body {
  *
  * Resolves to the last response of the gateway. Rejects with a `GatewayError` of the code `NO_RESPONSE`, `NO_TOKEN` or
  * `TOKEN_UNAVAILABLE`, which `gatewayErrors` finds in any library's error; with the signal's reason when that aborts. What is
- * no JSON body with one operation, such as a GET, is sent once with the token.
+ * no JSON body with one operation, such as a GET, is sent once with the token. An id alone does not tell a query from a
+ * mutation: without its `type` in `persisted`, it is not sent again when there was no response.
  */
-export function createFetch({ token, fetch, headers = {}, persisted, ...sending }: FetchOptions = {}): Fetch {
-  const authorized = authorizedFetch(token, fetch, sending.timeoutMs && sending.timeoutMs / 2);
+export function createFetch(options: FetchOptions = {}): Fetch {
+  return fetchOf(authorized(options), options);
+}
+
+/** Two of them with one token, for a library that tells what it sends. */
+export function createFetches(options: FetchOptions): { readonly query: Fetch; readonly mutation: Fetch } {
+  const fetch = authorized(options);
+  return { query: fetchOf(fetch, options, true), mutation: fetchOf(fetch, options, false) };
+}
+
+const authorized = ({ token, fetch, timeoutMs }: FetchOptions): Fetch =>
+  authorizedFetch(token, fetch, timeoutMs && timeoutMs / 2);
+
+/** @param isKnownQuery Undefined: the text tells. */
+function fetchOf(fetch: Fetch, { headers = {}, persisted, ...sending }: FetchOptions, isKnownQuery?: boolean): Fetch {
   return async (input, init = {}) => {
     const given = new Headers(
       init.headers ?? (input instanceof Object && 'headers' in input ? input.headers : undefined),
     );
     for (const [name, value] of Object.entries(headers)) if (!given.has(name)) given.set(name, value);
     const body = bodyOf(init.body);
-    if (!body) return authorized(input, { ...init, headers: given });
-    const variables = withKeys(body.variables ?? {});
-    const { query, operationName, extensions } = body;
-    const id = body.documentId ?? persisted?.operations.find(({ name }) => name === operationName)?.id;
-    const { body: text = null } = post({ id, query, operationName: operationName ?? undefined }, variables, {
-      ...(extensions && { extensions }),
-    });
-    // A text without this word has no mutation. An id says nothing.
-    const isQuery = query !== undefined && !/\bmutation\b/.test(query);
-    const kind = kindOf(isQuery, variables, query);
+    if (!body) return fetch(input, { ...init, headers: given });
+    const { query, operationName } = body;
+    const listed = persisted?.operations.find(({ name }) => name === operationName);
+    const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
+    const { variables, kind } = keyed(isQuery, body.variables ?? {}, query);
+    const documentId = body.documentId ?? listed?.id;
+    // In tests, what stands for the gateway gets the text too.
+    const isIdAlone = documentId !== undefined && !testMode.on;
+    const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
     const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
-    const received = await send(authorized, url, { ...init, headers: given, body: text }, kind, sending);
+    const received = await send(fetch, url, { ...init, headers: given, body: text }, kind, sending);
     return new Response(received.text, { status: received.status, headers: withoutCoding(received.headers) });
   };
 }
+
+/** Events get keys, which are those of the attempts of this call. */
+function keyed(isQuery: boolean, given: Variables, text?: string): { variables: Variables; kind: Kind } {
+  const hasEvents = !isQuery && (text === undefined || /\btrackEvents\b/.test(text));
+  const variables = hasEvents ? withKeys(given) : given;
+  return { variables, kind: isQuery || hasEvents ? kindOf(isQuery, variables, text) : 'write' };
+}
+
+/**
+ * Whether a text can have a mutation: it has this word, be it in a string or a comment. Wrong guesses are on the safe side: a
+ * mutation is repeated less often than a query.
+ */
+export const hasMutation = (text: string): boolean => /\bmutation\b/.test(text);
 
 /** The operation that a library sends; undefined for anything else. */
 function bodyOf(body: RequestInit['body']): Body | undefined {

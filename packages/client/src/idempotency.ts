@@ -28,26 +28,6 @@ export function withKeys<V extends object>(variables: V): V {
   return keyed;
 }
 
-/** How many operations with keys are remembered. An older one that is sent again gets new keys. */
-const MAX_KEPT = 100;
-
-/**
- * Returns a `withKeys` that gives the same keys to the same operation, by its id: a retry link or exchange in front of this
- * package may send it again. Without an id, the keys are new each time.
- */
-export function createKeyMemory(): <V extends object>(id: unknown, variables: V) => V {
-  const kept = new Map<unknown, Variables>();
-  return (id, variables) => {
-    const keyed = { ...variables, ...kept.get(id) };
-    const complete = withKeys(keyed);
-    if (complete === keyed || id === undefined) return complete;
-    const [oldest] = kept.keys();
-    if (kept.size >= MAX_KEPT) kept.delete(oldest);
-    kept.set(id, Object.fromEntries(Object.entries(complete).filter(([, value]) => isEventsInput(value))));
-    return complete;
-  };
-}
-
 /** What is sent: without a response, a query and events with a key may be sent again. Nobody knows what became of a write. */
 export type Kind = 'query' | 'keyed' | 'write';
 

@@ -4,7 +4,6 @@ export {
   createClient,
   type Document,
   type RequestOptions,
-  type Result,
   type TypedText,
 } from './client.ts';
 export { TypedDocumentString } from './document.ts';
@@ -16,9 +15,11 @@ export {
   gatewayErrors,
   type Outcome,
   type ResponseError,
+  type Result,
 } from './errors.ts';
 export { createFetch, type FetchOptions } from './fetch.ts';
 export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
+export { keepParts } from './missing.ts';
 export { authorizedFetch, type Fetch, type Token } from './token.ts';

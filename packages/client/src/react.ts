@@ -14,7 +14,11 @@ export function useHealing(error: unknown, refetch: () => unknown): void {
   useEffect(() => {
     if (!isBroken) return undefined;
     const abort = new AbortController();
-    const again = async () => await latest.current.refetch();
+    // What the library knows after a read, whatever its refetch resolves to.
+    const again = async () => {
+      await latest.current.refetch();
+      return latest.current;
+    };
     void heal({ errors: latest.current.error, again, signal: abort.signal });
     return () => abort.abort();
   }, [isBroken]);

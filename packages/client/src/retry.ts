@@ -27,11 +27,6 @@ export function isWorthless(response: Response): boolean {
   return !hasData(response) && errors.length > 0 && errors.every(isRetryable);
 }
 
-/** Whether a query has data, and a part that is missing can be asked for again. */
-export function isPartial(response: Response): boolean {
-  return hasData(response) && (response.errors ?? []).some(isRetryable);
-}
-
 /** While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. */
 export const testMode: { on: boolean } = { on: false };
 

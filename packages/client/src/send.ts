@@ -1,16 +1,6 @@
 import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import {
-  ATTEMPTS,
-  askedFor,
-  inBackground,
-  isWorthless,
-  pauseAfter,
-  reasonOf,
-  TOO_LONG_MS,
-  testMode,
-  wait,
-} from './retry.ts';
+import { ATTEMPTS, askedFor, inBackground, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
@@ -180,27 +170,4 @@ function noResponse(
     ...(kind !== 'query' && { outcome: 'UNKNOWN' }),
   };
   return new GatewayError({ message, extensions }, { cause });
-}
-
-/** In tests, what stands for the gateway gets the text too. */
-function namesOf(
-  id: string | undefined,
-  query: string | undefined,
-): { query?: string | undefined; documentId?: string } {
-  if (id === undefined) return { query };
-  return testMode.on ? { documentId: id, query } : { documentId: id };
-}
-
-/** The request of an operation. `id` names a persisted document; without one, `query` is its text. */
-export function post(
-  operation: { id?: string | undefined; query?: string | undefined; operationName?: string | undefined },
-  variables: object,
-  more: Record<string, unknown> = {},
-): RequestInit {
-  const { id, query, operationName } = operation;
-  return {
-    method: 'POST',
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    body: JSON.stringify({ ...namesOf(id, query), operationName, variables, ...more }),
-  };
 }

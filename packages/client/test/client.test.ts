@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { EXPIRED, ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
-import { improve } from '../src/healing.ts';
 import {
   authorizedFetch,
   type ClientOptions,
@@ -14,6 +13,7 @@ import {
   errorAt,
   GatewayError,
   gatewayErrors,
+  keepParts,
   MobileScreenDocument,
   TrackEventsDocument,
   type TrackEventsMutation,
@@ -155,18 +155,27 @@ describe('watch', () => {
 
   const of = (data: Record<string, unknown>, ...paths: string[]) => {
     const at = (path: string) => path.split('.').map((name) => (name === '1' ? 1 : name));
-    return { data, errors: paths.map((path) => ({ message: '', path: at(path), extensions: { retryable: true } })) };
+    const errors = paths.map((path) => ({ message: path, path: at(path), extensions: { retryable: true } }));
+    return { data, errors: gatewayErrors(errors) };
   };
-  const [A, B, LIST] = [{ id: 'a' }, { id: 'b', link: null, coupons: null }, { l: [1, null] }];
-  const LASTS = { data: { a: null, b: A }, errors: [{ message: '', path: ['a'] }] };
+  const lasting = { data: { a: null, b: {} }, errors: gatewayErrors([{ message: '', path: ['a'] }]) };
+  const [A, B, OTHER] = [{ id: 'a' }, { id: 'b', link: null, coupons: null }, { id: 'c', link: null }];
   test.each([
     ['loses a part', of({ a: B, c: null }, 'a.link', 'c'), of({ a: null, c: A }, 'a'), of({ a: B, c: A }, 'a.link')],
     ['brings a part with gaps', of({ a: null }, 'a'), of({ a: B }, 'a.link', 'a.coupons'), 'next'],
-    ['brings an error that lasts', of({ a: null }, 'a'), LASTS, 'next'],
-    ['loses an item', of({ l: [A, B] }, 'l.1.link', 'l.1.coupons'), of({ l: [A, null] }, 'l.1'), undefined],
-    ['brings nothing and loses what is around', of({ a: LIST }, 'a.l.1'), of({ a: null }, 'a'), undefined],
-  ])('adds to the last response one that %s', async (_, last, next, better) => {
-    expect(await improve(last, async () => next)).toEqual(better === 'next' ? next : better);
+    ['brings an error that lasts', of({ a: A }), lasting, 'next'],
+    ['loses an item', of({ l: [A, B] }, 'l.1.link'), of({ l: [A, null] }, 'l.1'), of({ l: [A, B] }, 'l.1.link')],
+    [
+      'has another item in its place',
+      of({ l: [A, { id: 'b', link: 'x' }] }),
+      of({ l: [A, OTHER] }, 'l.1.link'),
+      'next',
+    ],
+    ['is the first one', undefined, of({ a: B }, 'a.link'), 'next'],
+  ])('what was shown stays in a result that %s', (_, last, next, better) => {
+    const before = JSON.stringify(next.data);
+    expect(keepParts<unknown>(last, next)).toEqual(better === 'next' ? next : better);
+    expect(JSON.stringify(next.data)).toBe(before);
   });
 
   test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
@@ -368,13 +377,20 @@ test('the errors of every library become errors of the gateway', () => {
   const one = { message: 'Not now.', path: ['me', 'coupons'], extensions };
   const lost = new GatewayError({ message: 'Lost.', extensions: { code: 'NO_RESPONSE' } });
   const foreign = new TypeError('x is undefined');
-  const ofApollo = [{ errors: [one] }, { graphQLErrors: [one] }];
+  const text = JSON.stringify({ errors: [one] });
+  const ofApollo = [
+    { errors: [one] },
+    { graphQLErrors: [one] },
+    { bodyText: text },
+    { networkError: { result: { errors: [one] } } },
+  ];
   for (const error of [...ofApollo, { source: { errors: [one] } }, [one], [new GatewayError(one)]]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
   expect(gatewayErrors(two).map(({ path }) => path)).toEqual([one.path, ['b']]);
   for (const error of [lost, { networkError: lost, graphQLErrors: [] }]) expect(gatewayErrors(error)).toEqual([lost]);
+  expect(gatewayErrors({ bodyText: '<h1>502</h1>' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors(undefined)).toEqual([]);

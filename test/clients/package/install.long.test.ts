@@ -5,14 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, jest, test } from '@jest/globals';
 import { respond } from '@referral-gateway/client/testing';
+import { build } from 'esbuild';
 import { newFolder } from '../../kit/at-end.ts';
 import { startDemo } from '../../kit/demo.ts';
 import { post } from '../../kit/gateway.ts';
 import { hasBrowser, launch, serveBuilt } from '../../web/example.ts';
 
 /*
- * What a frontend developer gets: the packed package in an empty Vite and React project, with the code of its README,
- * compiled with TypeScript's strictest settings, in Chromium, in front of a gateway with its demo player.
+ * What a frontend developer gets: the packed package in an empty Vite and React project, with the code of its README and of
+ * docs/frameworks.md, compiled with TypeScript's strictest settings, in Chromium, in front of a gateway with its demo player.
  */
 
 const run = promisify(execFile);
@@ -31,19 +32,23 @@ const TSCONFIG = {
 };
 const DEPENDENCIES =
   '@referral-gateway/client @apollo/client graphql rxjs react react-dom @types/react @types/react-dom @urql/core ' +
-  '@urql/exchange-graphcache urql @vitejs/plugin-react typescript vite';
+  '@urql/exchange-graphcache urql @tanstack/react-query swr @vitejs/plugin-react typescript vite';
 
 const MAIN = `
 import { createRoot } from 'react-dom/client';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { ApolloScreen } from './Apollo';
+import { App } from './App';
 import { CheckIn } from './CheckIn';
 import { summary } from './plain';
 import { PlainScreen } from './PlainScreen';
+import { SwrScreen } from './Swr';
+import { queryClient, TanstackScreen } from './Tanstack';
 import { UrqlScreen } from './Urql';
 
 const text = await summary('demo-player');
 const root = document.getElementById('root');
-if (root) createRoot(root).render(<><p>{text}</p><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /><CheckIn playerUniqueId="demo-player" onSent={() => {}} /></>);
+if (root) createRoot(root).render(<><p>{text}</p><App /><QueryClientProvider client={queryClient}><TanstackScreen playerUniqueId="demo-player" /></QueryClientProvider><SwrScreen playerUniqueId="demo-player" /><PlainScreen playerUniqueId="demo-player" /><ApolloScreen /><UrqlScreen /><CheckIn playerUniqueId="demo-player" onSent={() => {}} /></>);
 `;
 
 /** The documents' types arrive in each library: a field that is not selected is an error. */
@@ -56,15 +61,17 @@ import { useQuery as useUrqlQuery } from 'urql';
 
 const Screen = toDocument(MobileScreenDocument);
 export async function use() {
-  const { data } = await createClient({ url: '' }).request(MobileScreenDocument);
+  const { data } = await createClient({ url: '' }).request(MobileScreenDocument, { playerUniqueId: 'a' });
   // @ts-expect-error
   void data.player?.nothing;
+  // @ts-expect-error: a player that is forgotten is not somebody else's.
+  void createClient({ url: '' }).request(MobileScreenDocument);
   // @ts-expect-error
   void createClient({ url: '' }).request(TrackEventsDocument, { input: {} });
   // @ts-expect-error
-  void useQuery(Screen).data?.player?.nothing;
+  void useQuery(Screen, { variables: { playerUniqueId: 'a' } }).data?.player?.nothing;
   // @ts-expect-error
-  void useUrqlQuery({ query: Screen, variables: {} })[0].data?.player?.nothing;
+  void useUrqlQuery({ query: Screen, variables: { playerUniqueId: 'a' } })[0].data?.player?.nothing;
   // @ts-expect-error
   void respond('demo-player', MobileScreenDocument).body.data?.player?.nothing;
 }
@@ -89,8 +96,8 @@ function writeProject(packed: string): void {
     '@referral-gateway/client': packed,
   };
   const dependencies = Object.fromEntries(DEPENDENCIES.split(' ').map((name) => [name, versions[name] ?? 'missing']));
-  const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8');
-  const blocks = [...readme.matchAll(/^```tsx?\n\/\/ (\S+)\n(.*?)^```$/gms)];
+  const documents = [`${PACKAGE}/README.md`, `${ROOT}docs/frameworks.md`].map((path) => readFileSync(path, 'utf8'));
+  const blocks = [...documents.join('\n').matchAll(/^```tsx?\n\/\/ (\S+)\n(.*?)^```$/gms)];
   expect(blocks.length).toBeGreaterThanOrEqual(4);
   mkdirSync(join(project, 'src'));
   for (const [file = '', text = ''] of [
@@ -105,6 +112,26 @@ function writeProject(packed: string): void {
     writeFileSync(join(project, file), text);
   }
 }
+
+/** Applications in which the package is installed for its plain client and `createFetch`. npm refuses what a peer forbids. */
+const APPLICATIONS = [
+  ['graphql@17', '@apollo/client@4', 'rxjs@7'],
+  ['graphql@15'],
+  ['graphql@16', '@apollo/client@3', 'react@18'],
+  ['graphql@16', '@urql/core@5', 'urql@4', 'react@18'],
+  ['graphql@16', 'relay-runtime@18'],
+  ['graphql@16', '@vue/apollo-composable@4', '@apollo/client@3', 'vue@3'],
+];
+
+test.each(APPLICATIONS.map((packages) => [packages.join(', '), packages] as const))(
+  'npm installs the package beside %s',
+  async (_, packages) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    const options = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
+    await run('npm', [...options, ...packages, `file:${PACKAGE}`], { cwd: folder });
+  },
+);
 
 test('the package has nothing of the gateway; with the code of its README, it compiles in an empty project', async () => {
   // The package is built already: another build would take it away from the tests beside this one.
@@ -139,7 +166,8 @@ test('the package has nothing of the gateway; with the code of its README, it co
     return { status, body: JSON.parse(text) };
   });
   await page.getByText(/^Demo Player: coupons \d+/).waitFor();
-  for (const name of ['Plain', 'Apollo', 'urql']) await page.getByText(new RegExp(`^${name}: \\d+ coupons`)).waitFor();
+  for (const name of ['Plain', 'Apollo', 'urql', 'TanStack', 'SWR'])
+    await page.getByText(new RegExp(`^${name}: \\d+ coupons`)).waitFor();
   await page.getByRole('button', { name: 'Check in' }).click();
   await page.getByText('You are checked in.').waitFor();
   const failures = { Apollo: 'demo-no-friends', urql: 'rate-limited' } as const;
@@ -157,4 +185,75 @@ test('the package has nothing of the gateway; with the code of its README, it co
     await page.getByText(`${name}: 30 friends`).waitFor();
   }
   expect(complaints).toEqual([]);
+});
+
+/** Runs a module of the project in Node, and returns what it printed, in JSON. */
+async function runModule(name: string, text: string): Promise<unknown> {
+  writeFileSync(join(project, 'src', name), text);
+  await build({ entryPoints: [join(project, 'src', name)], outfile: join(project, `${name}.mjs`), ...BUNDLE });
+  const { stdout } = await run(process.execPath, [join(project, `${name}.mjs`)], { cwd: project });
+  return JSON.parse(stdout);
+}
+const BUNDLE = { bundle: true, packages: 'external', format: 'esm', platform: 'node', jsx: 'automatic' } as const;
+
+test('on a server the screen is rendered once; TanStack Query keeps the coupons that a later read misses', async () => {
+  const demo = await startDemo();
+  const url = JSON.stringify(`${demo.url}/graphql`);
+  const printed = await runModule(
+    'server.tsx',
+    `import { createClient } from '@referral-gateway/client';
+     import { respond } from '@referral-gateway/client/testing';
+     import { renderToStaticMarkup } from 'react-dom/server';
+     import { ServerRewards } from './ServerRewards';
+     import { queryClient, screenOf } from './Tanstack';
+
+     const html = [];
+     for (const playerUniqueId of ['demo-player', 'demo-no-coupons', 'nobody'])
+       html.push(renderToStaticMarkup(await ServerRewards({ url: ${url}, token: undefined, playerUniqueId })));
+     const states = ['demo-player', 'demo-no-coupons'];
+     const fetch = async (_, init) => {
+       const { query, variables } = JSON.parse(init.body);
+       return Response.json(respond(states.shift(), query, variables).body);
+     };
+     const options = { ...screenOf('a', createClient({ url: 'http://gateway.example', fetch })), staleTime: 0 };
+     const coupons = [];
+     for (let time = 0; time < 2; time += 1) coupons.push((await queryClient.fetchQuery(options)).data.player.coupons.length);
+     console.log(JSON.stringify([html, coupons, states]));`,
+  );
+  const [html, [before, after], states] = printed as [string[], number[], unknown];
+  expect(html).toEqual([
+    expect.stringMatching(/^<p>\d+ coupons/),
+    '<p>Your coupons come soon.</p>',
+    '<p>There is no such player.</p>',
+  ]);
+  expect([after, states]).toEqual([before, []]);
+});
+
+test('the outbox keeps an event over an outage with its key, and forgets it after a day', async () => {
+  const printed = await runModule(
+    'boxes.ts',
+    `import { createClient } from '@referral-gateway/client';
+     import { keepEvent, sendEvents } from './outbox';
+
+     let kept = [];
+     const store = { read: () => kept, write: (events) => { kept = events; } };
+     const keys = new Set();
+     let isAway = true;
+     const fetch = async (_, init) => {
+       keys.add(JSON.parse(init.body).variables.input.idempotencyKey);
+       if (isAway) throw new TypeError('fetch failed');
+       return Response.json({ data: { trackEvents: { eventNames: ['a'], userErrors: [], player: null } } });
+     };
+     const client = createClient({ url: 'http://gateway.example', fetch, attempts: 1 });
+     const results = [];
+     keepEvent(store, 'p1', 'a');
+     results.push(await sendEvents(store, client));
+     isAway = false;
+     results.push(await sendEvents(store, client));
+     keepEvent(store, 'p1', 'b');
+     kept = kept.map((event) => ({ ...event, at: event.at - 90_000_000 }));
+     results.push(await sendEvents(store, client));
+     console.log(JSON.stringify([results, kept, keys.size]));`,
+  );
+  expect(printed).toEqual([[['LATER'], ['DONE'], ['UNKNOWN']], [], 1]);
 });

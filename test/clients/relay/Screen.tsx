@@ -1,5 +1,6 @@
+import { useHealing } from '@referral-gateway/client/react';
 import { Component, type ReactNode, Suspense, useState } from 'react';
-import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
+import { fetchQuery, graphql, useFragment, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { NoPlayer } from '../NoPlayer';
 import type { Screen_player$key } from './generated/Screen_player.graphql';
 import type { ScreenQuery } from './generated/ScreenQuery.graphql';
@@ -26,32 +27,34 @@ class Boundary extends Component<{ retry: () => void; children: ReactNode }> {
   }
 }
 
+const Query = graphql`
+  query ScreenQuery($playerUniqueId: ID!) {
+    player(playerUniqueId: $playerUniqueId) @catch(to: RESULT) {
+      ...Screen_player
+    }
+  }
+`;
+
 function Player({ playerUniqueId, attempt, retry }: { playerUniqueId: string; attempt: number; retry: () => void }) {
-  const { player } = useLazyLoadQuery<ScreenQuery>(
-    graphql`
-      query ScreenQuery($playerUniqueId: ID!) {
-        player(playerUniqueId: $playerUniqueId) @catch(to: RESULT) {
-          ...Screen_player
-        }
-      }
-    `,
-    { playerUniqueId },
-    // The store has the null of the last attempt.
-    { fetchKey: attempt, fetchPolicy: attempt > 0 ? 'network-only' : 'store-or-network' },
-  );
+  const environment = useRelayEnvironment();
+  // The store has the null of the last attempt.
+  const options = { fetchKey: attempt, fetchPolicy: attempt > 0 ? 'network-only' : 'store-or-network' } as const;
+  const { player } = useLazyLoadQuery<ScreenQuery>(Query, { playerUniqueId }, options);
   if (!player.ok) return <NoPlayer error={player.errors} retry={retry} />;
-  return player.value ? <Rewards player={player.value} /> : <NoPlayer error={undefined} retry={retry} />;
+  if (!player.value) return <NoPlayer error={undefined} retry={retry} />;
+  const read = () => fetchQuery(environment, Query, { playerUniqueId }, { networkCacheConfig: { force: true } });
+  return <Rewards player={player.value} refetch={() => read().toPromise()} />;
 }
 
-/** A fragment of its own: with @catch around them, coupons that are missing would take the player away. */
-function Rewards({ player }: { player: Screen_player$key }) {
+/** The part that can be missing has its own @catch: around the player, it would take the player away. */
+function Rewards({ player, refetch }: { player: Screen_player$key; refetch: () => Promise<unknown> }) {
   const { attributes, coupons } = useFragment(
     graphql`
       fragment Screen_player on Player {
         attributes {
           displayName
         }
-        coupons(filter: { usableNow: true }) {
+        coupons(filter: { usableNow: true }) @catch(to: RESULT) {
           id
           code
         }
@@ -59,15 +62,12 @@ function Rewards({ player }: { player: Screen_player$key }) {
     `,
     player,
   );
+  useHealing(coupons.ok ? undefined : coupons.errors, refetch);
   return (
     <main>
       <h1 dir="auto">{attributes?.displayName?.trim() || 'My rewards'}</h1>
-      {!coupons && <p role="alert">Your coupons cannot be loaded now.</p>}
-      <ul>
-        {coupons?.map(({ id, code }, index) => (
-          <li key={id ?? index}>{code}</li>
-        ))}
-      </ul>
+      {!coupons.ok && <p role="alert">Your coupons cannot be loaded now.</p>}
+      <ul>{coupons.ok && coupons.value?.map(({ id, code }, index) => <li key={id ?? index}>{code}</li>)}</ul>
     </main>
   );
 }

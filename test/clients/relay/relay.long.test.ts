@@ -4,9 +4,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Token } from '@referral-gateway/client';
 import { createGatewayFetch } from '@referral-gateway/client/relay';
 import { createElement, type ReactElement, Suspense } from 'react';
-import { loadQuery, RelayEnvironmentProvider } from 'react-relay';
+import { RelayEnvironmentProvider } from 'react-relay';
 import { Environment, fetchQuery, Network, RecordSource, Store } from 'relay-runtime';
-import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, runScript, startRecorded, tokenOf } from '../kit.ts';
 import { expectNoPlayer, render } from '../screen.ts';
 
@@ -23,7 +22,6 @@ await runScript('relay', 'relay:build');
 const { Friends }: typeof import('./Friends.tsx') = await import(`${GENERATED}/built/Friends.js`);
 const { Screen }: typeof import('./Screen.tsx') = await import(`${GENERATED}/built/Screen.js`);
 const { default: ScreenQuery } = await import(`${GENERATED}/ScreenQuery.graphql.ts`);
-const { default: FriendsPageQuery } = await import(`${GENERATED}/FriendsPageQuery.graphql.ts`);
 const { url, upstream, sent, lose } = await startRecorded({
   PERSISTED_OPERATIONS: 'enforce',
   PERSISTED_OPERATIONS_FILE: MANIFEST,
@@ -39,9 +37,8 @@ afterEach(() => {
 });
 
 function connect(fetchToken: Token = token): Environment {
-  const network = Network.create(createGatewayFetch({ url, token: fetchToken, environment: () => environment }));
-  const environment = new Environment({ network, store: new Store(new RecordSource()) });
-  return environment;
+  const network = Network.create(createGatewayFetch({ url, token: fetchToken }));
+  return new Environment({ network, store: new Store(new RecordSource()) });
 }
 
 /** A component for a player. */
@@ -80,44 +77,27 @@ test('a query without data is sent again before anything is shown', async () => 
 
 test('while the coupons hang, the rest is shown; they are asked for again, and appear by themselves', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
-  const environment = connect();
-  const { see, text } = await render(elementOf(Screen, environment));
+  const { see, text } = await render(elementOf(Screen));
   await see('Your coupons cannot be loaded now.');
   expect(text()).toContain('Player p1');
-  // It can be read again meanwhile. What no screen shows is read once.
-  for (const playerUniqueId of ['p2', 'p1']) await fetchQuery(environment, ScreenQuery, { playerUniqueId }).toPromise();
-  expect(sent).toHaveLength(3);
+  expect(sent).toHaveLength(1);
   const held = upstream.hold('GET /coupon');
   await held.arrived;
   upstream.on('GET /coupon', 'usual');
   held.release();
   await see('P1-1');
   expect(text()).not.toContain('cannot be loaded');
-  expect(sent).toHaveLength(4);
+  expect(sent).toHaveLength(2);
 });
 
-test('a part that was missing when its screen was closed is asked for when the screen is opened again', async () => {
-  const fails = { status: 500 };
-  upstream.on('GET /coupon', fails);
-  const environment = await Promise.resolve(connect());
-  const closed = loadQuery(environment, ScreenQuery, { playerUniqueId: 'p1' });
-  await until(() => sent.length === 1);
-  closed.dispose();
-  // When another one is asked for the second time, the time of this one is over.
-  const other = loadQuery(await Promise.resolve(connect()), ScreenQuery, { playerUniqueId: 'p1' });
-  await until(() => sent.length === 1 + 3);
-  other.dispose();
-  upstream.on('GET /coupon', 'usual');
-  const { see } = await render(elementOf(Screen, environment));
-  await see('P1-1');
-});
-
-test('what loadQuery has read is asked for again, though its variables lack the defaults', async () => {
-  const fails = { status: 500 };
-  upstream.on('GET /referrals', fails, fails, fails, 'usual');
-  const { dispose } = loadQuery(await Promise.resolve(connect()), FriendsPageQuery, { id: 'p1' });
-  await until(() => sent.length === 2);
-  dispose();
+test('a request that Relay does not need any more is aborted', async () => {
+  const held = upstream.hold('GET /player');
+  const reading = fetchQuery(connect(), ScreenQuery, { playerUniqueId: 'p1' }).subscribe({});
+  await held.arrived;
+  reading.unsubscribe();
+  // The gateway cancels what it asked the REST service for.
+  await upstream.requests[0]?.gone;
+  held.release();
 });
 
 test('a player that cannot be read has a button to try again; one that does not exist says so', () =>

@@ -1,3 +1,4 @@
+import { useHealing } from '@referral-gateway/client/react';
 import { useQuery } from 'urql';
 import { NoPlayer } from '../NoPlayer';
 import { graphql } from './operations';
@@ -16,6 +17,8 @@ export function Screen({ playerUniqueId }: { playerUniqueId: string }) {
   const [{ data, error, fetching, stale }, read] = useQuery({ query: ScreenQuery, variables: { playerUniqueId } });
   const player = data?.player;
   const retry = () => read({ requestPolicy: 'network-only' });
+  // What is missing appears by itself.
+  useHealing(error, retry);
   if (!player) return fetching || stale ? <p>Loading…</p> : <NoPlayer error={error} retry={retry} />;
   return (
     <main>

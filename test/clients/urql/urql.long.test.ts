@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, jest, test } from '@jest/globals';
+import { heal } from '@referral-gateway/client';
+import { useHealing } from '@referral-gateway/client/react';
 import { gatewayExchanges } from '@referral-gateway/client/urql';
-import { Client, mapExchange, type Operation, type OperationResult } from '@urql/core';
+import { Client, type OperationResult } from '@urql/core';
 import type { ResultOf } from 'gql.tada';
 import { createElement } from 'react';
-import { Provider } from 'urql';
+import { Provider, useQuery } from 'urql';
 import { until } from '../../kit/until.ts';
 import { EXPIRED, friends, ME, runScript, startRecorded, tokenOf } from '../kit.ts';
-import { expectNoPlayer, importScreen } from '../screen.ts';
+import { expectNoPlayer, importScreen, render } from '../screen.ts';
 import { Coupons, Friends, FriendsPersisted, graphql, Remove, Rename, Track } from './operations.ts';
 
 /* urql with the package's exchanges, graphcache among them, and gql.tada. */
@@ -105,65 +107,55 @@ test('events get a key, are sent again when their response is lost, and are coun
   expect(sent).toHaveLength(4);
 });
 
-test('an event that an exchange in front sends again keeps its key', async () => {
-  const seen: Operation[] = [];
-  const inFront = mapExchange({ onOperation: (operation) => void seen.push(operation) });
-  const client = new Client({ url, exchanges: [inFront, ...gatewayExchanges({ token })] });
-  await client.mutation(Track, { input: { ...ME, events: [{ name: 'open_app' }] } }).toPromise();
-  for (const operation of seen.slice(0, 1)) client.reexecuteOperation(operation);
-  await until(() => sent.length === 2);
-  expect(events()).toBe(1);
-});
-
-test('what the manifest does not list is the network error of each request; what it lists keeps its headers', async () => {
+test('headers of the application are sent beside the token', async () => {
   const fetch = jest.fn<typeof globalThis.fetch>(async () => Response.json({ data: { player: null } }));
-  const exchanges = gatewayExchanges({ fetch, persisted: { operations: [{ id: 'x', name: 'Screen' }] } });
+  const exchanges = gatewayExchanges({ fetch, token: 'a' });
   const client = new Client({ url, exchanges, fetchOptions: { headers: { 'x-app': '7' } } });
-  const message = expect.stringContaining('does not list the operation "Friends"');
-  for (const query of [Friends, Friends, Coupons]) {
-    const { error } = await client.query(query, ME).toPromise();
-    expect(error?.networkError).toEqual(query === Friends ? expect.objectContaining({ message }) : undefined);
-  }
-  expect(fetch.mock.calls.map(([, init]) => new Headers(init?.headers).get('x-app'))).toEqual(['7']);
+  await client.query(Friends, ME).toPromise();
+  const [headers] = fetch.mock.calls.map(([, init]) => new Headers(init?.headers));
+  expect([headers?.get('x-app'), headers?.get('authorization')]).toEqual(['7', 'Bearer a']);
 });
 
-test('while the coupons hang and then nothing can be read, the rest stays; the coupons are asked for again, and appear', async () => {
+test('while the coupons hang, the rest is shown; with `heal` they are asked for again, and appear; a player stays when nothing can be read', async () => {
   upstream.on('GET /coupon', { fault: 'hang' });
+  const client = connect();
   const shown: OperationResult<ResultOf<typeof Coupons>>[] = [];
-  const shows = (count: number | undefined) =>
-    until(() => shown.some(({ data, error }) => data?.player?.coupons?.length === count && !error === (count === 10)));
-  // Read once: it gets what there is, and is not asked for again.
-  const { data, error } = await connect().query(Coupons, ME).toPromise();
-  expect(data?.player).toMatchObject({ attributes: { displayName: 'Player p1' }, coupons: null });
-  expect(error?.graphQLErrors).toMatchObject([{ path: ['player', 'coupons'] }]);
-  const screen = connect()
-    .query(Coupons, ME)
-    .subscribe((result) => shown.push(result));
-  await shows(undefined);
-  expect(sent).toHaveLength(2);
-  // When the screen is asked for the second time, the time of the one that was read once is over.
-  upstream.on('GET /player', { status: 500 });
-  await until(() => sent.length === 2 + 5);
-  upstream.on('GET /player', 'usual');
+  const screen = client.query(Coupons, ME).subscribe((result) => shown.push(result));
+  await until(() => shown.length > 0);
+  expect(shown).toMatchObject([{ data: { player: { attributes: { displayName: 'Player p1' }, coupons: null } } }]);
+  expect(shown[0]?.error?.graphQLErrors).toMatchObject([{ path: ['player', 'coupons'] }]);
   const held = upstream.hold('GET /coupon');
+  const again = () => client.query(Coupons, ME, { requestPolicy: 'network-only' }).toPromise();
+  const healed = heal({ errors: shown[0]?.error, again });
   await held.arrived;
-  expect(shown.every(({ data }) => data?.player && !data.player.coupons)).toBe(true);
   upstream.on('GET /coupon', 'usual');
   held.release();
-  await shows(10);
-  // While it is asked for again, the same data and error are shown as stale.
-  const stale = shown.filter((result) => result.stale);
-  expect(stale.length).toBeGreaterThan(0);
-  for (const result of stale) expect([result.data, result.error]).toEqual([data, error]);
-  expect(shown.at(-1)).toMatchObject({ stale: false });
-  expect(sent).toHaveLength(2 + 5 + 1);
+  expect(await healed).toEqual([]);
+  await until(() => shown.at(-1)?.data?.player?.coupons?.length === 10 && !shown.at(-1)?.error);
+  expect(sent).toHaveLength(2);
   screen.unsubscribe();
+});
+
+function HealedCoupons() {
+  const [{ data, error }, read] = useQuery({ query: Coupons, variables: ME });
+  useHealing(error, () => read({ requestPolicy: 'network-only' }));
+  return createElement('p', null, `coupons ${data?.player?.coupons?.length ?? 'missing'}`);
+}
+
+test('with `useHealing`, a missing part appears by itself, however often it is asked for', async () => {
+  upstream.on('GET /coupon', { status: 500 });
+  const children = createElement(HealedCoupons);
+  const screen = await render(createElement(Provider, { value: connect(), children }));
+  await screen.see('coupons missing');
+  await screen.shows(() => sent.length >= 3, 'asks a third time');
+  upstream.on('GET /coupon', 'usual');
+  await screen.see('coupons 10');
 });
 
 test('a persisted document of gql.tada is sent by its id alone', async () => {
   const [[id = '', text = ''] = []] = Object.entries<string>(JSON.parse(readFileSync(MANIFEST, 'utf8')));
   expect(id).toBe(`sha256:${createHash('sha256').update(text).digest('hex')}`);
-  const { data } = await connect({ token, persisted: true }).query(FriendsPersisted, ME).toPromise();
+  const { data } = await connect().query(FriendsPersisted, ME).toPromise();
   expect(data?.player?.referredFriendsConnection?.edges[0]?.node.displayName).toBe('Friend 1');
   expect(sent).toMatchObject([{ query: undefined, hash: id, status: 200 }]);
 });

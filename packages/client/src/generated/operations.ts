@@ -136,7 +136,7 @@ export type UserErrorCode =
   | 'TOO_LONG';
 
 export type MobileScreenQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
 }>;
 
 
@@ -150,7 +150,7 @@ export type MeQueryVariables = Exact<{
 export type MeQuery = { me: { id: string, playerUniqueId: string, referralLink: string | null } | null };
 
 export type PlayerProfileQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
   lang?: string | null | undefined;
 }>;
 
@@ -158,7 +158,7 @@ export type PlayerProfileQueryVariables = Exact<{
 export type PlayerProfileQuery = { player: { id: string, referralLink: string | null, english: string | null, attributes: { displayName: string | null, firstName: string | null, lastName: string | null, email: string | null, mobile: string | null, gender: string | null, dateOfBirth: string | null, joinDate: string | null, tags: Array<string> | null, country: string | null, city: string | null, zip: string | null, totalSpent: number | null, totalOrders: number | null, lastOrderDate: string | null, avgOrderAmount: number | null, custom: Record<string, string | number> | null } | null } | null };
 
 export type PlayersQueryVariables = Exact<{
-  playerUniqueIds?: Array<string> | string;
+  playerUniqueIds: Array<string> | string;
   lang?: string | null | undefined;
 }>;
 
@@ -166,14 +166,14 @@ export type PlayersQueryVariables = Exact<{
 export type PlayersQuery = { players: Array<{ id: string, attributes: { displayName: string | null } | null } | null> | null };
 
 export type CouponsQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
 }>;
 
 
 export type CouponsQuery = { player: { id: string, coupons: Array<{ id: string | null, code: string | null, couponType: CouponType, value: number | null, currency: string | null, isUsed: boolean | null, isExpired: boolean | null, creationDate: string | null, startAt: string | null, endAt: string | null, product: { productId: string | null, productName: string | null, productDisplayName: Array<string> | null, variantId: string | null, variantName: string | null } | null, collections: Array<{ collectionId: string | null, collectionName: string | null }> | null, group: { handle: string | null, title: string | null, description: string | null, url: string | null, iconPath: string | null, maxPerPlayer: number | null, startDate: string | null, expiryDate: string | null, isAvailable: boolean | null, isValid: boolean | null, isActive: boolean | null } | null, options: { expiryAfter: number | null, usageLimit: number | null, capping: number | null, minOrderValue: number | null, productId: string | null, productName: string | null, productDisplayName: string | null, variantId: string | null, variantName: string | null, hasCollections: boolean | null, platforms: Array<string> | null, combinesWith: { shippingDiscounts: boolean | null, productDiscounts: boolean | null, orderDiscounts: boolean | null } | null } | null }> | null } | null };
 
 export type CouponFiltersQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
 }>;
 
 
@@ -182,7 +182,7 @@ export type CouponFiltersQuery = { player: { id: string, usable: Array<{ id: str
 export type CouponLineFragment = { id: string | null, code: string | null, couponType: CouponType, value: number | null, currency: string | null };
 
 export type FriendsByPageQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
   page?: number | null | undefined;
   limit?: number | null | undefined;
   lang?: string | null | undefined;
@@ -192,7 +192,7 @@ export type FriendsByPageQueryVariables = Exact<{
 export type FriendsByPageQuery = { player: { id: string, referredFriends: { total: number | null, totalActive: number | null, totalPending: number | null, page: number, limit: number, count: number | null, hasNextPage: boolean, nodes: Array<{ id: string | null, playerUniqueId: string | null, displayName: string | null, email: string | null, mobileNumber: string | null, joinDate: string | null, status: ReferralStatus, player: { id: string, referralLink: string | null, coupons: Array<{ id: string | null, code: string | null, isUsed: boolean | null }> | null } | null }> } | null } | null };
 
 export type FriendsConnectionQueryVariables = Exact<{
-  playerUniqueId?: string;
+  playerUniqueId: string;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
@@ -224,13 +224,13 @@ export type DeletePlayerMutationVariables = Exact<{
 export type DeletePlayerMutation = { deletePlayer: { deletedPlayerUniqueId: string | null, userErrors: Array<{ code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type NodeQueryVariables = Exact<{
-  id?: string;
+  id: string;
 }>;
 
 
 export type NodeQuery = { node: { referralLink: string | null, id: string } | null };
 
-export const MobileScreenDocument: TypedDocumentString<MobileScreenQuery, MobileScreenQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query MobileScreen($playerUniqueId: ID! = "demo-player") {
+export const MobileScreenDocument: TypedDocumentString<MobileScreenQuery, MobileScreenQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query MobileScreen($playerUniqueId: ID!) {
   player(playerUniqueId: $playerUniqueId) {
     id
     referralLink
@@ -267,7 +267,7 @@ export const MeDocument: TypedDocumentString<MeQuery, MeQueryVariables> = /* @__
   }
 }`);
 
-export const PlayerProfileDocument: TypedDocumentString<PlayerProfileQuery, PlayerProfileQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query PlayerProfile($playerUniqueId: ID! = "demo-player", $lang: LanguageCode = "fr") {
+export const PlayerProfileDocument: TypedDocumentString<PlayerProfileQuery, PlayerProfileQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query PlayerProfile($playerUniqueId: ID!, $lang: LanguageCode) {
   player(playerUniqueId: $playerUniqueId, lang: $lang) {
     id
     referralLink
@@ -294,7 +294,7 @@ export const PlayerProfileDocument: TypedDocumentString<PlayerProfileQuery, Play
   }
 }`);
 
-export const PlayersDocument: TypedDocumentString<PlayersQuery, PlayersQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Players($playerUniqueIds: [ID!]! = ["demo-player", "demo-friend-1", "nobody"], $lang: LanguageCode) {
+export const PlayersDocument: TypedDocumentString<PlayersQuery, PlayersQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Players($playerUniqueIds: [ID!]!, $lang: LanguageCode) {
   players(playerUniqueIds: $playerUniqueIds, lang: $lang) {
     id
     attributes {
@@ -303,7 +303,7 @@ export const PlayersDocument: TypedDocumentString<PlayersQuery, PlayersQueryVari
   }
 }`);
 
-export const CouponsDocument: TypedDocumentString<CouponsQuery, CouponsQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Coupons($playerUniqueId: ID! = "demo-player") {
+export const CouponsDocument: TypedDocumentString<CouponsQuery, CouponsQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Coupons($playerUniqueId: ID!) {
   player(playerUniqueId: $playerUniqueId) {
     id
     coupons {
@@ -363,7 +363,7 @@ export const CouponsDocument: TypedDocumentString<CouponsQuery, CouponsQueryVari
   }
 }`);
 
-export const CouponFiltersDocument: TypedDocumentString<CouponFiltersQuery, CouponFiltersQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query CouponFilters($playerUniqueId: ID! = "demo-player") {
+export const CouponFiltersDocument: TypedDocumentString<CouponFiltersQuery, CouponFiltersQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query CouponFilters($playerUniqueId: ID!) {
   player(playerUniqueId: $playerUniqueId) {
     id
     usable: coupons(filter: {usableNow: true}) {
@@ -392,7 +392,7 @@ fragment CouponLine on Coupon {
   currency
 }`);
 
-export const FriendsByPageDocument: TypedDocumentString<FriendsByPageQuery, FriendsByPageQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query FriendsByPage($playerUniqueId: ID! = "demo-player", $page: Int = 1, $limit: Int = 5, $lang: LanguageCode) {
+export const FriendsByPageDocument: TypedDocumentString<FriendsByPageQuery, FriendsByPageQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query FriendsByPage($playerUniqueId: ID!, $page: Int = 1, $limit: Int = 5, $lang: LanguageCode) {
   player(playerUniqueId: $playerUniqueId) {
     id
     referredFriends(page: $page, limit: $limit) {
@@ -425,7 +425,7 @@ export const FriendsByPageDocument: TypedDocumentString<FriendsByPageQuery, Frie
   }
 }`);
 
-export const FriendsConnectionDocument: TypedDocumentString<FriendsConnectionQuery, FriendsConnectionQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query FriendsConnection($playerUniqueId: ID! = "demo-player", $first: Int = 10, $after: String) {
+export const FriendsConnectionDocument: TypedDocumentString<FriendsConnectionQuery, FriendsConnectionQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query FriendsConnection($playerUniqueId: ID!, $first: Int = 10, $after: String) {
   player(playerUniqueId: $playerUniqueId) {
     id
     referredFriendsConnection(first: $first, after: $after) {
@@ -507,7 +507,7 @@ export const DeletePlayerDocument: TypedDocumentString<DeletePlayerMutation, Del
   }
 }`);
 
-export const NodeDocument: TypedDocumentString<NodeQuery, NodeQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Node($id: ID! = "demo-player") {
+export const NodeDocument: TypedDocumentString<NodeQuery, NodeQueryVariables> = /* @__PURE__ */ new TypedDocumentString(`query Node($id: ID!) {
   node(id: $id) {
     id
     ... on Player {

@@ -1,0 +1,70 @@
+import { type GatewayResponse, isRetryable, type Path, type Result, valueAt } from './errors.ts';
+import type { Fetch } from './token.ts';
+
+/* Parts that could not be read: null in a response, with an error at their path that says whether asking again can help. */
+
+/** A `fetch` whose responses leave out what could not be read at all, in place of its null: the cache keeps what it knows. */
+export function withoutMissing(fetch: Fetch): Fetch {
+  return async (...request) => {
+    const response = await fetch(...request);
+    const text = await response.text();
+    const { status, headers } = response;
+    const parsed: GatewayResponse = JSON.parse(text);
+    const lost = (parsed.errors ?? []).flatMap(({ path: [name] = [], extensions }) =>
+      typeof name === 'string' && isRetryable({ extensions }) && parsed.data?.[name] === null ? [name] : [],
+    );
+    if (lost.length === 0) return new Response(text, { status, headers });
+    const data = Object.fromEntries(Object.entries(parsed.data ?? {}).filter(([name]) => !lost.includes(name)));
+    return Response.json({ ...parsed, data }, { status });
+  };
+}
+
+/*
+ * Apollo's `storage` lives as long as the cache and is not saved with it. So a null without a note in it was saved while a part was
+ * missing, and is no data.
+ */
+export function setLive(storage: Record<string, unknown>, incoming: unknown): void {
+  if (incoming === null) storage['isLive'] = true;
+}
+
+export function isLive(storage: Record<string, unknown>, known: unknown): boolean {
+  return known !== null || storage['isLive'] === true;
+}
+
+/**
+ * The next result of a query, with the parts of the last one that it lacks for a reason that passes: what was shown stays. In a
+ * list, a part is kept where the item with the same `id` is at the same place. For stores that replace the whole data, as TanStack
+ * Query and SWR do. Errors of kept parts are left out.
+ */
+export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Data>): Result<Data> {
+  let data: unknown = next.data;
+  const errors = next.errors.flatMap((error) => {
+    const { path, retryable } = error;
+    if (!last || !path || !retryable || valueAt(last.data, path) == null || !isSame(last.data, data, path))
+      return [error];
+    const place = path.slice(0, 1 + path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null));
+    data = withValue(data, last.data, place);
+    // What the kept part lacked is still missing.
+    return [...last.errors.filter((one) => one.path && place.every((name, end) => one.path?.[end] === name))];
+  });
+  // The last data has the types of the document, and so have its parts.
+  return { data: data as Data, errors };
+}
+
+/** Whether a path leads through the same items of lists in both, as far as the second goes. */
+function isSame(known: unknown, found: unknown, path: Path): boolean {
+  return path.every((name, end) => {
+    const [one, other] = [known, found].map((data) => valueAt(data, path.slice(0, end + 1)));
+    if (typeof name !== 'number' || other == null) return true;
+    const id = valueAt(one, ['id']);
+    return id !== undefined && id === valueAt(other, ['id']);
+  });
+}
+
+/** A copy that has the known value at the path. */
+function withValue(found: unknown, known: unknown, [name, ...rest]: Path): unknown {
+  if (name === undefined) return known;
+  const copy: object = Array.isArray(found) ? [...found] : { ...Object(found) };
+  Reflect.set(copy, name, withValue(valueAt(found, [name]), valueAt(known, [name]), rest));
+  return copy;
+}
