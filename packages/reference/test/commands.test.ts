@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -44,9 +44,16 @@ describe.each(STORES)('the command line, on $name', ({ name, place }) => {
     await client.upsert('host');
     await client.leave('host', 'eva@shop.example');
     await client.upsert('friend', { email: 'eva@shop.example' });
-    const backup = async () => (name === 'SQLite' ? [JSON.parse((await client.backup()).text).file] : []);
-    const check = async (more: NodeJS.ProcessEnv = {}) =>
-      runCommand({ ...environmentOf(at), ...more }, 'restore', '--check', ...(await backup()));
+    const backup = async (): Promise<string[]> =>
+      name === 'SQLite' ? [JSON.parse((await client.backup()).text).file] : [];
+    const check = async (more: NodeJS.ProcessEnv = {}) => {
+      const files = await backup();
+      const bytes = () => Promise.all(files.map((file) => readFile(file)));
+      const before = await bytes();
+      const result = await runCommand({ ...environmentOf(at), ...more }, 'restore', '--check', ...files);
+      expect(await bytes()).toEqual(before);
+      return result;
+    };
     const whole = { players: 2, referrals: 1, coupons: 1, events: 0, due: [] };
     expect(JSON.parse((await check()).stdout)).toMatchObject(whole);
     const wrong = {
@@ -85,7 +92,6 @@ test('SQLite: a backup that is damaged, or a file that is none, is told by resto
   const { client, at } = await startReference();
   for (let number = 0; number < 50; number++) await client.upsert(`p${number}`, { city: 'x'.repeat(500) });
   const { file } = JSON.parse((await client.backup()).text);
-  const { open } = await import('node:fs/promises');
   const handle = await open(file, 'r+');
   await handle.write(Buffer.alloc(6000, 7), 0, 6000, 4096 * 6 + 10);
   await handle.close();

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import builtIn from '../programme.json' with { type: 'json' };
 import { contentOf, onEachStore, programmeWith, STORES, startReference } from './kit.ts';
 
@@ -191,4 +192,17 @@ test.each(STORES)('without a store, on $name, a visitor is asked in words to com
       text: expect.stringContaining(`<p role="alert">${builtIn.landing.ar.later}</p>`),
     });
   }
+});
+
+test('behind a proxy that is not trusted, visitors count as one address, and the log says what to set', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+  const { client } = await startReference({ landingPerMinute: 1, log });
+  await client.upsert('host');
+  const path = await client.linkOf('host');
+  for (const [index, from] of ['192.0.2.1', '192.0.2.2'].entries()) {
+    const { status } = await client.post(path, 'contact=a%40b.example', { 'x-forwarded-for': from });
+    expect(status).toBe([200, 429][index]);
+  }
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([expect.stringContaining('set REFERENCE_TRUST_PROXY')]);
 });

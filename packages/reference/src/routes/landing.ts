@@ -15,6 +15,8 @@ import type { Service } from './service.ts';
 /** The largest form, in bytes. One contact is far smaller. */
 const FORM_LIMIT = 4 * 1024;
 
+const ONE_ADDRESS = 'visitors behind a proxy count as one address: set REFERENCE_TRUST_PROXY';
+
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 
 /**
@@ -85,7 +87,10 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
     const wait = await store.write(
       async (queries) => (await count(queries, 'address', network)) ?? (await count(queries, 'addressOfDay', network)),
     );
-    if (wait !== undefined) return tooMany(wait);
+    if (wait !== undefined) {
+      if (request.ips === undefined && 'x-forwarded-for' in request.headers) request.log.warn(ONE_ADDRESS);
+      return tooMany(wait);
+    }
     const code = codeOf(request);
     if (code === undefined || !(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
