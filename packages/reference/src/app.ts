@@ -7,6 +7,7 @@ import { couponRoutes } from './routes/coupon.ts';
 import { eventRoutes } from './routes/event.ts';
 import { healthRoutes } from './routes/health.ts';
 import { landingRoutes } from './routes/landing.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { playerRoutes } from './routes/player.ts';
 import { referralRoutes } from './routes/referral.ts';
@@ -52,6 +53,7 @@ export function createReferenceApp({
 }: AppOptions): FastifyInstance {
   const app = newApp(log, trustProxy);
   deleteExpiredRegularly(app, service);
+  metricsRoutes(app, service);
   app.register(async (scope) => healthRoutes(scope, service));
   app.register(async (scope) => landingRoutes(scope, service, landingPerMinute));
   app.register(

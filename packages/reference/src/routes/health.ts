@@ -6,15 +6,20 @@ import type { Service } from './service.ts';
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** `/healthz`: the process runs. `/readyz`: its store answers too, else 503. Both without a key. */
-export function healthRoutes(app: FastifyInstance, { store }: Service): void {
+export function healthRoutes(app: FastifyInstance, service: Service): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const answers = store.check().then(
-      () => true,
-      () => false,
-    );
-    // `ref: false`: the timer does not keep the process running.
-    const ready = await Promise.race([answers, delay(CHECK_TIMEOUT_MS, false, { ref: false })]);
+    const ready = await isReady(service);
     return reply.code(ready ? 200 : 503).send({ ready });
   });
+}
+
+/** Whether the store answers in time. */
+export function isReady({ store }: Service): Promise<boolean> {
+  const answers = store.check().then(
+    () => true,
+    () => false,
+  );
+  // `ref: false`: the timer does not keep the process running.
+  return Promise.race([answers, delay(CHECK_TIMEOUT_MS, false, { ref: false })]);
 }
