@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { newFile, newFolder } from '../../../test/kit/at-end.ts';
 import type { Client } from './client.ts';
-import { contentOf, type Place, STORES, startReference } from './kit.ts';
+import { contentOf, type Place, STORES, sqlitePlace, startReference } from './kit.ts';
 import { environmentOf, runCommand } from './process.ts';
 
 /* What the README says about backups and exports, done as it is written there. */
@@ -75,6 +75,20 @@ for (const { name, place } of STORES.slice(1)) {
     expect(again).toThrow();
   });
 }
+
+test('SQLite: the commands of the README put a backup in the place of a database that was changed later', async () => {
+  const at = sqlitePlace();
+  const first = await startReference({ at });
+  await fill(first.client);
+  const [before, link] = [await contentOf(first), await first.client.linkOf('host')];
+  const { file } = JSON.parse((await first.client.backup()).text);
+  await first.client.remove('host');
+  await first.close();
+  const env = { ...environmentOf(at), BACKUP: file };
+  const printed = execFileSync('sh', ['-ec', commandsOf('Backup of SQLite\\.', at.dataDir)], { env, encoding: 'utf8' });
+  expect(JSON.parse(printed)).toMatchObject({ database: file, players: 3, referrals: 2, due: [] });
+  await expectSame(at, before, link);
+});
 
 const pairs = STORES.flatMap((from) => STORES.map((to) => ({ from, to, name: `${from.name} to ${to.name}` })));
 test.each(pairs)('all data goes from $name by export and import', async ({ from, to }) => {

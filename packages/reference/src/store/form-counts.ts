@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from './store.ts';
 
 /** How many forms are accepted in a period that begins with the first. */
-export interface Limit {
+interface Limit {
   max: number;
   periodMs: number;
 }
