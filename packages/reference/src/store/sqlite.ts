@@ -87,11 +87,13 @@ export async function newBackupPath(dataDir: string, name: string, time = Date.n
   return join(folder, `${name}-${new Date(time).toISOString().replaceAll(':', '-')}.db`);
 }
 
-/** Removes all but the newest `keep` backups of the name that `file` has. */
+/** Removes all but the newest `keep` backups of the name that `file` has, and parts that killed processes have left. */
 export async function removeOldBackups(file: string, keep: number): Promise<void> {
   const [folder, prefix] = [dirname(file), basename(file).replace(/\d{4}-.*$/, '')];
-  const names = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
-  for (const name of names.sort().slice(0, -keep)) await rm(join(folder, name), { force: true });
+  const names = (await readdir(folder)).filter((name) => name.startsWith(prefix)).sort();
+  const old = names.filter((name) => name.endsWith('.db')).slice(0, -keep);
+  const parts = names.filter((name) => name.endsWith('.part'));
+  for (const name of [...old, ...parts]) await rm(join(folder, name), { force: true });
 }
 
 /** Removes copies of rows that have moved, which are left in free space of their old pages, and what the log holds. */

@@ -76,7 +76,11 @@ test('SQLite: a backup removes those before the newest BACKUP_KEEP, and nothing 
   const files = [];
   files.push(JSON.parse((await client.backup()).text).file);
   const folder = join(at.dataDir, 'backups');
-  for (const other of ['notes.txt', 'before-migration-2020-01-01T00-00-00.000Z.db'])
+  for (const other of [
+    'notes.txt',
+    'before-migration-2020-01-01T00-00-00.000Z.db',
+    'reference-2020-01-01T00-00-00.000Z.db.part',
+  ])
     await writeFile(join(folder, other), '');
   for (let time = 0; time < 2; time++) {
     files.push((await printed({ ...environmentOf(at), REFERENCE_OPERATOR_PORT: operatorPort }, 'backup')).file);
