@@ -42,7 +42,12 @@ const silentBodies = (withToken) => (target) =>
     socket.write(`${head({ headers: ['Content-Length: 100', ...token] })}{`);
   });
 
+const NAMES = range(30, (n) => `a${n}: coupons { ...C }`).join(' ');
+/** The coupons of a player who has a thousand, under thirty names. */
+export const MANY_COUPONS = `{ me { ${NAMES} } } fragment C on Coupon { code value currency isUsed startAt endAt creationDate }`;
+
 export const attacks = {
+  manyCoupons: paced(50, always(JSON.stringify({ query: MANY_COUPONS }))),
   // Without a token.
   tinyChunks: tinyChunks('/graphql', false),
   tinyChunksToNowhere: tinyChunks('/nope', false),

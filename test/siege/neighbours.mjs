@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attributes, coupons, referrals } from '../bench/rest-data.mjs';
+import { MANY_COUPONS } from './attacks.mjs';
 import { withGateway } from './checks.mjs';
+import { startAttack } from './duel.mjs';
 import { bearer, tokens } from './programs.mjs';
 import { client } from './wire.mjs';
 
@@ -13,7 +15,7 @@ const [FEW, MANY] = [10, 1_000].map((length) => JSON.stringify({ coupons: coupon
 const ENDPOINTS = [
   [/^POST .+\/event$/, 'events', () => ({})],
   [/^POST .+\/player$/, 'upserts', () => ({})],
-  [/\/coupon$/, 'coupons', (id) => (/^many/.test(id) ? MANY : FEW)],
+  [/\/coupon$/, 'coupons', (id) => (/^(many|attacker)/.test(id) ? MANY : FEW)],
   [/\/referrals\?/, 'friends', () => referrals(1, 240)],
   [/\/player\//, 'players', (id) => ({ playerUniqueId: id, playerAttributes: attributes })],
 ];
@@ -85,29 +87,17 @@ export async function failingEndpoints() {
 
 const READ = '{ me { attributes { city } } }';
 
-/** One player reads a thousand coupons under 30 names as often as it may; another reads its own profile. */
+/** One player reads a thousand coupons under 30 names as often as it may, from a process of its own; another reads its profile. */
 export async function longLists() {
   return await withRest({ delayMs: 2 }, (rest) =>
     withGateway(rest, {}, async (gateway) => {
-      const names = Array.from({ length: 30 }, (_, n) => `a${n}: coupons { ...C }`).join(' ');
-      const query = `{ me { ${names} } } fragment C on Coupon { code value currency isUsed startAt endAt creationDate }`;
-      const attacker = sender(gateway, await bearer('many-coupons'));
       const victim = sender(gateway, tokens.players[0]);
-      let over = false;
-      let attacks = 0;
-      const attack = async () => {
-        while (!over) {
-          void attacker({ query });
-          await sleep(20);
-          attacks += 1;
-        }
-      };
       // A process that has just started interprets all code.
       const before = sender(gateway, tokens.server);
-      const warm = { query: query.replace('me', 'player(playerUniqueId: "many")') };
+      const warm = { query: MANY_COUPONS.replace('me', 'player(playerUniqueId: "many")') };
       for (let read = 0; read < 60; read += 1) await Promise.all([before(warm), victim({ query: READ })]);
       await sleep(2_500);
-      const attacked = attack();
+      const attack = await startAttack('manyCoupons', gateway.url);
       const times = [];
       const end = performance.now() + 8_000;
       while (performance.now() < end) {
@@ -116,12 +106,11 @@ export async function longLists() {
         times.push(performance.now() - began);
         await sleep(25);
       }
-      over = true;
-      await attacked;
+      const attacks = JSON.stringify(await attack.stop());
       const longest = Math.max(...times);
       return {
         ok: longest <= 100,
-        seen: `${attacks} attacks, the longest of ${times.length} reads took ${longest.toFixed(0)} ms`,
+        seen: `attacks ${attacks}, the longest of ${times.length} reads took ${longest.toFixed(0)} ms`,
       };
     }),
   );
