@@ -12,6 +12,7 @@ export async function startProxyOf(server: string) {
 
 /** Forwards TCP connections to a port, until a test makes it hang: a server that neither answers nor closes. */
 export async function startProxy(port: number, host = '127.0.0.1') {
+  let targetPort = port;
   const sockets = new Set<Socket>();
   let isHanging = false;
   let delayMs = 0;
@@ -30,7 +31,7 @@ export async function startProxy(port: number, host = '127.0.0.1') {
   const server = createServer((client) => {
     keep(client);
     if (isHanging) return void client.resume();
-    const target = connect(port, host);
+    const target = connect(targetPort, host);
     keep(target);
     client.on('data', (chunk) => {
       if (last === undefined || !chunk.includes(last)) return;
@@ -65,6 +66,10 @@ export async function startProxy(port: number, host = '127.0.0.1') {
     /** Forwards again, but nothing of connections that were made while it was hanging. */
     resume() {
       isHanging = false;
+    },
+    /** From now on new connections lead to another port, as those of a name that follows a primary. */
+    follow(other: number) {
+      targetPort = other;
     },
     /** The connection that next sends this text is closed in place of the reply to it. */
     cutReplyTo(text: string) {

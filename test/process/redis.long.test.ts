@@ -136,6 +136,37 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     for (const { codes } of await Promise.all(events)) expect(codes).toEqual([]);
   });
 
+  test('after a failover the replica that was promoted is used, by two gateways, and knows the keys of events', async () => {
+    const primary = await startRedis();
+    const replica = await startRedis(undefined, ['--replicaof', '127.0.0.1', `${primary.port}`]);
+    const client = new Redis(replica.port);
+    atEnd(() => client.disconnect());
+    await until(async () => (await client.info('replication')).includes('master_link_status:up'));
+    const proxy = await startProxy(primary.port);
+    const gateways = [
+      await start({ REDIS_URL: `redis://${proxy.host}/0` }),
+      await start({ REDIS_URL: `redis://${proxy.host}/0` }),
+    ];
+    const [one, two] = gateways as [GatewayProcess, GatewayProcess];
+    expect((await track(one)).codes).toEqual([]);
+    // The outcome of the event has arrived at the replica.
+    const offsetOf = async (redis: Redis, name: string) =>
+      new RegExp(`${name}:(\\d+)`).exec(await redis.info('replication'))?.[1];
+    const known = new Redis(primary.port);
+    const written = await offsetOf(known, 'master_repl_offset');
+    known.disconnect();
+    await until(async () => Number(await offsetOf(client, 'slave_repl_offset')) >= Number(written));
+    await primary.kill();
+    await metricIs(one, 0);
+    proxy.follow(replica.port);
+    await client.replicaof('NO', 'ONE');
+    await Promise.all(gateways.map((gateway) => until(async () => (await ask(gateway)) && gateway.log().some(isBack))));
+    expect((await track(two)).codes).toEqual([]);
+    expect(upstream.calls().filter((call) => call === 'POST /integrations/event')).toHaveLength(1);
+    for (const gateway of gateways)
+      expect([isLost, isBack].map((is) => gateway.log().filter(is).length)).toEqual([1, 1]);
+  });
+
   test('of a cluster of two, the node with the keys is used, and the other is refused in one sentence', async () => {
     const cluster = () => ['--cluster-enabled', 'yes', '--cluster-config-file', `${newFolder()}/nodes.conf`];
     const nodes = [await startRedis(undefined, cluster()), await startRedis(undefined, cluster())];
