@@ -12,11 +12,12 @@ const readJson = (path) => JSON.parse(read(path));
 const run = (command, ...args) => execFileSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' });
 const status = () => run('git', 'status', '--porcelain');
 
+const MAX_IMAGE_AGE_MS = 60 * 86_400_000;
 const { version } = readJson('package.json');
 const before = status();
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
 let failed = 0;
-for (const check of [checkVersions, checkChangelog, checkSchema, checkSbom, packClient, buildImages]) {
+for (const check of [checkVersions, checkChangelog, checkSchema, checkSbom, packClient, checkBaseImages, buildImages]) {
   const title = check.name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   try {
     console.log(`ok      ${title}: ${check()}`);
@@ -90,8 +91,31 @@ function packClient() {
   return `${packed.filename}, ${files.length} files, ${packed.size} bytes`;
 }
 
+function engineOf(...names) {
+  return names.find((name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0);
+}
+
+/** An image that is older misses the patches of two months. */
+function checkBaseImages() {
+  const images = [
+    ...read('deploy/Dockerfile').matchAll(/^ARG NODE_IMAGE=(\S+)/gm),
+    ...read('deploy/compose.yaml').matchAll(/^ +image: ((?!referral-)\S+)/gm),
+  ].map(([, image]) => image);
+  if (images.length < 4) throw new Error(`found only ${images.join(', ')}`);
+  const engine = engineOf('docker', 'podman');
+  if (!engine) return `SKIPPED, because neither docker nor podman runs here: ${images.join(', ')}`;
+  const old = images.filter((image) => {
+    run(engine, 'pull', '--quiet', image);
+    const created = Date.parse(run(engine, 'image', 'inspect', '--format', '{{.Created}}', image).trim());
+    // Not a date: fails too.
+    return !(Date.now() - created < MAX_IMAGE_AGE_MS);
+  });
+  if (old.length > 0) throw new Error(`older than 60 days: ${old.join(', ')}`);
+  return images.join(', ');
+}
+
 function buildImages() {
-  const engine = ['docker', 'buildah'].find((name) => spawnSync(name, ['info'], { stdio: 'ignore' }).status === 0);
+  const engine = engineOf('docker', 'buildah');
   if (!engine) return 'SKIPPED, because neither docker nor buildah runs here';
   for (const target of ['gateway', 'reference']) {
     const tag = `release-check-${target}`;
