@@ -115,8 +115,8 @@ function checkBaseImages() {
 }
 
 function buildImages() {
-  const engine = engineOf('docker', 'buildah');
-  if (!engine) return 'SKIPPED, because neither docker nor buildah runs here';
+  const engine = engineOf('docker', 'podman');
+  if (!engine) return 'SKIPPED, because neither docker nor podman runs here';
   for (const target of ['gateway', 'reference']) {
     const tag = `release-check-${target}`;
     run(engine, 'build', '-f', 'deploy/Dockerfile', '--target', target, '-t', tag, '.');

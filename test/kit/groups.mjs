@@ -21,7 +21,7 @@ const GROUPS = {
   browser: [/test\/web\/|browser\.long|Chromium/, hasChromium],
   nginx: [/nginx/, () => isInstalled('nginx')],
   promtool: [/promtool/, () => isInstalled('promtool')],
-  image: [/the image of the \w+ is built/, () => runs('buildah', 'version') || runs('docker', 'info')],
+  image: [/the image of the \w+ is built/, () => runs('docker', 'info') || runs('podman', 'info')],
   certificates: [/openssl/, () => runs('openssl', 'version')],
   'network namespace': [/network namespace/, () => runs('unshare', '--mount', '--net', 'true')],
   'client libraries': [/test\/clients\//, () => existsSync('test/clients/node_modules')],
