@@ -4,11 +4,13 @@ import type { Json } from '../json.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
 import { createConnector } from './connect.ts';
+import { decodeCoupons } from './decode/coupon.ts';
+import { decodePlayer, decodeUpsert } from './decode/player.ts';
+import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
-import { createRequests, type RequestContent } from './request.ts';
+import { createRequests, type PlayerUpsertRequest, type RequestContent, type TrackEventsRequest } from './request.ts';
 import { Call, type CallOptions } from './send.ts';
 import { createTransport } from './transport.ts';
-import * as wire from './wire.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -57,27 +59,27 @@ export function createRestClient(options: RestClientOptions) {
 
   return {
     getPlayer(playerUniqueId: string, lang: string | undefined, context: CallContext) {
-      const decode = (body: Json | null) => body && wire.decodePlayer(body, playerUniqueId, warn, context.wanted);
+      const decode = (body: Json | null) => body && decodePlayer(body, playerUniqueId, warn, context.wanted);
       return call(endpoints.getPlayer, context, { playerUniqueId, lang }, decode);
     },
     listCoupons(playerUniqueId: string, context: CallContext) {
-      const decode = (body: Json | null) => body && wire.decodeCoupons(body, playerUniqueId, warn, context.wanted);
+      const decode = (body: Json | null) => body && decodeCoupons(body, playerUniqueId, warn, context.wanted);
       return call(endpoints.listCoupons, context, { playerUniqueId }, decode);
     },
     listReferrals(playerUniqueId: string, page: number, limit: number, context: CallContext) {
-      const decode = (body: Json | null) => body && wire.decodeReferrals(body, playerUniqueId, warn, context.wanted);
+      const decode = (body: Json | null) => body && decodeReferrals(body, playerUniqueId, warn, context.wanted);
       return call(endpoints.listReferrals, context, { playerUniqueId, query: `page=${page}&limit=${limit}` }, decode);
     },
-    upsertPlayer: (body: wire.PlayerUpsertRequest, context: CallContext) =>
+    upsertPlayer: (body: PlayerUpsertRequest, context: CallContext) =>
       call(endpoints.upsertPlayer, context, { playerUniqueId: body.playerUniqueId, body }, (response) =>
-        wire.decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
+        decodeUpsert(response ?? {}, body.playerUniqueId, serviceIdField, warn),
       ),
     // After an attempt that may have been done, "unknown player" means that this attempt deleted the player.
     deletePlayer: (playerUniqueId: string, context: CallContext) =>
       call(endpoints.deletePlayer, context, { playerUniqueId }, (response, maybeDone): 'not-found' | 'deleted' =>
         response === null && !maybeDone ? 'not-found' : 'deleted',
       ),
-    trackEvents: (body: wire.TrackEventsRequest, context: CallContext) =>
+    trackEvents: (body: TrackEventsRequest, context: CallContext) =>
       call(endpoints.trackEvents, context, { playerUniqueId: body.playerUniqueId, body }, () => undefined),
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({

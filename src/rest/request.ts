@@ -1,16 +1,21 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { reveal } from '../config/secret.ts';
+import type { components } from '../generated/rest.ts';
+import { idProblem } from '../player-id.ts';
 import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
 import type { Request } from './transport.ts';
+
+export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
+export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
 
 export interface RequestContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
   playerUniqueId: string;
   query?: string;
   lang?: string | undefined;
-  body?: unknown;
+  body?: PlayerUpsertRequest | TrackEventsRequest;
 }
 
 export type RequestOptions = Pick<Config['rest'], 'apiKey' | 'secretKey' | 'secretKeyOn'>;
@@ -39,29 +44,4 @@ export function createRequests({ origin, pathname }: URL, { apiKey, secretKey, s
     const { method } = endpoint;
     return { origin, method, path: query ? `${path}?${query}` : path, headers, body: JSON.stringify(body) };
   };
-}
-
-/** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
-const MAX_ID_BYTES = 1_024;
-/** Control characters, and the invisible ones that change the direction of text. */
-const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
-/**
- * A part `.` or `..` between slashes or backslashes, of which each may be percent-encoded, once or twice. A semicolon ends it
- * too: servers of Java drop what follows one (RFC 3986, 3.3) before they resolve dots.
- */
-const DOT_PART = /(?:^|[/\\]|%(?:25)?(?:2f|5c))(?:\.|%(?:25)?2e){1,2}(?:$|[/\\;]|%(?:25)?(?:2f|5c|3b))/i;
-
-/**
- * Why a `playerUniqueId` cannot be sent, or undefined when it can: a code of `UserErrorCode`, and the end of a sentence. A part
- * `.` or `..` could address another player, because proxies resolve it, some after they decoded `%2F` once or twice.
- */
-export function idProblem(id: string): { code: 'INVALID' | 'REQUIRED' | 'TOO_LONG'; message: string } | undefined {
-  if (id.trim() === '') return { code: 'REQUIRED', message: 'must not be empty' };
-  const tooLong = `must have at most ${MAX_ID_BYTES} bytes of UTF-8`;
-  if (Buffer.byteLength(id) > MAX_ID_BYTES) return { code: 'TOO_LONG', message: tooLong };
-  if (DOT_PART.test(id)) return { code: 'INVALID', message: 'must not have "." or ".." between slashes' };
-  if (CONTROL.test(id)) return { code: 'INVALID', message: 'must not contain control characters' };
-  // UTF-8 cannot encode it.
-  if (!id.isWellFormed()) return { code: 'INVALID', message: 'must not contain half of a surrogate pair' };
-  return undefined;
 }

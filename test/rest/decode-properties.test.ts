@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
+import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
+import { decodePlayer } from '../../src/rest/decode/player.ts';
+import { decodeReferrals } from '../../src/rest/decode/referral.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
 
 const isText = (value: unknown) => typeof value === 'string';

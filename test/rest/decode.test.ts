@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { decodeCoupons } from '../../src/rest/decode/coupon.ts';
+import { decodePlayer } from '../../src/rest/decode/player.ts';
 import * as properties from '../../src/rest/decode/properties.ts';
-import { decodeCoupons, decodePlayer, decodeReferrals } from '../../src/rest/wire.ts';
+import { decodeReferrals } from '../../src/rest/decode/referral.ts';
 import { attributes, coupons, referrals } from '../kit/upstream-data.ts';
 
 type Body = Record<string, unknown>;

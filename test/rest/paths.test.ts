@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { idProblem } from '../../src/rest/request.ts';
+import { idProblem } from '../../src/player-id.ts';
 import { failure, operation, start } from './setup.ts';
 
 /*

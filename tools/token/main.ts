@@ -12,7 +12,7 @@ import { type Claim, MAX_CLIENT_NAME_LENGTH } from '../../src/config/credentials
 import { ConfigError } from '../../src/config/environment.ts';
 import { isScope, namesIn, SCOPES, type Scope } from '../../src/config/scopes.ts';
 import { ClientError, reasonOf } from '../../src/errors.ts';
-import { idProblem } from '../../src/rest/request.ts';
+import { idProblem } from '../../src/player-id.ts';
 
 /** A command with invalid arguments. Its message says why, and how the command is used. */
 class UsageError extends Error {}

@@ -1,8 +1,8 @@
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
 import { isExact } from '../../json.ts';
+import { idProblem } from '../../player-id.ts';
+import { MAX_CUSTOM_BYTES } from '../../rest/decode/player.ts';
 import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
-import { idProblem } from '../../rest/request.ts';
-import { MAX_CUSTOM_BYTES } from '../../rest/wire.ts';
 import { type Problem, type UserError, userErrorAt } from '../writes.ts';
 
 /** The longest name of an event, in characters; the reference service has the same. */

@@ -1,5 +1,5 @@
 import { badUserInput } from '../../errors.ts';
-import type { ReferredFriend } from '../../rest/wire.ts';
+import type { ReferredFriend } from '../../rest/decode/referral.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import type { ReferralLoader, Referrals, RowRange } from './referral.ts';
 

@@ -1,5 +1,5 @@
+import type { Player } from '../../rest/decode/player.ts';
 import { UpstreamError } from '../../rest/upstream-error.ts';
-import type { Player } from '../../rest/wire.ts';
 import { createLoader, type LoaderDependencies } from './loader.ts';
 
 interface PlayerKey {

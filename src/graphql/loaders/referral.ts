@@ -1,4 +1,4 @@
-import type { ReferralPage, ReferredFriend } from '../../rest/wire.ts';
+import type { ReferralPage, ReferredFriend } from '../../rest/decode/referral.ts';
 import { MAX_PAGE_SIZE } from '../input/arguments.ts';
 import { createLoader, type LoaderDependencies } from './loader.ts';
 

@@ -1,5 +1,5 @@
 import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
-import type { Coupon } from '../../rest/wire.ts';
+import type { Coupon } from '../../rest/decode/coupon.ts';
 import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {

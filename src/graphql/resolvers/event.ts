@@ -2,7 +2,7 @@ import { type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { rejectionReason } from '../../access/rules.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
-import type { TrackEventsRequest } from '../../rest/wire.ts';
+import type { TrackEventsRequest } from '../../rest/request.ts';
 import type { Context } from '../context.ts';
 import { eventProblems } from '../input/mutations.ts';
 import { selectedFields } from '../lookahead.ts';

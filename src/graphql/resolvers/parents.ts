@@ -1,5 +1,5 @@
 /* The parents of resolvers that exist only in GraphQL; all others are the wire types of the REST client. */
-import type { ReferredFriend } from '../../rest/wire.ts';
+import type { ReferredFriend } from '../../rest/decode/referral.ts';
 import type { UserError } from '../writes.ts';
 
 export interface ReferredFriendEdgeParent {

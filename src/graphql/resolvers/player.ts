@@ -8,8 +8,9 @@ import type {
   UpsertPlayerInput,
 } from '../../generated/graphql.ts';
 import { isJson } from '../../json.ts';
-import { idProblem } from '../../rest/request.ts';
-import type { Player, PlayerUpsertRequest } from '../../rest/wire.ts';
+import { idProblem } from '../../player-id.ts';
+import type { Player } from '../../rest/decode/player.ts';
+import type { PlayerUpsertRequest } from '../../rest/request.ts';
 import type { Context } from '../context.ts';
 import { checkLength } from '../input/arguments.ts';
 import { idProblems, upsertProblems } from '../input/mutations.ts';

@@ -1,5 +1,5 @@
 import type { PlayerResolvers, ReferredFriendEdgeResolvers, ReferredFriendResolvers } from '../../generated/graphql.ts';
-import { idProblem } from '../../rest/request.ts';
+import { idProblem } from '../../player-id.ts';
 import { type HashFriend, readConnection, writeCursor } from '../loaders/connection.ts';
 import type { Referrals } from '../loaders/referral.ts';
 import { rowsOfConnection, rowsOfPage } from '../lookahead.ts';

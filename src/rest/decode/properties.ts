@@ -17,7 +17,9 @@ export type Wanted = ReadonlySet<string> | undefined;
 /** Part of every decoded object, wanted or not: ids are built from these. */
 const IDENTIFYING: ReadonlySet<string> = new Set(['playerUniqueId', 'code', 'owner']);
 
-export type Decoder<Decoded> = (value: unknown, member: string, warn: Warn, wanted?: Wanted) => Decoded;
+export type Decoder<Value> = (value: unknown, member: string, warn: Warn, wanted?: Wanted) => Value;
+/** What a decoder makes of a value that it can read. */
+export type Decoded<Shape> = Shape extends Decoder<infer Value> ? NonNullable<Value> : never;
 
 /** The longest text that is decoded as a number, a boolean, a date or an enum value. */
 const MAX_SHORT_TEXT = 64;

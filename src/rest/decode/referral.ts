@@ -1,0 +1,26 @@
+import type { components } from '../../generated/rest.ts';
+import type { Json } from '../../json.ts';
+import { checkPlayer, ownedBy, owner } from './player.ts';
+import * as d from './properties.ts';
+
+export type ReferralPage = ReturnType<typeof decodeReferrals>;
+export type ReferredFriend = d.Decoded<typeof referredFriend>;
+
+const referredFriend = d.shape('referredFriend', {
+  owner,
+  playerUniqueId: d.identifier,
+  displayName: d.playerText,
+  email: d.playerText,
+  mobileNumber: d.playerText,
+  joinDate: d.dateTime,
+  status: d.oneOf<NonNullable<components['schemas']['ReferredFriend']['status']>>('active', 'pending'),
+});
+
+const totals = d.shape('referrals', { count: d.int, total: d.int, totalPending: d.int, totalActive: d.int });
+
+/** One page of referred friends with totals; an empty page when the body has no list. */
+export function decodeReferrals(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
+  checkPlayer(body, owner);
+  const referredFriends = d.listOf(referredFriend)(body['referredFriends'], 'referredFriends', warn, wanted);
+  return { referredFriends: ownedBy(owner, referredFriends), ...totals(body, 'referrals', warn) };
+}
