@@ -18,7 +18,7 @@ export interface Authentication {
 }
 
 interface AuthenticationOptions extends JwtOptions {
-  /** Counts requests without a known token by address: many users can share one. */
+  /** Counts requests without a valid token by address. Many users can share an address. */
   rates: Pick<RateLimits, 'failuresOf'>;
   /** Called for each request whose token is not accepted. */
   onFailure(reason: TokenReason): void;

@@ -24,7 +24,7 @@ type Field = GraphQLField<unknown, { caller: Caller }>;
 type Resolve = NonNullable<Field['resolve']>;
 type Scopes = Caller['scopes'];
 
-/** The name of a field's extension: the scope that alone decides who may read the field, whatever object it is of. */
+/** A field's extension with its scope, when the scope alone decides who may read the field: not the player, nor arguments. */
 export const SCOPE_ALONE = 'scopeAlone';
 
 /** Wraps the resolvers of a schema so that its rules hold; see readAccessRules. Throws when a field that needs a rule has none. */
@@ -41,7 +41,7 @@ export function enforceAccess(schema: GraphQLSchema, personalIds = false): Acces
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
       }
-      if (rule && !field.resolve && !rule.whom && !rule.names && !rule.exceptOwn) {
+      if (rule && !field.resolve && !rule.player && !rule.names && !rule.exceptOwn) {
         field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
       }
       if (rule) field.resolve = protect(field, rule);
@@ -53,7 +53,7 @@ export function enforceAccess(schema: GraphQLSchema, personalIds = false): Acces
 function protect(field: Field, rule: AccessRule): Resolve {
   const { resolve = defaultFieldResolver, type, args: declared } = field;
   const [first] = declared;
-  if (first && rule.whom && isNonNullType(type) && isListType(type.ofType)) {
+  if (first && rule.player && isNonNullType(type) && isListType(type.ofType)) {
     return protectItems(resolve, rule, first.name);
   }
   return (parent, args, context, info) => {

@@ -43,7 +43,7 @@ export function createKeySet(url: URL, { log, fetch = globalThis.fetch }: KeySet
 
   const age = () => performance.now() - fetchedAt;
   const isUsable = (maxAge: number) => text !== undefined && age() <= maxAge;
-  const isTrusted = () => isUsable(failures > 0 ? MAX_STALE_MS : MAX_AGE_MS);
+  const isFresh = () => isUsable(failures > 0 ? MAX_STALE_MS : MAX_AGE_MS);
   const ids = () => JSON.stringify((set.jwks()?.keys ?? []).map(({ kid }) => kid)).slice(0, 1_000);
 
   function failed(error: unknown): void {
@@ -87,11 +87,11 @@ export function createKeySet(url: URL, { log, fetch = globalThis.fetch }: KeySet
     async refresh(): Promise<void> {
       if (text !== undefined && age() > REFRESH_AFTER_MS && performance.now() >= retryAt) void reload();
       // With an earlier key set, nobody waits for a slow server, or for one that failed before.
-      if (!isTrusted()) await fetching;
+      if (!isFresh()) await fetching;
       if (!isUsable(MAX_STALE_MS)) throw unavailable(retryAt - performance.now());
     },
     /** Changes whenever the keys change; undefined while a verified token needs a new check. */
-    generation: () => (isTrusted() ? text : undefined),
+    generation: () => (isFresh() ? text : undefined),
     isReady: () => text !== undefined,
     age,
     ids,

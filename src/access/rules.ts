@@ -14,7 +14,7 @@ export interface AccessRule {
   /** Whether an object of the caller's own player, by its `playerUniqueId`, needs no scope. */
   exceptOwn: boolean;
   /** The id, or the ids, of the player that the field is about; undefined if the rule does not depend on a player. */
-  whom: ReadValue | undefined;
+  player: ReadValue | undefined;
   /** The names that a limited scope such as `events:write:<name>` must allow; undefined for a scope without such names. */
   names: ReadValue | undefined;
 }
@@ -69,10 +69,10 @@ function readRule(
   directive: ReturnType<typeof directiveOf>,
   also: Scope | undefined,
 ): AccessRule | undefined {
-  if (!directive) return also && { scope: also, exceptOwn: false, whom: undefined, names: undefined };
-  const { scope, whom, names, exceptOwn } = directive;
+  if (!directive) return also && { scope: also, exceptOwn: false, player: undefined, names: undefined };
+  const { scope, player, names, exceptOwn } = directive;
   if (typeof scope === 'string' && isScope(scope)) {
-    const rule = { scope, exceptOwn: exceptOwn === true, whom: readPath(whom), names: readPath(names) };
+    const rule = { scope, exceptOwn: exceptOwn === true, player: readPath(player), names: readPath(names) };
     return also ? { ...rule, also } : rule;
   }
   throw new Error(`${name}: @access names the unknown scope "${String(scope)}".`);
@@ -104,9 +104,9 @@ export function rejectionReason(rule: AccessRule, caller: Caller, parent: unknow
     if (missing) return `This needs the scope "${missing}"${hint ? `: ${hint}` : ''}.`;
   }
   if (rule.also && !scopes.has(rule.also)) return `This needs the scope "${rule.also}".`;
-  if (!rule.whom || scopes.has('any-player')) return undefined;
-  const whom = rule.whom(parent, args);
-  const isOwn = own !== undefined && (Array.isArray(whom) ? whom.every((one) => one === own) : whom === own);
+  if (!rule.player || scopes.has('any-player')) return undefined;
+  const id = rule.player(parent, args);
+  const isOwn = own !== undefined && (Array.isArray(id) ? id.every((one) => one === own) : id === own);
   return isOwn ? undefined : 'This is about another player, which needs the scope "any-player".';
 }
 

@@ -42,7 +42,7 @@ export class Compiler {
   /** Executes a compiled operation; undefined while graphql-js executes it. Called with each request for it. */
   executorOf(operation: CachedOperation): Execute | undefined {
     const execute = this.#compiled.get(operation);
-    // Again after as many requests, because what was compiled can be evicted.
+    // At each multiple, because a compiled operation can have been evicted.
     const isDue = !execute && operation.requests % this.#options.compileAfter === 0 && !operation.notCompiled;
     if (isDue && this.#waiting.length < MAX_WAITING && !this.#waiting.includes(operation)) {
       if (this.#waiting.push(operation) === 1) this.#schedule();

@@ -82,8 +82,8 @@ export class OperationLimiter {
    * twice can expand from a few hundred bytes to millions of fields, so each is measured once, and a spread adds its size.
    */
   measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}): Size {
-    const known = this.#measured.get(operation);
-    if (known) return known;
+    const earlier = this.#measured.get(operation);
+    if (earlier) return earlier;
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const defaults = (operation.variableDefinitions ?? []).map(({ variable, defaultValue }) => [
       variable.name.value,
@@ -100,7 +100,7 @@ export class OperationLimiter {
       const name = node.name.value;
       const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
       const type = field && getNamedType(field.type);
-      const { weight = 1, each = 0, argument, assumed, operation: restCall } = this.#rules.get(field) ?? {};
+      const { weight = 1, each = 0, argument, assumed, restCall } = this.#rules.get(field) ?? {};
       const value = node.arguments?.find((one) => one.name.value === argument)?.value;
       const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
@@ -124,10 +124,10 @@ export class OperationLimiter {
       return sizeOf(fragment?.selectionSet.selections, condition ? this.#schema.getType(condition) : type);
     };
     const sizeOf = (selections: readonly SelectionNode[] = [], type: unknown): Size => {
-      const earlier = sizes.get(selections);
-      if (earlier) return earlier;
+      const begun = sizes.get(selections);
+      if (begun) return begun;
       const total = { depth: 0, aliases: 0, fields: 0, complexity: 0, upstreamCalls: 0, introspects: false };
-      // Stored before it is known, so that a fragment that spreads itself ends here. Validation refuses it later.
+      // Stored before it is complete, so that a fragment that spreads itself ends here. Validation refuses it later.
       sizes.set(selections, total);
       for (const size of selections.map((node) => sizeOfNode(node, type))) {
         total.depth = Math.max(total.depth, size.depth);
@@ -193,7 +193,7 @@ export class OperationLimiter {
       selections.flatMap((node) => {
         if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
         if (node.kind === Kind.INLINE_FRAGMENT) return operationsOf(node.selectionSet.selections);
-        return this.#rules.get(fields[node.name.value])?.operation ?? (node.selectionSet ? own : []);
+        return this.#rules.get(fields[node.name.value])?.restCall ?? (node.selectionSet ? own : []);
       });
     const operations = new Set(operationsOf(selectionSet?.selections));
     // Not JSON: an identifier may still be any value, nested too deeply for the stack.
@@ -219,7 +219,7 @@ function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) 
     each: size.assumedSize && isLeafType(getNamedType(field.type)) ? 1 : weightOf(schema, getNamedType(field.type)),
     argument: size.slicingArguments?.[0],
     assumed: size.assumedSize,
-    operation: rest.operation,
+    restCall: rest.operation,
   };
 }
 

@@ -19,8 +19,8 @@ const plans = new WeakMap<CachedOperation, Plan>();
 /** @param fields The number of its fields with fragments expanded. */
 export function planOf(schema: GraphQLSchema, rules: AccessRules, cached: CachedOperation, fields: number): Plan {
   const { document, operation } = cached;
-  const known = plans.get(cached);
-  if (known) return known;
+  const earlier = plans.get(cached);
+  if (earlier) return earlier;
   const notCompiled = cached.notCompiled ?? reasonNotToCompile(schema, document, operation, fields) ?? null;
   const plan: Plan = { scopes: [], fields: {}, notCompiled };
   const add = (list: string[], item: string | undefined) => item && !list.includes(item) && list.push(item);

@@ -766,8 +766,8 @@ export type ResolversParentTypes = {
 export type AccessDirectiveArgs = {
   exceptOwn?: Scalars['Boolean']['input'];
   names?: Maybe<Scalars['String']['input']>;
+  player?: Maybe<Scalars['String']['input']>;
   scope: Scalars['String']['input'];
-  whom?: Maybe<Scalars['String']['input']>;
 };
 
 export type AccessDirectiveResolver<Result, Parent, ContextType = Context, Args = AccessDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;

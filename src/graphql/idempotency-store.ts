@@ -9,20 +9,20 @@ export interface Key {
   max: number;
 }
 
-/** What a claim finds: the record of a known key and for how long it has been kept, or when its caller may have a new one. */
-export type Found = { record: string; ageMs: number } | { retryAfterMs: number };
+/** What a claim finds: the entry of a kept key and for how long it has been kept, or when its caller may have a new one. */
+export type Found = { entry: string; ageMs: number } | { retryAfterMs: number };
 
-/** Keeps records of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
+/** Keeps entries of keys for 24 hours. Each is small: a hash of the input and a state. A key is never evicted earlier. */
 export interface KeyStore {
   /**
-   * Stores the record of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer; then it
+   * Stores the entry of a new key and resolves to undefined, or to what was found. Rejects when the store does not answer; then it
    * releases the key, which may have been stored.
    */
-  claim(key: Key, record: string): Promise<Found | undefined>;
-  /** Replaces the record of a key that the caller has claimed. */
-  replace(key: Key, record: string): Promise<unknown>;
-  /** Deletes a key if it has this record: after a claim with which nothing was done. Never rejects. */
-  release(key: Key, record: string): Promise<unknown>;
+  claim(key: Key, entry: string): Promise<Found | undefined>;
+  /** Replaces the entry of a key that the caller has claimed. */
+  replace(key: Key, entry: string): Promise<unknown>;
+  /** Deletes a key if it has this entry: after a claim with which nothing was done. Never rejects. */
+  release(key: Key, entry: string): Promise<unknown>;
 }
 
 /** How long keys are kept, in milliseconds. */
@@ -35,7 +35,7 @@ const SWEEP_MS = 60_000;
 /** Keys in the memory of this process: its end forgets them, and no other process knows them. */
 export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
   /** By caller, in the order of their claims, so the first ones end first. */
-  const callers = new Map<string, Map<string, { record: string; claimedAt: number }>>();
+  const callers = new Map<string, Map<string, { entry: string; claimedAt: number }>>();
   let count = 0;
   let sweptAt = now();
   const deleteEnded = (keys: NonNullable<ReturnType<typeof callers.get>>) => {
@@ -53,28 +53,28 @@ export function createMemoryKeyStore(now = () => performance.now()): KeyStore {
     }
   };
   return {
-    async claim({ key, caller, max }, record) {
+    async claim({ key, caller, max }, entry) {
       if (now() - sweptAt >= SWEEP_MS) sweep();
-      const own = callers.get(caller) ?? new Map<string, { record: string; claimedAt: number }>();
+      const own = callers.get(caller) ?? new Map<string, { entry: string; claimedAt: number }>();
       deleteEnded(own);
       const found = own.get(key);
-      if (found) return { record: found.record, ageMs: now() - found.claimedAt };
-      // At most as many as there is room for others: so however many callers there are, a further one finds room.
+      if (found) return { entry: found.entry, ageMs: now() - found.claimedAt };
+      // At most as many as are still free, so that another caller always finds room.
       if (own.size >= Math.min(max, MAX_KEYS - count)) {
         const [oldest] = own.values();
         if (!oldest) throw new Error(`${MAX_KEYS} idempotency keys are in memory.`);
         return { retryAfterMs: oldest.claimedAt + KEPT_MS - now() };
       }
-      callers.set(caller, own.set(key, { record, claimedAt: now() }));
+      callers.set(caller, own.set(key, { entry, claimedAt: now() }));
       count += 1;
       return undefined;
     },
-    async replace({ key, caller }, record) {
-      Object.assign(callers.get(caller)?.get(key) ?? {}, { record });
+    async replace({ key, caller }, entry) {
+      Object.assign(callers.get(caller)?.get(key) ?? {}, { entry });
     },
-    async release({ key, caller }, record) {
+    async release({ key, caller }, entry) {
       const own = callers.get(caller);
-      if (own?.get(key)?.record === record && own.delete(key)) count -= 1;
+      if (own?.get(key)?.entry === entry && own.delete(key)) count -= 1;
     },
   };
 }
@@ -84,7 +84,7 @@ const STEP_MS = 300_000;
 
 /*
  * Each is one call to Redis, because a Redis that does not answer may still do it later. KEYS: the key, and its caller's counts.
- * ARGV: the record, KEPT_MS, STEP_MS and `max`. The clock of Redis alone tells how old a key is.
+ * ARGV: the entry, KEPT_MS, STEP_MS and `max`. The clock of Redis alone tells how old a key is.
  */
 const NOW = `
 local time = redis.call('TIME')
@@ -92,8 +92,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local kept, step = tonumber(ARGV[2]), tonumber(ARGV[3])
 `;
 const CLAIM = `${NOW}
-local record = redis.call('GET', KEYS[1])
-if record then return { record, kept - redis.call('PTTL', KEYS[1]) } end
+local entry = redis.call('GET', KEYS[1])
+if entry then return { entry, kept - redis.call('PTTL', KEYS[1]) } end
 local counts, sum, oldest = redis.call('HGETALL', KEYS[2]), 0, now
 for i = 1, #counts, 2 do
   local claimed = counts[i] * step
@@ -122,29 +122,29 @@ const MAX_LATE = 10_000;
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
   const late = new LRUCache<string, Key>({ max: MAX_LATE, ttl: KEPT_MS });
-  const run = (script: string, { key, caller, max }: Key, record: string) =>
-    redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, record, KEPT_MS, STEP_MS, max);
-  const release = (key: Key, record: string): Promise<unknown> =>
-    run(RELEASE, key, record).catch(() => late.set(record, key));
+  const run = (script: string, { key, caller, max }: Key, entry: string) =>
+    redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max);
+  const release = (key: Key, entry: string): Promise<unknown> =>
+    run(RELEASE, key, entry).catch(() => late.set(entry, key));
   redis.on('ready', () => {
     const waiting = [...late];
     late.clear();
-    for (const [record, key] of waiting) void release(key, record);
+    for (const [entry, key] of waiting) void release(key, entry);
   });
   return {
-    async claim(key, record) {
+    async claim(key, claim) {
       const mayArrive = redis.status === 'ready';
       try {
-        const found = await run(CLAIM, key, record);
+        const found = await run(CLAIM, key, claim);
         if (!Array.isArray(found)) return undefined;
-        const [known, ms] = found;
-        return known === null ? { retryAfterMs: Number(ms) } : { record: String(known), ageMs: Number(ms) };
+        const [entry, ms] = found;
+        return entry === null ? { retryAfterMs: Number(ms) } : { entry: String(entry), ageMs: Number(ms) };
       } catch (error) {
-        if (mayArrive) void release(key, record);
+        if (mayArrive) void release(key, claim);
         throw error;
       }
     },
-    replace: ({ key }, record) => redis.set(`key:${key}`, record, 'PX', KEPT_MS),
+    replace: ({ key }, entry) => redis.set(`key:${key}`, entry, 'PX', KEPT_MS),
     release,
   };
 }

@@ -69,14 +69,14 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
   };
 }
 
-/** Throws unless the events are done. A record is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
+/** Throws unless the events are done. A entry is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
 function assertDone(found: Found, input: string): void {
   if ('retryAfterMs' in found) {
     const message = 'Too many idempotency keys in 24 hours. Try again later.';
     throw new ClientError('RATE_LIMITED', message, { extensions: { retryable: true, ...found } });
   }
-  const { record, ageMs } = found;
-  const [firstInput, state] = record.split(' ');
+  const { entry, ageMs } = found;
+  const [firstInput, state] = entry.split(' ');
   if (firstInput !== input) {
     const message = 'was used with other events before; make a new one';
     throw new InputRefused(userErrorAt(['idempotencyKey'], { code: 'INVALID', message }));

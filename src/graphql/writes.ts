@@ -67,8 +67,8 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
     const outcome = outcomes.get(field) ?? 'NOT_DONE';
     const { retryable, ...extensions } = error.extensions ?? {};
     const mayRepeat = retryable === true && outcome !== 'DONE' && repeatable;
-    const known = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
-    return { ...error, extensions: { ...extensions, ...known } };
+    const added = retryable === undefined ? { outcome } : { retryable: mayRepeat, outcome };
+    return { ...error, extensions: { ...extensions, ...added } };
   }
 
   return {

@@ -89,7 +89,7 @@ export async function createApp(config: Config, observation: Observation, option
   return app;
 }
 
-/** The last request of a connection, until its response is sent. A property: a WeakMap that changes keeps young objects. */
+/** The last request of a connection, until its response is sent. In a WeakMap, V8 would keep young objects for long. */
 const LAST = Symbol('last request');
 type Connection = Socket & { [LAST]?: IncomingMessage | undefined };
 
@@ -118,14 +118,15 @@ function addHooks(app: FastifyInstance, open: boolean, observation: Observation,
     if (socket[LAST] === raw) socket[LAST] = undefined;
     done();
   });
-  // Fastify answers what is no HTTP, too long or too slow. That answer must not be taken for the response to a complete request
-  // that is still pending. After an earlier response, only a request that is too long or too slow is answered.
+  // Fastify's own listener responds to what is no HTTP, too long or too slow. While a complete request is pending, the client
+  // would take that for its response, so the connection is closed instead. After a first response, only lateness and length
+  // get a response.
   app.server.prependListener('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Connection) => {
     if (!(socket instanceof Socket)) return;
     const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'HPE_HEADER_OVERFLOW';
     if (socket[LAST]?.complete || (!isLate && socket.bytesWritten > 0)) socket.end();
   });
-  // A server that closes no longer checks how long heads take, and waits for clients that have sent nothing.
+  // A closing server waits for connections without a request, and Node no longer limits how long their heads take.
   const sockets = new Set<Connection>();
   app.server.on('connection', (socket: Connection) => sockets.add(socket.once('close', () => sockets.delete(socket))));
   app.addHook('preClose', async () => {

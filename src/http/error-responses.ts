@@ -21,10 +21,10 @@ export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnect
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
-    const known = request.url.split('?', 1)[0] === GRAPHQL_PATH;
-    if (known) void reply.header('allow', 'GET, POST');
-    const message = known ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
-    answerError(badRequest(message, known ? 405 : 404), request, reply);
+    const isGraphQL = request.url.split('?', 1)[0] === GRAPHQL_PATH;
+    if (isGraphQL) void reply.header('allow', 'GET, POST');
+    const message = isGraphQL ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
+    answerError(badRequest(message, isGraphQL ? 405 : 404), request, reply);
   });
 }
 

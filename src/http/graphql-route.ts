@@ -93,8 +93,8 @@ type Admitted = NonNullable<FastifyRequest['admitted']>;
 
 /** Uses the slot until the response is sent or the client disconnects, which also cancels the REST calls. */
 function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  // The response of a pipelined request emits no `close` when the connection is closed before its turn, so the socket is
-  // watched too. `end` may run twice.
+  // A pipelined response emits no `close` when its connection closes before its turn, so the socket is watched too. `end` can
+  // run twice.
   const release = admitted.slot.use();
   const end = () => {
     socket.off('close', end);

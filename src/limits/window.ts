@@ -16,8 +16,8 @@ return { allowed and 1 or 0, used, ms }
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * Windows of `windowMs` in which each key has at most `most` points. A window begins with its first point. With Redis the memory
- * has what it said last, so a key without points costs a call a second at most, and the counts go on when Redis does not answer.
+ * Windows of `windowMs` in which each key has at most `most` points. A window begins with its first point. With Redis, the last
+ * count of Redis is kept in memory: a key without points causes at most one call a second, and without Redis counting goes on.
  */
 export function createWindows(name: string, most: number, windowMs: number, shared?: OptionalRedis) {
   /** `asked`: the points that Redis was asked for and has not answered yet; `toldAt`: when it answered last. */
@@ -29,9 +29,9 @@ export function createWindows(name: string, most: number, windowMs: number, shar
       for (const [other, { endsAt, asked }] of windows) if (endsAt <= now && asked === 0) windows.delete(other);
       sweepAt = now + windowMs;
     }
-    const known = windows.get(key);
-    if (known && known.endsAt > now) return known;
-    if (known) return Object.assign(known, { used: 0, endsAt: now + windowMs });
+    const last = windows.get(key);
+    if (last && last.endsAt > now) return last;
+    if (last) return Object.assign(last, { used: 0, endsAt: now + windowMs });
     const begun = { used: 0, asked: 0, toldAt: 0, endsAt: now + windowMs };
     windows.set(key, begun);
     return begun;

@@ -49,13 +49,13 @@ export function createPersistedQueryStore(shared: OptionalRedis | undefined) {
       .catch(() => undefined);
   return {
     async get(key: string) {
-      const known = memory.get(key);
-      if (known !== undefined) {
+      const kept = memory.get(key);
+      if (kept !== undefined) {
         if (memory.getRemainingTTL(key) < KEPT_SECONDS * 1_000 - USED_MS) {
-          memory.set(key, known);
+          memory.set(key, kept);
           void use(key);
         }
-        return known;
+        return kept;
       }
       const text = await use(key);
       // A text that was changed in Redis does not have the requested hash.

@@ -52,7 +52,7 @@ export function createPersistedOperations(
     /** The name of the manifest file that lists a text; undefined for a text that none lists. */
     manifestOf: (text: string) => fileOf.get(text),
     /**
-     * The text; undefined for an operation that is not known, of which Apollo Server returns the error. `isPersisted` if
+     * The text; undefined for an id that nobody has registered, of which Apollo Server returns the error. `isPersisted` if
      * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
      */
     async resolve(request: OperationRequest, caller: Caller) {
@@ -76,9 +76,9 @@ export function createPersistedOperations(
       }
       if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
       // Apollo Server registers texts under this key.
-      const known = text ?? (await registered.get(`apq:${id}`));
-      metrics.persistedQuery(text !== undefined ? 'sent' : known === undefined ? 'unknown' : 'registered');
-      return { text: known, isPersisted: false };
+      const found = text ?? (await registered.get(`apq:${id}`));
+      metrics.persistedQuery(text !== undefined ? 'sent' : found === undefined ? 'unknown' : 'registered');
+      return { text: found, isPersisted: false };
     },
   };
 }

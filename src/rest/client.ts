@@ -8,7 +8,7 @@ import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
-import { createRequests, type PlayerUpsertRequest, type RequestContent, type TrackEventsRequest } from './request.ts';
+import { type CallContent, createRequests, type PlayerUpsertRequest, type TrackEventsRequest } from './request.ts';
 import { Call, type CallOptions } from './send.ts';
 import { createTransport } from './transport.ts';
 
@@ -49,7 +49,7 @@ export function createRestClient(options: RestClientOptions) {
   const call = <Result>(
     endpoint: endpoints.Endpoint,
     context: CallContext,
-    content: RequestContent,
+    content: CallContent,
     decode: CallOptions<Result>['decode'],
   ) => {
     const own = sharedBy.get(endpoint);

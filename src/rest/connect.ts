@@ -72,21 +72,21 @@ type Found = Promise<LookupAddress[]>;
  * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes.
  */
 function createLookup(): LookupFunction {
-  const known = new Map<string, Found>();
+  const recent = new Map<string, Found>();
 
   function find(hostname: string, options: LookupOptions): Found {
     const key = `${options.family} ${hostname}`;
     const found =
-      known.get(key) ??
+      recent.get(key) ??
       new Promise((resolve, reject) => {
         lookup(hostname, { ...options, all: true }, (error, addresses) => {
-          if (error) known.delete(key);
-          else setTimeout(() => known.delete(key), ADDRESSES_MS).unref();
+          if (error) recent.delete(key);
+          else setTimeout(() => recent.delete(key), ADDRESSES_MS).unref();
           if (error) reject(error);
           else resolve(addresses);
         });
       });
-    known.set(key, found);
+    recent.set(key, found);
     return found;
   }
 

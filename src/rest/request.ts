@@ -5,12 +5,12 @@ import type { components } from '../generated/rest.ts';
 import { idProblem } from '../player-id.ts';
 import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
-import type { Request } from './transport.ts';
+import type { UpstreamRequest } from './transport.ts';
 
 export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
 export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];
 
-export interface RequestContent {
+export interface CallContent {
   /** The player that the call is about: in the path, or in the body of a POST. */
   playerUniqueId: string;
   query?: string;
@@ -30,7 +30,7 @@ export function createRequests({ origin, pathname }: URL, { apiKey, secretKey, s
   const withKey = [...accept, 'APIKey', reveal(apiKey)];
   const withBoth = [...withKey, 'secretKey', reveal(secretKey)];
 
-  return (endpoint: Endpoint, content: RequestContent, { requestId, traceHeaders = [] }: CallContext): Request => {
+  return (endpoint: Endpoint, content: CallContent, { requestId, traceHeaders = [] }: CallContext): UpstreamRequest => {
     const { playerUniqueId, query, lang, body } = content;
     const problem = idProblem(playerUniqueId);
     if (problem) throw new RangeError(`A playerUniqueId ${problem.message}.`);

@@ -2,7 +2,7 @@ import type { UpstreamErrorCode } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Response } from './transport.ts';
+import type { UpstreamResponse } from './transport.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** The code in an error's body that says that the player does not exist, with any status but 401, 403, 429 and 5xx. */
@@ -37,7 +37,7 @@ const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
  * proxy would say that the player is deleted.
  */
 export function readResponse(
-  response: Response,
+  response: UpstreamResponse,
   endpoint: Endpoint,
   maybeDone: boolean,
   observer: Observer,
@@ -68,7 +68,7 @@ export function readResponse(
  * The error when the service cannot serve the request now: 5xx, a status that says so, a redirect, or 422 while it works on the
  * same player. Of a write, all but 5xx did nothing.
  */
-export function transientError(endpoint: Endpoint, response: Response): UpstreamError | undefined {
+export function transientError(endpoint: Endpoint, response: UpstreamResponse): UpstreamError | undefined {
   const { status, body } = response;
   const isBusy = status === 422 && codeOf(parseJson(body)) === BUSY_PLAYER;
   const isRedirect = status >= 300 && status < 400;
@@ -79,7 +79,7 @@ export function transientError(endpoint: Endpoint, response: Response): Upstream
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
-function delayOf({ headers }: Response): number | undefined {
+function delayOf({ headers }: UpstreamResponse): number | undefined {
   const value = String(headers['retry-after']).trim();
   // `Date.parse` takes numbers such as 1.5 for dates of the year 2001.
   const date = /[A-Z]/i.test(value) ? Date.parse(value) : Number.NaN;
@@ -90,7 +90,7 @@ function delayOf({ headers }: Response): number | undefined {
 function failure(
   code: UpstreamErrorCode,
   { name }: Endpoint,
-  { status, body }: Response,
+  { status, body }: UpstreamResponse,
   retryAfterMs?: number,
   reason = '',
 ) {

@@ -8,9 +8,9 @@ import type { Json } from '../json.ts';
 import type { Breaker, BreakerResult, createRetryBudget, Permit } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { createRequests, RequestContent } from './request.ts';
+import type { CallContent, createRequests } from './request.ts';
 import { readResponse, transientError } from './response.ts';
-import type { Exchange, Request, Response, Transport } from './transport.ts';
+import type { Exchange, Transport, UpstreamRequest, UpstreamResponse } from './transport.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
@@ -34,13 +34,13 @@ interface SharedByCalls {
 }
 
 export interface CallOptions<Result> {
-  content: RequestContent;
+  content: CallContent;
   context: CallContext;
   /** The body is null when the player does not exist. `maybeDone`: an earlier attempt may have been carried out. */
   decode(body: Json | null, maybeDone: boolean): Result;
 }
 
-/** A class with one async function, because thousands can wait for a connection: with four of them, each took 5.0 KB, not 3.4. */
+/** Thousands of calls can wait for a connection. With one async function each takes 3.4 KB, with four 5.0 KB. */
 export class Call<Result> {
   readonly #shared: SharedByCalls;
   readonly #options: CallOptions<Result>;
@@ -108,7 +108,7 @@ export class Call<Result> {
     }
   }
 
-  #begin(request: Request, permit: Permit): Exchange {
+  #begin(request: UpstreamRequest, permit: Permit): Exchange {
     const { endpoint, transport, breaker, timeoutMs } = this.#shared;
     const { context } = this.#options;
     this.#queuedAt = performance.now();
@@ -116,7 +116,7 @@ export class Call<Result> {
     this.#exchange = transport.send(endpoint, request, context.fairCaller, () => {
       breaker.check(permit);
       const now = performance.now();
-      // It has waited longer than it has left: under overload its response would come too late, like those of all behind it.
+      // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
       if (now - this.#queuedAt > context.cancellation.deadline - now) throw noConnection(endpoint);
       this.#startedAt = now;
       this.#expiresAt = Math.min(this.#expiresAt, now + timeoutMs);
@@ -133,8 +133,8 @@ export class Call<Result> {
 
   #cancel(exchange: Exchange): void {
     const { reason } = this.#options.context.cancellation;
-    // Within its own timeout, a request in flight goes on that nobody needs any more, so that it keeps its connection; and so
-    // does a write of a client that disconnected, so that its outcome is known to the log.
+    // Two requests in flight go on within their own timeout: one that is no longer needed, to keep its connection open, and a
+    // write whose client disconnected, to log its outcome.
     const isWrite = this.#shared.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (exchange.sent && goesOn) return;
@@ -142,7 +142,11 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns its final response or its error. */
-  #end(exchange: Exchange, permit: Permit, response: Response | UpstreamError): Response | UpstreamError {
+  #end(
+    exchange: Exchange,
+    permit: Permit,
+    response: UpstreamResponse | UpstreamError,
+  ): UpstreamResponse | UpstreamError {
     const { endpoint, breaker, observer, timeoutMs } = this.#shared;
     const record = this.#record;
     const endedAt = performance.now();
@@ -186,7 +190,7 @@ export class Call<Result> {
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
-  #read(response: Response): Result {
+  #read(response: UpstreamResponse): Result {
     const { endpoint, observer } = this.#shared;
     const { decode } = this.#options;
     const maybeDone = this.#maybeDone;
@@ -222,7 +226,7 @@ export class Call<Result> {
 }
 
 /** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-function resultOf(response: Response | UpstreamError, wasInFlight: boolean): BreakerResult {
+function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight: boolean): BreakerResult {
   if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
   const { code, withheld, cause } = response;
   if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';

@@ -10,9 +10,9 @@ const MAX_QUEUED = 10_000;
 /** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
-export type Request = Dispatcher.DispatchOptions;
+export type UpstreamRequest = Dispatcher.DispatchOptions;
 
-export interface Response {
+export interface UpstreamResponse {
   status: number;
   /** By lower-case name. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -39,7 +39,7 @@ export function createTransport(connect: () => Dispatcher, connections: number) 
 
   return {
     /** Calls `onStart` when the request leaves the queue, before it is written; if it throws, that is the response. */
-    send(endpoint: Endpoint, request: Request, fairCaller: object | undefined, onStart: () => void): Exchange {
+    send(endpoint: Endpoint, request: UpstreamRequest, fairCaller: object | undefined, onStart: () => void): Exchange {
       const exchange = new Exchange(endpoint, request, onStart);
       atEndOfCallback(() => {
         const queue = queueOf(endpoint);
@@ -71,15 +71,15 @@ const NO_BODY = Buffer.alloc(0);
 
 /** A request that waits or is in flight. Unlike undici's `request`, it needs no stream and knows when writing begins. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  #resolve: (response: Response | UpstreamError) => void = () => {};
+  #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
   /** Resolves to the response, or to the error of the request. Never rejects. */
-  readonly response = new Promise<Response | UpstreamError>((resolve) => {
+  readonly response = new Promise<UpstreamResponse | UpstreamError>((resolve) => {
     this.#resolve = resolve;
   });
   /** Whether the service may have received a part of the request. */
   sent = false;
   aborted: UpstreamError | undefined;
-  readonly request: Request;
+  readonly request: UpstreamRequest;
   readonly #endpoint: Endpoint;
   readonly #onStart: () => void;
   readonly #chunks: Buffer[] = [];
@@ -87,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the whole response has arrived; it is read a little later. */
   #received = false;
   #status = 0;
-  #headers: Response['headers'] = NO_HEADERS;
+  #headers: UpstreamResponse['headers'] = NO_HEADERS;
   #controller: Dispatcher.DispatchController | undefined;
   /** Set when it is sent; `queue` until it has ended. */
   queue: Queue | undefined;
@@ -95,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether it has left the queue. */
   #begun = false;
 
-  constructor(endpoint: Endpoint, request: Request, onStart: () => void) {
+  constructor(endpoint: Endpoint, request: UpstreamRequest, onStart: () => void) {
     this.#endpoint = endpoint;
     this.request = request;
     this.#onStart = onStart;
@@ -129,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.sent = true;
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: Response['headers']): void {
+  onResponseStart(_controller: unknown, status: number, headers: UpstreamResponse['headers']): void {
     this.#status = status;
     this.#headers = headers;
   }

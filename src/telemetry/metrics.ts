@@ -75,8 +75,8 @@ export function createMetrics(state: State) {
       const operation = type === 'none' ? 'none' : record.name ? names.labelOf(record.name, caller) : 'anonymous';
       // A server is a client itself. Players use one, which may say its name.
       const isPlayer = caller?.playerUniqueId !== undefined && !caller.scopes.has('any-player');
-      const known = name ?? (isPlayer ? undefined : caller?.name);
-      const client = known ? clients.labelOf(known, caller) : 'none';
+      const shown = name ?? (isPlayer ? undefined : caller?.name);
+      const client = shown ? clients.labelOf(shown, caller) : 'none';
       byClient.inc({ client });
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
       for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });

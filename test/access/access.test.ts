@@ -15,28 +15,28 @@ import { SCHEMA_DIRECTORY } from '../kit/schema.ts';
 /** Each field with a rule: scope, whose player, REST call, arguments for the player `ID`. */
 const NEEDS = new Map(
   rows<[name: string, scope: Scope, of: string, call: string, args: string]>(`
-  Query.node | players:read | whom | GET /player | (id: "ID")
-  Query._entities | players:read | whom | GET /player | (representations: [{ __typename: "Player", id: "ID" }])
-  Query.player | players:read | whom | GET /player | (playerUniqueId: "ID")
-  Query.players | players:read | whom | GET /player | (playerUniqueIds: ["ID"])
+  Query.node | players:read | player | GET /player | (id: "ID")
+  Query._entities | players:read | player | GET /player | (representations: [{ __typename: "Player", id: "ID" }])
+  Query.player | players:read | player | GET /player | (playerUniqueId: "ID")
+  Query.players | players:read | player | GET /player | (playerUniqueIds: ["ID"])
   Query.me | players:read | | GET /player |
-  Mutation.upsertPlayer | players:write | whom | POST /player | (input: { playerUniqueId: "ID", attributes: { city: "London" } })
-  Mutation.deletePlayer | players:delete | whom | DELETE /player | (input: { playerUniqueId: "ID" })
-  Mutation.trackEvents | events:write | whom | POST /event | (input: { playerUniqueId: "ID", events: [{ name: "visit" }] })
+  Mutation.upsertPlayer | players:write | player | POST /player | (input: { playerUniqueId: "ID", attributes: { city: "London" } })
+  Mutation.deletePlayer | players:delete | player | DELETE /player | (input: { playerUniqueId: "ID" })
+  Mutation.trackEvents | events:write | player | POST /event | (input: { playerUniqueId: "ID", events: [{ name: "visit" }] })
   Player.id | players:read | | |
   Player.playerUniqueId | players:read | | |
   Player.attributes | players:read | | |
   Player.referralLink | players:read | | |
-  Player.coupons | coupons:read | whom | GET /coupon |
-  Player.referredFriends | referrals:read | whom | GET /referrals | (limit: 1)
-  Player.referredFriendsConnection | referrals:read | whom | GET /referrals | (first: 1)
+  Player.coupons | coupons:read | player | GET /coupon |
+  Player.referredFriends | referrals:read | player | GET /referrals | (limit: 1)
+  Player.referredFriendsConnection | referrals:read | player | GET /referrals | (first: 1)
   PlayerAttributes.email | contacts:read | exceptOwn | |
   PlayerAttributes.mobile | contacts:read | exceptOwn | |
   ReferredFriend.email | contacts:read | | |
   ReferredFriend.mobileNumber | contacts:read | | |
-  ReferredFriend.player | players:read | whom | GET /player |
-  UpsertPlayerPayload.player | players:read | whom | GET /player |
-  TrackEventsPayload.player | players:read | whom | GET /player |
+  ReferredFriend.player | players:read | player | GET /player |
+  UpsertPlayerPayload.player | players:read | player | GET /player |
+  TrackEventsPayload.player | players:read | player | GET /player |
 `).map(([name, scope, of, call, args = '']) => [name, { scope, of, call, args }]),
 );
 
@@ -88,7 +88,7 @@ function operationOf(way: Step[], id: string): string {
 function isAllowed({ needs }: Step, caller: TestCaller, about: string): boolean {
   const isOwn = caller.sub === about;
   if (!needs || (needs.of === 'exceptOwn' && isOwn)) return true;
-  return caller.scopes.has(needs.scope) && (needs.of !== 'whom' || isOwn || caller.scopes.has('any-player'));
+  return caller.scopes.has(needs.scope) && (needs.of !== 'player' || isOwn || caller.scopes.has('any-player'));
 }
 
 /** The calls for a caller that asks for a field of a player; the index of the step that is null, and whether it has an error. */

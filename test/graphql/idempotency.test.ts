@@ -177,7 +177,7 @@ describe('keys in memory', () => {
   test('are kept for 24 hours each, and their caller may have others as soon as the oldest end', async () => {
     let now = 1;
     const keys = createMemoryKeyStore(() => now);
-    const claim = (key: string, record = 'a') => keys.claim(keyOf('one', key, 3), record);
+    const claim = (key: string, entry = 'a') => keys.claim(keyOf('one', key, 3), entry);
     for (const key of ['first', 'second']) expect(await claim(key)).toBeUndefined();
     now += HOUR;
     expect(await claim('third')).toBeUndefined();
@@ -188,10 +188,10 @@ describe('keys in memory', () => {
     await keys.release(keyOf('one', 'third'), 'a');
     expect(await claim('fourth')).toBeUndefined();
     now += 22 * HOUR - 1;
-    expect(await claim('first', 'b')).toEqual({ record: 'a', ageMs: 24 * HOUR - 1 });
+    expect(await claim('first', 'b')).toEqual({ entry: 'a', ageMs: 24 * HOUR - 1 });
     now += 1;
     expect(await claim('first', 'b')).toBeUndefined();
-    expect(await claim('fourth', 'b')).toEqual({ record: 'a', ageMs: 22 * HOUR });
+    expect(await claim('fourth', 'b')).toEqual({ entry: 'a', ageMs: 22 * HOUR });
   });
 
   test('have room for each caller, however many keys the others have', async () => {
@@ -207,7 +207,7 @@ describe('keys in memory', () => {
     const servers = [await fill('shop'), await fill('till'), await fill('app')];
     expect(servers).toEqual([100_000, 50_000, 25_000]);
     for (let player = 0; player < 100; player += 1) expect(await fill(`player-${player}`, 20)).toBe(20);
-    expect(await keys.claim(keyOf('shop', 0), 'b')).toEqual({ record: 'a', ageMs: 0 });
+    expect(await keys.claim(keyOf('shop', 0), 'b')).toEqual({ entry: 'a', ageMs: 0 });
   });
 
   test('of callers that do not return make room for others', async () => {
@@ -276,7 +276,7 @@ describe('keys in memory', () => {
 
   test('keys that ended no longer count, and the oldest that count say when another one may come', async () => {
     const store = createRedisKeyStore(inspect);
-    const claim = (key: string) => store.claim({ key, caller: 'one', max: 3 }, 'record');
+    const claim = (key: string) => store.claim({ key, caller: 'one', max: 3 }, 'entry');
     for (const key of ['first', 'second', 'third']) expect(await claim(key)).toBeUndefined();
     const counts = Object.values(await inspect.hgetall('keys-of:one'));
     expect(counts.reduce((all, one) => all + Number(one), 0)).toBe(3);
@@ -289,7 +289,7 @@ describe('keys in memory', () => {
     const over = await claim('fifth');
     const waitMs = over && 'retryAfterMs' in over ? over.retryAfterMs : 0;
     expect(waitMs > 3_000_000 && waitMs <= 3_600_000).toBe(true);
-    await store.release({ key: 'fourth', caller: 'one', max: 3 }, 'record');
+    await store.release({ key: 'fourth', caller: 'one', max: 3 }, 'entry');
     expect(await claim('fifth')).toBeUndefined();
   });
 

@@ -70,10 +70,10 @@ function scopesFor(schema: GraphQLSchema, rules: AccessRules, of: FileOperation,
     if (!field) return;
     const rule = rules.get(type.name)?.get(name);
     // A friend is never the token's own player; `me` always is. Arguments name the player that is asked for.
-    const isMe = type === root && rule !== undefined && !rule.whom;
+    const isMe = type === root && rule !== undefined && !rule.player;
     const target = type.name === 'ReferredFriend' ? 'other' : isMe ? 'own' : type === root ? asked : subject;
     if (rule && !(rule.exceptOwn && target === 'own')) scopes.add(rule.scope);
-    if (rule?.whom && target === 'other') scopes.add('any-player');
+    if (rule?.player && target === 'other') scopes.add('any-player');
     const inner = getNamedType(field.type);
     if (set && isCompositeType(inner)) walk(set, inner, target);
   }

@@ -38,9 +38,10 @@ export interface ConnectionRange extends RowRange {
 }
 
 /**
- * Reads the rows after a cursor, also of a list that has changed since the cursor was made: see "Merged pages of referrals" in
- * docs/architecture.md. The cursor's friend is looked for in its own row and the rows after it. If friends before it were
- * deleted, it is in an earlier row: these rows are read as they are now. If it was deleted itself, the list begins again.
+ * Reads the rows after a cursor; the list can have changed since the cursor was made. The cursor's friend is searched
+ * 1. in its own row and the rows after it;
+ * 2. in the rows before it, read again, because friends before it can have been deleted.
+ * If it is in neither, it was deleted itself, and the list begins again. See "Merged pages of referrals" in docs/architecture.md.
  */
 export async function readConnection(
   referrals: ReferralLoader,

@@ -34,8 +34,8 @@ export function createBudget(max: number) {
 
 /**
  * A loader for a service without a batch endpoint: it collects the keys of a tick, and reads each once per operation. Each key
- * resolves when its own read does. A rejection of `begin`, which begins the reads, is the failure of each of its keys: DataLoader
- * forgets the keys of a batch that rejects, and after the look-ahead the resolver would read and be charged again.
+ * resolves when its own read does. `begin` begins the reads. If it rejects, each key gets the error, and the batch does not
+ * reject: DataLoader would forget its keys, and the resolver would read and be charged once more after the look-ahead.
  */
 export function createLoader<Key, Value, CacheKey = Key>(
   begin: (keys: readonly Key[]) => Promise<Promise<Value>[]>,

@@ -97,8 +97,8 @@ export const url = optional('bad-url', (value) => {
 /** The enum value of one of the wire names, in any case; `UNKNOWN` for any other, with a warning unless it is absent. */
 export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppercase<Name> | 'UNKNOWN'> {
   const values = new Map<unknown, Uppercase<Name>>(names.map((name) => [name, name.toUpperCase() as Uppercase<Name>]));
-  const known = optional('unknown-enum-value', (value) => values.get(shortText(value)?.toLowerCase()));
-  return (value, member, warn) => known(value, member, warn) ?? 'UNKNOWN';
+  const named = optional('unknown-enum-value', (value) => values.get(shortText(value)?.toLowerCase()));
+  return (value, member, warn) => named(value, member, warn) ?? 'UNKNOWN';
 }
 
 /** The decoders of an object's properties, by the names that the decoded object has. */
@@ -127,7 +127,7 @@ export function shape<Properties extends Table>(
     for (const { property, decode } of chosen) absent[property] = decode(undefined, name, () => undefined);
     return { chosen, absent };
   };
-  // By set: that of an operation is the same object each time.
+  // By the set of wanted names, which is one object for each document.
   const choices = new WeakMap<object, ReturnType<typeof choose>>();
   const everything = {};
   return (value, member, warn, wanted) => {
