@@ -12,6 +12,8 @@ const readJson = (path) => JSON.parse(read(path));
 const run = (command, ...args) => execFileSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' });
 const status = () => run('git', 'status', '--porcelain');
 
+/** Entries of the client package that are read as files. */
+const NO_MODULES = ['schema.graphql', 'schema.semantic.graphql', 'llms.txt'];
 const MAX_IMAGE_AGE_MS = 60 * 86_400_000;
 const { version } = readJson('package.json');
 const before = status();
@@ -88,7 +90,10 @@ function packClient() {
   const needed = ['dist/index.js', 'dist/index.d.ts', 'dist/schema.graphql', 'LICENSE', 'README.md'];
   const missing = needed.filter((file) => !files.includes(file));
   if (missing.length > 0) throw new Error(`${missing} missing in the package`);
-  return `${packed.filename}, ${files.length} files, ${packed.size} bytes`;
+  const file = join(folder, packed.filename);
+  run('npx', '--yes', 'publint@0.3.25', '--strict', file);
+  run('npx', '--yes', '@arethetypeswrong/cli@0.18.5', '--exclude-entrypoints', ...NO_MODULES, '--', file);
+  return `${packed.filename}, ${files.length} files, ${packed.size} bytes; publint and attw find nothing`;
 }
 
 function engineOf(...names) {

@@ -10,10 +10,22 @@ export interface FetchOptions extends Sending {
   readonly fetch?: Fetch;
   /** Sent with each request; those of the library win. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
+  readonly onLimit?: (limit: Limit) => void;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
   readonly persisted?: {
     readonly operations: readonly { readonly id: string; readonly name: string; readonly type?: string }[];
   };
+}
+
+/** The gateway's headers `RateLimit-Policy` and `RateLimit`. */
+export interface Limit {
+  /** Operations in a window. */
+  readonly quota: number;
+  /** What is left of them. */
+  readonly remaining: number;
+  /** When all are there again, in milliseconds from now. */
+  readonly resetMs: number;
 }
 
 /** What GraphQL libraries send as JSON. */
@@ -49,7 +61,11 @@ const authorized = ({ token, fetch, timeoutMs }: FetchOptions): Fetch =>
   authorizedFetch(token, fetch, timeoutMs && timeoutMs / 2);
 
 /** @param isKnownQuery Undefined: the text tells. */
-function fetchOf(fetch: Fetch, { headers = {}, persisted, ...sending }: FetchOptions, isKnownQuery?: boolean): Fetch {
+function fetchOf(
+  fetch: Fetch,
+  { headers = {}, persisted, onLimit, ...sending }: FetchOptions,
+  isKnownQuery?: boolean,
+): Fetch {
   return async (input, init = {}) => {
     const given = new Headers(
       init.headers ?? (input instanceof Object && 'headers' in input ? input.headers : undefined),
@@ -67,6 +83,8 @@ function fetchOf(fetch: Fetch, { headers = {}, persisted, ...sending }: FetchOpt
     const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
     const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
     const received = await send(fetch, url, { ...init, headers: given, body: text }, kind, sending);
+    const limit = onLimit && limitOf(received.headers);
+    if (limit) onLimit(limit);
     return new Response(received.text, { status: received.status, headers: withoutCoding(received.headers) });
   };
 }
@@ -95,8 +113,19 @@ function bodyOf(body: RequestInit['body']): Body | undefined {
   }
 }
 
+/** `q` of the policy, `r` and `t` (seconds) of the limit: draft-ietf-httpapi-ratelimit-headers. */
+function limitOf(headers: Headers): Limit | undefined {
+  const [quota, remaining, seconds] = [
+    ['ratelimit-policy', 'q'],
+    ['ratelimit', 'r'],
+    ['ratelimit', 't'],
+  ].map(([name = '', item]) => Number(new RegExp(`;\\s*${item}=(\\d+)`).exec(headers.get(name) ?? '')?.[1]));
+  if (quota === undefined || remaining === undefined || seconds === undefined) return undefined;
+  return Number.isNaN(quota + remaining + seconds) ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
+}
+
 /** The text is decoded already. */
-function withoutCoding(headers: Headers | undefined): Headers {
+function withoutCoding(headers: Headers): Headers {
   const own = new Headers(headers);
   own.delete('content-encoding');
   own.delete('content-length');

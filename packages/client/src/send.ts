@@ -6,7 +6,7 @@ import type { Fetch } from './token.ts';
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
 export interface Received {
   readonly status: number;
-  readonly headers?: Headers;
+  readonly headers: Headers;
   readonly text: string;
   readonly response: GatewayResponse;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
-import { createClient, createFetch, GatewayError, gatewayErrors, type Token } from '../src/index.ts';
+import { createClient, createFetch, GatewayError, gatewayErrors, type Limit, type Token } from '../src/index.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
 
@@ -182,4 +182,31 @@ test('clients that failed together do not come back together: each pause has a r
     }),
   );
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(50);
+});
+
+test('tells what is left of the limit after each response that has it', async () => {
+  const limits: Limit[] = [];
+  const own = createFetch({
+    token: valid,
+    fetch: after(page(502)),
+    onLimit: (limit) => {
+      limits.push(limit);
+    },
+  });
+  await own(url, post(READ));
+  await createClient({ url, token: valid, onLimit: (limit) => void limits.push(limit) }).request(
+    READ.query,
+    READ.variables,
+  );
+  expect(limits).toHaveLength(2);
+  for (const { quota, remaining, resetMs } of limits) {
+    expect(remaining).toBeLessThan(quota);
+    expect(resetMs).toBeGreaterThan(0);
+  }
+  // The gateway of an older version has no such header.
+  await createFetch({ fetch: after(Response.json({ data: {} })), onLimit: (limit) => void limits.push(limit) })(
+    url,
+    post(READ),
+  );
+  expect(limits).toHaveLength(2);
 });

@@ -140,7 +140,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const files: string[] = packed.files.map(({ path }: { path: string }) => path);
   const own =
-    /^(dist\/(cjs\/)?(generated\/)?[\w-]+\.(js|d\.ts|graphql)|((dist\/cjs|apollo|urql|relay|react|testing)\/)?package\.json|README\.md|LICENSE)$/;
+    /^(dist\/(cjs\/)?(generated\/)?[\w-]+\.(js|d\.ts|graphql)|((dist\/cjs|apollo|urql|relay|react|testing)\/)?package\.json|README\.md|LICENSE|llms\.txt|schema\.semantic\.graphql)$/;
   expect(files.filter((file) => !own.test(file))).toEqual([]);
   expect(files).toContain('dist/schema.graphql');
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('dependencies');
