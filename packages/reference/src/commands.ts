@@ -30,7 +30,10 @@ const COMMANDS: Record<string, [what: string, run: Run]> = {
   ],
   export: [
     'prints all data as lines of JSON',
-    (config) => inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log)),
+    async (config) => {
+      await inDatabase(openExisting(config), ({ store }) => exportLines(store, console.log));
+      return undefined;
+    },
   ],
   import: [
     'reads such lines from stdin into an empty database',
@@ -78,8 +81,8 @@ async function operate(config: ReferenceConfig, path: keyof typeof OPERATIONS, b
   }).catch((error: Error) => {
     throw new OperatorError(`No service answers at ${url} (REFERENCE_OPERATOR_PORT): ${reasonOf(error.cause)}`);
   });
-  const answer = await response.json();
-  if (!response.ok) throw new OperatorError(answer.message);
+  const answer: object = Object(await response.json());
+  if (!response.ok) throw new OperatorError('message' in answer ? String(answer.message) : response.statusText);
   return answer;
 }
 

@@ -13,10 +13,9 @@ const SHOTS = process.env['SCREENSHOTS'];
 
 /** What must be the same in every language: nothing is cut off, overlaps or is too small to touch on a phone. */
 async function expectFits(page: Page): Promise<void> {
-  const { width, isWider } = await page.evaluate(() => ({
-    width: document.documentElement.clientWidth,
-    isWider: document.documentElement.scrollWidth > document.documentElement.clientWidth,
-  }));
+  const { width, isWider } = await page.evaluate<{ width: number; isWider: boolean }>(
+    '(({ clientWidth, scrollWidth }) => ({ width: clientWidth, isWider: scrollWidth > clientWidth }))(document.documentElement)',
+  );
   expect(isWider).toBe(false);
   for (const element of await page.locator('h1, label, input, button, p').all()) {
     const box = await element.boundingBox();
@@ -70,12 +69,12 @@ async function expectFits(page: Page): Promise<void> {
         const shot = (step: string) => SHOTS && page.screenshot({ path: join(SHOTS, `landing-${locale}-${step}.png`) });
         await page.goto(referralLink);
         expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2));
-        expect(await page.evaluate(() => getComputedStyle(document.body).direction)).toBe(direction);
+        expect(await page.evaluate('getComputedStyle(document.body).direction')).toBe(direction);
         await expectFits(page);
         await shot('form');
         await page.getByRole('button').tap();
         await page.getByRole('alert').waitFor();
-        expect(await page.evaluate(() => document.activeElement?.id)).toBe('contact');
+        expect(await page.evaluate('document.activeElement?.id')).toBe('contact');
         await expectFits(page);
         await shot('invalid');
         await page.getByRole('textbox').fill(contact);
