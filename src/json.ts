@@ -1,4 +1,5 @@
 /* Values that come from JSON. */
+import { requestError } from './errors.ts';
 
 /** A JSON object. */
 export type Json = Record<string, unknown>;
@@ -12,10 +13,41 @@ export function isExactNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** Amounts of money are floats, which may be rounded. Any other large number can be an identifier. */
-const AMOUNTS: ReadonlySet<string | number> = new Set(['totalSpent', 'avgOrderAmount']);
+/** The longest list anywhere in a request. */
+const MAX_LIST_LENGTH = 500;
+/** The most properties of a JSON text: 20,000 took 18 ms to parse. */
+const MAX_PROPERTIES = 10_000;
+/** What follows the name of a property. In a string, a quotation mark before a colon is escaped, and hardly ever there. */
+const PROPERTY = /"\s*:/g;
 
-/** Whether a parsed number is exact: finite and, if whole, a safe integer of JavaScript or an amount. */
-export function isExact(value: number, name: string | number = ''): boolean {
-  return isExactNumber(value) || (AMOUNTS.has(name) && Number.isFinite(value));
+/**
+ * The value of a JSON text of a request, by POST or GET; undefined for a text that is no JSON, which Apollo Server refuses.
+ * Throws BAD_USER_INPUT for a list that is too long, or too many properties.
+ */
+export function parseRequestJson(text: string): unknown {
+  if (text.length > 4 * MAX_PROPERTIES && (text.match(PROPERTY)?.length ?? 0) > MAX_PROPERTIES) {
+    const message = `The request has more than ${MAX_PROPERTIES} properties; send less at once.`;
+    throw requestError('BAD_USER_INPUT', 400, message);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Iterative, because deep nesting would overflow the stack.
+  const open: (unknown[] | Json)[] = [{ body }];
+  const visit = (value: unknown, name: string | number) => {
+    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH) {
+      const message = `has ${value.length} items; at most ${MAX_LIST_LENGTH} are allowed.`;
+      throw requestError('BAD_USER_INPUT', 400, `The list "${String(name).slice(0, 60)}" ${message}`);
+    }
+    if (Array.isArray(value) || isJson(value)) open.push(value);
+  };
+  // `Object.entries` takes five times as long.
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    if (Array.isArray(container)) container.forEach(visit);
+    else for (const name in container) visit(container[name], name);
+  }
+  return body;
 }

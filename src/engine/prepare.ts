@@ -8,13 +8,12 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, type SelectionNode } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isJson, type Json } from '../json.ts';
+import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import { type DocumentStore, operationsIn } from './documents.ts';
 import type { OperationLimiter } from './operation-limits.ts';
-import { parseExactly } from './parse-json.ts';
 
 export interface PrepareOptions {
   schema: GraphQLSchema;
@@ -125,7 +124,7 @@ function fromBody(body: unknown): Json {
 
 function fromSearch(search: string): Json {
   const { variables, extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
-  const parsed = (text: string | undefined) => (text === undefined ? undefined : parseExactly(text));
+  const parsed = (text: string | undefined) => (text === undefined ? undefined : parseRequestJson(text));
   return { ...others, variables: parsed(variables), extensions: parsed(extensions) };
 }
 

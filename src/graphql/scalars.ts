@@ -1,6 +1,6 @@
 /* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
 
-import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { GraphQLID, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { isJson, type Json } from '../json.ts';
 import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
 
@@ -8,7 +8,10 @@ const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$/;
 const parseLanguage = (text: string) => (LANGUAGE.test(text) ? text : undefined);
 const parseUrl = (text: string) => (URL.canParse(text) ? text : undefined);
 
+const { parseValue: parseId } = GraphQLID;
+
 export const scalars = {
+  ID: { parseValue: parseExactId },
   // Dates in input are parsed by the same rules as those in responses of the REST service.
   Date: textScalar('Date', parseDate, 'as year, month and day, for example "2025-05-01"'),
   DateTime: textScalar('DateTime', parseDateTime, 'as ISO 8601, for example "2025-05-01T10:00:00.000Z"'),
@@ -30,6 +33,12 @@ function textScalar(name: string, parse: (text: string) => string | undefined, f
     parseValue,
     parseLiteral: (node: ValueNode) => parseValue(node.kind === Kind.STRING ? node.value : undefined),
   };
+}
+
+/** Parsing JSON rounds whole numbers beyond 2^53: 9007199254740993 would become the identifier of another player. */
+function parseExactId(value: unknown): string {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return parseId(value);
+  throw new TypeError('This number is too large to be exact; write it as a string.');
 }
 
 function objectScalar(name: string) {

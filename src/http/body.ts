@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeContent, isSupported } from '../content-encoding.ts';
-import { parseExactly } from '../engine/parse-json.ts';
 import { badRequest } from '../errors.ts';
+import { parseRequestJson } from '../json.ts';
 import { CLIENT_GONE } from './error-responses.ts';
 import { OVERLOADED } from './overload.ts';
 
@@ -61,7 +61,7 @@ async function decodeBody({ headers, admitted }: FastifyRequest, body: Buffer, l
 }
 
 function parseBody(body: Buffer): unknown {
-  const value = isUtf8(body) ? parseExactly(body.toString().replace(/^\uFEFF/, '')) : undefined;
+  const value = isUtf8(body) ? parseRequestJson(body.toString().replace(/^\uFEFF/, '')) : undefined;
   if (value !== undefined) return value;
   const problem = body.length === 0 ? 'empty' : 'not valid JSON';
   throw badRequest(`The body is ${problem}. Send the operation as JSON: {"query": "…"}.`);

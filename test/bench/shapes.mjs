@@ -108,7 +108,7 @@ export const SHAPES = {
   'no query': { body: '{}' },
   'a batch': { body: JSON.stringify(Array(100).fill({ query: '{ me { id } }' })) },
   'no JSON of 100 KB': { body: `{"query":"${text(100_000)}` },
-  'a number that is not exact': { body: `{"query":"{ me { id } }","variables":{"id":9007199254740993}}` },
+  'a number that is not exact': { query: one('id'), variables: { id: 2 ** 53 } },
   'an unknown hash': {
     body: JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }),
   },

@@ -25,7 +25,6 @@ export const heads: Row[] = [
     ['the header Host twice', header('Host: gateway.test', 'Host: other.test')],
     ['a broken escape in the target', target('/%zz'), { has: /encodes no character/ }],
     ['GET with an operation in a body', get('', text(GOOD_BODY)), { has: /must not have a body/ }],
-    ['GET with a number that loses digits', get(`query=${query}&variables={"id":9007199254740993}`)],
     ['POST with the operation in the query', { ...text('{}'), target: `/graphql?query=${query}` }],
   ),
   ...rows(
@@ -67,7 +66,8 @@ const typed = (type: string): [string, RawRequest] => [
 ];
 const json = (members: string) => text(`{"query": "{ me { id } }", ${members}}`);
 const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [n, n]));
-const deep = (value: string) => `${'{"a":'.repeat(9_000)}${value}${'}'.repeat(9_000)}`;
+const BY_ID = 'query ($id: ID!) { player(playerUniqueId: $id) { id } }';
+const BY_IDS = 'query ($ids: [ID!]!) { players(playerUniqueIds: $ids) { id } }';
 
 export const bodies: Row[] = [
   ...rows(
@@ -96,10 +96,11 @@ export const bodies: Row[] = [
     ],
   ),
   ...rows(
-    { ...bad, has: /The number \\"\w+\\" is too large to be exact; write it as a string\./ },
-    ['a number beyond 2^53', json('"variables": {"x": [0, [{"y": -9007199254740993}]]}')],
-    ['a number without end', json('"variables": {"x": 1e400}')],
-    ['a number beyond 2^53, 9,000 deep', text(deep('12345678901234567890'))],
+    { ...bad, code: 'BAD_USER_INPUT', has: /too large to be exact; write it as a string\./ },
+    ['an id beyond 2^53', operation(BY_ID, { id: 2 ** 53 })],
+    ['an id beyond 2^53 in a list', operation(BY_IDS, { ids: ['p1', -(2 ** 53)] })],
+    ['an id without end', text(`{"query": "${BY_ID}", "variables": {"id": 1e400}}`)],
+    ['GET with an id that loses digits', get(`query=${encodeURIComponent(BY_ID)}&variables={"id":9007199254740993}`)],
   ),
   ...rows(
     good,
@@ -108,6 +109,6 @@ export const bodies: Row[] = [
     typed('Application/JSON; charset="utf-8"'),
     ['the content coding identity', text(GOOD_BODY, 'Content-Encoding: identity')],
     ['__proto__ twice', json('"__proto__": {"polluted": 1}, "variables": {"__proto__": {"polluted": 1}}')],
-    ['the largest exact number', json('"variables": {"x": 9007199254740991, "y": 0.1234567890123456789}')],
+    ['numbers that no type reads', json('"variables": {"x": [9007199254740993, 1e400]}')],
   ),
 ];

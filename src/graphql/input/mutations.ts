@@ -1,5 +1,5 @@
 import type { PlayerAttributesInput, TrackEventsInput, UpsertPlayerInput } from '../../generated/graphql.ts';
-import { isExact } from '../../json.ts';
+import { isExactNumber } from '../../json.ts';
 import { idProblem } from '../../player-id.ts';
 import { MAX_CUSTOM_BYTES } from '../../rest/decode/player.ts';
 import { MAX_PLAYER_TEXT } from '../../rest/decode/properties.ts';
@@ -59,7 +59,9 @@ function attributeProblems(name: string, value: PlayerAttributesInput[keyof Play
     const problems = value.flatMap((tag, index) => userErrorAt([...path, String(index)], tagProblem(String(tag))));
     return problems.length > 0 ? problems : userErrorAt(path, valueProblem(value.join()));
   }
-  if (typeof value !== 'object') return userErrorAt(path, valueProblem(value, MAX_PLAYER_TEXT, name));
+  // Amounts of money are Floats, which may be rounded. A literal can still be infinite.
+  if (Number.isFinite(value)) return [];
+  if (typeof value !== 'object') return userErrorAt(path, valueProblem(value));
   const problems = memberProblems(path, value, (member) => (member === null ? undefined : valueProblem(member)));
   // Without problems it is flat.
   const isTooLong = problems.length === 0 && Buffer.byteLength(JSON.stringify(value)) > MAX_CUSTOM_BYTES;
@@ -91,10 +93,10 @@ function metadataProblem(value: unknown): Problem | undefined {
   return value.map((item) => valueProblem(item, Number.POSITIVE_INFINITY)).find((problem) => problem !== undefined);
 }
 
-/** @param name Amounts of money may be rounded. Any other number that parsing rounded can be an identifier. */
-function valueProblem(value: unknown, maxLength = MAX_PLAYER_TEXT, name?: string): Problem | undefined {
+/** Why a value of a free object, or a text, cannot be sent. A number that parsing rounded can be an identifier. */
+function valueProblem(value: unknown, maxLength = MAX_PLAYER_TEXT): Problem | undefined {
   if (typeof value === 'string') return textProblem(value, maxLength);
-  if (typeof value === 'number' && isExact(value, name)) return undefined;
+  if (isExactNumber(value)) return undefined;
   return invalid('must be text or a number that JSON can carry exactly');
 }
 
