@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { delimiter } from 'node:path';
 
 const runs = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -14,6 +15,8 @@ const hasChromium = () =>
   existsSync(process.env.CHROMIUM ?? '') ||
   ['chromium', 'chromium-browser', 'google-chrome'].some((name) => existsSync(`/usr/bin/${name}`));
 
+const hasIpv6 = () => Object.values(networkInterfaces()).some((ones) => ones.some(({ address }) => address === '::1'));
+
 /** By name, what matches the file and the title of each test of the group, and whether this machine has what it needs. */
 const GROUPS = {
   Redis: [/Redis|redis/, () => isInstalled('redis-server')],
@@ -21,6 +24,8 @@ const GROUPS = {
   browser: [/test\/web\/|browser\.long|Chromium/, hasChromium],
   nginx: [/nginx/, () => isInstalled('nginx')],
   promtool: [/promtool/, () => isInstalled('promtool')],
+  Prometheus: [/prometheus\.long/, () => isInstalled('prometheus')],
+  IPv6: [/ipv6\.test/, hasIpv6],
   image: [/the image of the \w+ is built/, () => runs('docker', 'info') || runs('podman', 'info')],
   certificates: [/openssl/, () => runs('openssl', 'version')],
   'network namespace': [/network namespace/, () => runs('unshare', '--mount', '--net', 'true')],
