@@ -24,7 +24,7 @@ function filterCoupons(coupons: readonly Coupon[], filter: CouponFilter): Coupon
       (isUsed == null || (coupon.isUsed ?? false) === isUsed) &&
       (isExpired == null || (coupon.isExpired ?? false) === isExpired) &&
       (usableNow == null || isUsableNow(coupon, now) === usableNow) &&
-      (types == null || types.includes(coupon.couponType)) &&
+      (types == null || types.includes(coupon.couponType ?? 'UNKNOWN')) &&
       (group == null || coupon.group?.handle === group),
   );
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../json.ts';
 import { checkPlayer, ownedBy, owner } from './player.ts';
 import * as d from './properties.ts';
 
-export type Coupon = d.Decoded<typeof coupon>;
+export type Coupon = ReturnType<typeof decodeCoupons>[number];
 export type Product = d.Decoded<typeof product>;
 export type Collection = d.Decoded<typeof collection>;
 export type CouponGroup = d.Decoded<typeof group>;
@@ -84,7 +84,7 @@ const coupon = d.shape('coupon', {
 });
 
 /** A player's coupons; none when the body has no list. */
-export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted): Coupon[] {
+export function decodeCoupons(body: Json, owner: string, warn: d.Warn, wanted?: d.Wanted) {
   checkPlayer(body, owner);
   return ownedBy(owner, d.listOf(coupon)(body['coupons'], 'coupons', warn, wanted));
 }

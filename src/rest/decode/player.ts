@@ -7,7 +7,7 @@ import { UpstreamError } from '../upstream-error.ts';
 import * as d from './properties.ts';
 
 export type Player = ReturnType<typeof decodePlayer>;
-export type PlayerAttributes = d.Decoded<typeof playerAttributes>;
+export type PlayerAttributes = NonNullable<Player['attributes']>;
 
 /**
  * The player that an object belongs to. The request names it, so it is set after decoding. The tables have it because adding a
@@ -15,9 +15,8 @@ export type PlayerAttributes = d.Decoded<typeof playerAttributes>;
  */
 export const owner = (): string => '';
 
-export function ownedBy<Item extends { owner: string }>(owner: string, items: Item[] = []): Item[] {
-  for (const item of items) item.owner = owner;
-  return items;
+export function ownedBy<Item extends object>(owner: string, items: Item[] = []): (Item & { owner: string })[] {
+  return items.map((item) => Object.assign(item, { owner }));
 }
 
 /** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
@@ -51,12 +50,11 @@ const playerAttributes = d.shape('playerAttributes', {
 export function decodePlayer(body: Json, playerUniqueId: string, warn: d.Warn, wanted?: d.Wanted) {
   checkPlayer(body, playerUniqueId);
   const attributes = playerAttributes(body['playerAttributes'], 'player.playerAttributes', warn, wanted);
-  if (attributes) attributes.playerUniqueId = playerUniqueId;
   return {
     // GraphQL clients normalise their caches by it.
     id: playerUniqueId,
     playerUniqueId,
-    attributes,
+    attributes: attributes && Object.assign(attributes, { playerUniqueId }),
     referralLink:
       wanted?.has('referralLink') === false ? undefined : d.url(body['referralLink'], 'player.referralLink', warn),
   };

@@ -3,7 +3,7 @@
  * properties. A value that cannot be decoded becomes undefined, with a warning. No decoder throws: one invalid property must
  * not fail the whole player. A regular expression sees only text of bounded length.
  */
-import { isExactNumber, isJson, type Json } from '../../json.ts';
+import { isExactNumber, isJson } from '../../json.ts';
 import { parseDate, parseDateTime } from './dates.ts';
 
 /** Why a value was decoded to undefined or `UNKNOWN`. */
@@ -101,30 +101,36 @@ export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppe
   return (value, member, warn) => named(value, member, warn) ?? 'UNKNOWN';
 }
 
-/** The decoders of an object's properties, by the names that the decoded object has. */
-type Table = Readonly<Record<string, Decoder<unknown>>>;
-type Shaped<Properties extends Table> = { [Name in keyof Properties]: ReturnType<Properties[Name]> };
+/** A property that is decoded, and its names. */
+interface Chosen<Properties> {
+  property: keyof Properties;
+  decode: Decoder<Properties[keyof Properties]>;
+  wire: string;
+  member: string;
+}
 
 /**
- * Decodes an object by a table. Properties of the service that the table does not name are left out, and so are those that are
- * not wanted: a coupon has 45, of which most operations select a few.
+ * Decodes an object by a table of decoders, by the names that the properties of the decoded object have. Properties of the
+ * service that the table does not name are left out, and so are those that are not wanted: a coupon has 45, of which most
+ * operations select a few. So each may be missing in the type; a resolver may rely on those in `IDENTIFYING` alone.
  * @param name The object's name in warnings.
  * @param wireName The name that the service uses for a property. Default: the same.
  */
-export function shape<Properties extends Table>(
+export function shape<Properties>(
   name: string,
-  table: Properties,
+  table: { readonly [Name in keyof Properties]: Decoder<Properties[Name]> },
   wireName: (property: string) => string = (property) => property,
-): Decoder<Shaped<Properties> | undefined> {
-  const all = Object.entries(table).map(([property, decode]) => {
-    const wire = wireName(property);
-    return { property, decode, wire, member: `${name}.${wire}` };
-  });
+): Decoder<Partial<Properties> | undefined> {
   const choose = (wanted: Wanted) => {
-    const chosen = wanted ? all.filter(({ property }) => wanted.has(property) || IDENTIFYING.has(property)) : all;
+    const chosen: Chosen<Properties>[] = [];
     // A copy of an object with all properties is made faster than an object that gets them one by one.
-    const absent: Json = {};
-    for (const { property, decode } of chosen) absent[property] = decode(undefined, name, () => undefined);
+    const absent: Partial<Properties> = {};
+    for (const property in table) {
+      if (wanted && !wanted.has(property) && !IDENTIFYING.has(property)) continue;
+      const [decode, wire] = [table[property], wireName(property)];
+      chosen.push({ property, decode, wire, member: `${name}.${wire}` });
+      absent[property] = decode(undefined, name, () => undefined);
+    }
     return { chosen, absent };
   };
   // By the set of wanted names, which is one object for each document.
@@ -138,14 +144,12 @@ export function shape<Properties extends Table>(
       choice = choose(wanted);
       choices.set(wanted ?? everything, choice);
     }
-    const { chosen, absent } = choice;
-    const decoded = { ...absent };
-    for (const entry of chosen) {
-      const given = from[entry.wire];
-      if (given !== undefined) decoded[entry.property] = entry.decode(given, entry.member, warn, wanted);
+    const decoded = { ...choice.absent };
+    for (const { property, decode, wire, member } of choice.chosen) {
+      const given = from[wire];
+      if (given !== undefined) decoded[property] = decode(given, member, warn, wanted);
     }
-    // The loops have set each wanted property of the table with its own decoder; nobody reads the others.
-    return decoded as Shaped<Properties>;
+    return decoded;
   };
 }
 

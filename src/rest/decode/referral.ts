@@ -4,7 +4,7 @@ import { checkPlayer, ownedBy, owner } from './player.ts';
 import * as d from './properties.ts';
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
-export type ReferredFriend = d.Decoded<typeof referredFriend>;
+export type ReferredFriend = ReferralPage['referredFriends'][number];
 
 const referredFriend = d.shape('referredFriend', {
   owner,
