@@ -30,6 +30,7 @@ const GROUPS = {
   certificates: [/openssl/, () => runs('openssl', 'version')],
   'network namespace': [/network namespace/, () => runs('unshare', '--mount', '--net', 'true')],
   'client libraries': [/test\/clients\//, () => existsSync('test/clients/node_modules')],
+  'types of Kubernetes': [/test\/kubernetes\//, () => existsSync('test/kubernetes/node_modules')],
   'federation gateway': [/supergraph\.long/, () => existsSync('test/federation/node_modules')],
 };
 

@@ -8,7 +8,12 @@ const { join, sep } = require('node:path');
 
 const ROOT = join(__dirname, '../..');
 /** The folder of packages, by the folder of tests. */
-const FOLDERS = { 'test/clients': 'test/clients', 'test/federation': 'test/federation', 'test/web': 'examples/web' };
+const FOLDERS = {
+  'test/clients': 'test/clients',
+  'test/federation': 'test/federation',
+  'test/kubernetes': 'test/kubernetes',
+  'test/web': 'examples/web',
+};
 
 module.exports = async (paths) => {
   const skipped = Object.keys(FOLDERS)
