@@ -1,5 +1,5 @@
-import { ApolloLink, type FieldPolicy, HttpLink, type InMemoryCacheConfig } from '@apollo/client';
-import { tap } from 'rxjs';
+import type { FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
+import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
 import { isRetryable, type ResponseError, valueAt } from './errors.ts';
 import { createFetches, type FetchOptions } from './fetch.ts';
@@ -24,8 +24,20 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
   const { query, mutation } = createFetches(options);
   const linkOf = (fetch: Fetch) => new HttpLink({ uri: url, fetch: withoutMissing(fetch) });
   const watched = new Set<string>();
-  const reading = new ApolloLink((operation, forward) =>
-    forward(operation).pipe(tap(({ data, errors = [] }) => forgetWhenClosed(watched, operation, data, errors))),
+  const reading = new ApolloLink(
+    (operation, forward) =>
+      new Observable((observer) => {
+        const next = (result: ApolloLink.Result) => {
+          forgetWhenClosed(watched, operation, result.data, result.errors);
+          observer.next(result);
+        };
+        const reading = forward(operation).subscribe({
+          next,
+          error: (error: unknown) => observer.error(error),
+          complete: () => observer.complete(),
+        });
+        return () => reading.unsubscribe();
+      }),
   );
   return ApolloLink.split(
     ({ operationType }) => operationType === 'query',
@@ -42,7 +54,7 @@ function forgetWhenClosed(
   watched: Set<string>,
   { client, operationName, variables }: ApolloLink.Operation,
   data: unknown,
-  errors: readonly ResponseError[],
+  errors: readonly ResponseError[] = [],
 ): void {
   const missing = errors.filter((error) => isRetryable(error) && error.path && error.path.length > 1);
   const key = JSON.stringify([operationName, variables]);

@@ -257,3 +257,39 @@ test('the outbox keeps an event over an outage with its key, and forgets it afte
   );
   expect(printed).toEqual([[['LATER'], ['DONE'], ['UNKNOWN']], [], 1]);
 });
+
+test('with Apollo Client 3, without React, a restored cache is asked again for what was missing', async () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const packages = ['@apollo/client@3', 'graphql@16', PACKAGE, '--install-links'];
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  const text = `
+    const { ApolloClient, InMemoryCache, HttpLink, gql } = require('@apollo/client/core');
+    const { createFetch, gatewayErrors } = require('@referral-gateway/client');
+    const { cacheConfig, defaultOptions } = require('@referral-gateway/client/apollo');
+    const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true };
+    const player = (coupons) => ({ player: { __typename: 'Player', id: 'a', coupons } });
+    const responses = [
+      { data: player(null), errors: [{ message: 'Not now.', path: ['player', 'coupons'], extensions }] },
+      { data: player([]) },
+    ];
+    const fetch = async () => Response.json(responses.shift());
+    const query = gql('{ player(playerUniqueId: "a") { id coupons { id } } }');
+    const read = (saved) => {
+      const link = new HttpLink({ uri: 'http://gateway.example', fetch: createFetch({ fetch }) });
+      const client = new ApolloClient({ cache: new InMemoryCache(cacheConfig).restore(saved), link, defaultOptions });
+      return client.query({ query }).then(({ data, errors }) => ({
+        saved: JSON.parse(JSON.stringify(client.cache.extract())),
+        seen: [data.player.coupons, gatewayErrors(errors).map(({ code }) => code)],
+      }));
+    };
+    (async () => {
+      const first = await read({});
+      console.log(JSON.stringify([first.seen, (await read(first.saved)).seen]));
+    })();`;
+  const { stdout } = await run(process.execPath, ['--eval', text], { cwd: folder });
+  expect(JSON.parse(stdout)).toEqual([
+    [null, ['UPSTREAM_TIMEOUT']],
+    [[], []],
+  ]);
+});
