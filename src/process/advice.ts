@@ -15,6 +15,9 @@ const BY_CAUSE: [RegExp, string][] = [
   [/WRONG_VERSION|PACKET_LENGTH|EPROTO/, 'REST_BASE_URL: there is no TLS at this port; use http:// or another port'],
 ];
 
+/** nginx says this with 400. */
+const WANTS_CERTIFICATE = 'does it want a client certificate (REST_CLIENT_CERT_FILE)?';
+
 /** What to do about an error that is not about a key. */
 export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']): string {
   const { status, message } = error;
@@ -28,6 +31,8 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
     return `${name}: the proxy cannot be reached (${cause.code}); check its address, or add the host to NO_PROXY`;
   if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
   if (advice) return `${advice} (${cause.code})`;
+  if (isHttps && status === 400 && error.serviceCode === undefined)
+    return `REST_BASE_URL: the service answers 400 without a code; ${WANTS_CERTIFICATE}`;
   return `REST_BASE_URL: ${status === undefined ? withoutResponse(error, isHttps) : withStatus(error, status)}`;
 }
 
@@ -35,7 +40,8 @@ function withoutResponse(error: UpstreamError, isHttps: boolean): string {
   if (error.code === 'UPSTREAM_TIMEOUT' || error.withheld)
     return 'no response in time; check host and port, and that no firewall drops the packets';
   const { code } = Object(error.cause);
-  return `no response (${code}); must it begin with ${isHttps ? 'http' : 'https'}://?`;
+  // With TLS 1.3, a service refuses a missing client certificate after the handshake: the connection just ends.
+  return `no response (${code}); ${isHttps ? WANTS_CERTIFICATE : 'must it begin with https://?'}`;
 }
 
 function withStatus(error: UpstreamError, status: number): string {

@@ -192,26 +192,22 @@ test('a language that the account does not have is named', async () => {
   },
 );
 
+/** A certificate, in a folder as `key.pem` and `cert.pem`. */
+function certificateFor(name: string) {
+  const folder = newFolder();
+  const files = ['-keyout', 'key.pem', '-out', 'cert.pem', '-nodes', '-days', '30'];
+  const names = ['-subj', '/CN=rewards.example', '-addext', `subjectAltName=${name}`];
+  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...files, ...names];
+  execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const [key, cert] = [readFileSync(join(folder, 'key.pem')), readFileSync(join(folder, 'cert.pem'))];
+  return { folder, tls: { key, cert } };
+}
+
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 (hasOpenssl ? test : test.skip)(
   'openssl: an authority that is not trusted, and http in place of https, are named',
   async () => {
-    const folder = newFolder();
-    const names = ['-subj', '/CN=rewards.example', '-keyout', 'key.pem', '-out', 'cert.pem'];
-    const args = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '30',
-      ...names,
-    ];
-    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-    const tls = { key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(join(folder, 'cert.pem')) };
+    const { folder, tls } = certificateFor('DNS:rewards.example');
     const address = await listen(createTlsServer(tls, (_, response) => void response.end('{}')));
     const unknown = await probe({ REST_BASE_URL: `https://${address}` });
     expect([unknown.code, unknown.lines]).toEqual([1, [expect.stringMatching(/^REST_CA_FILE: .*DEPTH_ZERO/)]]);
@@ -222,3 +218,16 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
     expect(plain.lines).toEqual([expect.stringMatching(/^REST_BASE_URL: no response .*begin with https/)]);
   },
 );
+
+(hasOpenssl ? test : test.skip).each([
+  ['TLS 1.3 closes the connection', { requestCert: true }],
+  ['a page of 400 says so', {}],
+])('openssl: a client certificate that is missing is named when %s', async (_, options) => {
+  const { folder, tls } = certificateFor('IP:127.0.0.1');
+  const respond: RequestListener = (_, to) => void to.writeHead(400, { 'content-type': 'text/html' }).end('<p>');
+  const server = createTlsServer({ ...tls, ...options, ca: tls.cert }, respond);
+  const env = { REST_BASE_URL: `https://${await listen(server)}`, REST_CA_FILE: join(folder, 'cert.pem') };
+  expect(await probe(env)).toMatchObject({
+    ...{ code: 1, lines: [expect.stringMatching(/^REST_BASE_URL: .*client certificate \(REST_CLIENT_CERT_FILE\)/)] },
+  });
+});
