@@ -1,3 +1,14 @@
+/* Which ids can be sent. */
+import { GraphQLID } from 'graphql';
+
+const { parseValue: parseId } = GraphQLID;
+
+/** Parsing JSON rounds whole numbers beyond 2^53: 9007199254740993 would become the identifier of another player. */
+export function parseExactId(value: unknown): string {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return parseId(value);
+  throw new TypeError('This number is too large to be exact; write it as a string.');
+}
+
 /** The longest id, in bytes of UTF-8. The interface document sets no bound; the reference service has the same. */
 const MAX_ID_BYTES = 1_024;
 /** Control characters, and the invisible ones that change the direction of text. */

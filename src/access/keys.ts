@@ -2,7 +2,7 @@ import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResu
 import { LRUCache } from 'lru-cache';
 import type { JwtKey } from '../config/auth.ts';
 import { PUBLIC_ALGORITHMS } from '../config/credentials.ts';
-import { createWindows } from '../limits/window.ts';
+import { createWindows } from '../limits/rate-limits.ts';
 import { createKeySet, type KeySet, type KeySetOptions, unavailable } from './key-set.ts';
 
 /** The keys that verify tokens. */

@@ -8,8 +8,14 @@ import {
 } from '@apollo/server';
 import * as disabled from '@apollo/server/plugin/disabled';
 import type { FastifyBaseLogger } from 'fastify';
-import { execute, type GraphQLSchema, type ParseOptions } from 'graphql';
-import { requestError } from '../errors.ts';
+import {
+  execute,
+  type GraphQLSchema,
+  getVariableValues,
+  type OperationDefinitionNode,
+  type ParseOptions,
+} from 'graphql';
+import { ClientError, requestError } from '../errors.ts';
 import { auditRefused } from '../graphql/audit.ts';
 import type { Context } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
@@ -22,7 +28,6 @@ import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { planOf } from './plan.ts';
 import { completeResponse, formatResult } from './response.ts';
-import { coerceVariables } from './variables.ts';
 
 /** The header with which a client asks for the cost of its operation in `extensions`. */
 export const SHOW_COST = 'x-operation-cost';
@@ -148,6 +153,22 @@ async function chargeAndCheck(
   contextValue.call.wanted = cached.wanted;
   contextValue.complexity = complexity;
   return { cached, variables, cost };
+}
+
+/** The variables with their types and defaults. Stops at the first error: a list can have many. Throws BAD_USER_INPUT. */
+function coerceVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>> = {},
+  hideSuggestions = false,
+): Readonly<Record<string, unknown>> {
+  const options = { maxErrors: 1, hideSuggestions };
+  const { coerced, errors } = getVariableValues(schema, variableDefinitions, variables, options);
+  if (coerced) return coerced;
+  throw new ClientError('BAD_USER_INPUT', errors[0]?.message ?? 'A variable is not valid.', {
+    nodes: errors[0]?.nodes ?? null,
+    extensions: { http: { status: 400, headers: new HeaderMap() } },
+  });
 }
 
 /**

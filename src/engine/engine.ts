@@ -1,22 +1,19 @@
 /* What executes any document of the schema: one object for the composition, made of the parts in this folder. */
-import type { HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import type { OptionalRedis } from '../impatience.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { createPersistedQueryStore } from '../persisted-operations/automatic.ts';
 import { createPersistedOperations } from '../persisted-operations/resolve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type OperationRecord, reportTo } from '../telemetry/observe.ts';
+import { reportTo } from '../telemetry/observe.ts';
 import { startApollo } from './apollo.ts';
 import { Compiler } from './compiler.ts';
 import { findDeprecatedInputs } from './deprecated.ts';
 import { DocumentStore } from './documents.ts';
-import { countListItems } from './list-lengths.ts';
-import { OperationLimiter } from './operation-limits.ts';
-import { prepare } from './prepare.ts';
+import { countListItems, OperationLimiter } from './operation-limits.ts';
+import { createPrepare } from './prepare.ts';
 
 export interface EngineOptions {
   config: Config;
@@ -49,7 +46,6 @@ export async function startEngine({ config, schema, rates, metrics, log, sharedT
     apollo,
     listedOperations: persisted.count,
     /** What comes before Apollo Server's pipeline; see prepare.ts. */
-    prepare: (request: HTTPGraphQLRequest, caller: Caller, record: OperationRecord) =>
-      prepare({ ...shared, persisted }, request, caller, record),
+    prepare: createPrepare({ ...shared, persisted }),
   };
 }

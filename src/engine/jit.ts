@@ -20,7 +20,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import { SCOPE_ALONE } from '../access/enforce.ts';
+import { SCOPE_ALONE } from '../access/rules.ts';
 import { reasonNotToCompile } from './jit-safety.ts';
 
 /** Executes a compiled operation with variables that graphql-js has coerced. A result without `data`: graphql-js must do it. */

@@ -28,39 +28,35 @@ export interface PrepareOptions {
 const IDS = ['documentId', 'id', 'doc_id'] as const;
 
 /**
- * Puts the text of a persisted operation into the request in place of its id, and checks a document that was not validated
- * before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
+ * Returns the function that puts the text of a persisted operation into the request in place of its id and checks a document that was not validated before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
  * values of the wrong type.
  */
-export async function prepare(
-  options: PrepareOptions,
-  http: HTTPGraphQLRequest,
-  caller: Caller,
-  record: OperationRecord,
-): Promise<void> {
+export function createPrepare(options: PrepareOptions) {
   const { persisted, documents, rates } = options;
-  const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
-  const { extensions } = body;
-  const query = textIn(body, 'query') || undefined;
-  const request = {
-    query,
-    extensions: isJson(extensions) ? extensions : undefined,
-    // Beside a text, other programs use `id` and `doc_id` for values of their own.
-    documentIds: IDS.flatMap((name) => {
-      const isOurs = query === undefined || name === 'documentId' || typeof body[name] === 'string';
-      const id = isOurs ? textIn(body, name) : undefined;
-      return id === undefined ? [] : [[name, id] as const];
-    }),
+  return async function prepare(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
+    const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
+    const { extensions } = body;
+    const query = textIn(body, 'query') || undefined;
+    const request = {
+      query,
+      extensions: isJson(extensions) ? extensions : undefined,
+      // Beside a text, other programs use `id` and `doc_id` for values of their own.
+      documentIds: IDS.flatMap((name) => {
+        const isOurs = query === undefined || name === 'documentId' || typeof body[name] === 'string';
+        const id = isOurs ? textIn(body, name) : undefined;
+        return id === undefined ? [] : [[name, id] as const];
+      }),
+    };
+    const { text, isPersisted, textOfId } = await persisted.resolve(request, caller).catch((error: unknown) => {
+      noteText(record, query ?? request.documentIds[0]?.[1] ?? '');
+      throw error;
+    });
+    if (textOfId !== undefined) replaceId(http, textOfId);
+    if (text === undefined || documents.has(text)) return;
+    noteText(record, text);
+    if (!isPersisted) await rates.consume('newDocuments', caller);
+    checkDocument(options, text);
   };
-  const { text, isPersisted, textOfId } = await persisted.resolve(request, caller).catch((error: unknown) => {
-    noteText(record, query ?? request.documentIds[0]?.[1] ?? '');
-    throw error;
-  });
-  if (textOfId !== undefined) replaceId(http, textOfId);
-  if (text === undefined || documents.has(text)) return;
-  noteText(record, text);
-  if (!isPersisted) await rates.consume('newDocuments', caller);
-  checkDocument(options, text);
 }
 
 /** The name and hash for the log of an operation that may be refused before Apollo Server reads it: of its text, or of its id. */

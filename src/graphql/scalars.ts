@@ -1,14 +1,13 @@
 /* How the custom scalars of schema/scalars.graphql are read. graphql-js adds the place to their errors. */
 
-import { GraphQLID, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { isJson, type Json } from '../json.ts';
+import { parseExactId } from '../player-id.ts';
 import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$/;
 const parseLanguage = (text: string) => (LANGUAGE.test(text) ? text : undefined);
 const parseUrl = (text: string) => (URL.canParse(text) ? text : undefined);
-
-const { parseValue: parseId } = GraphQLID;
 
 export const scalars = {
   ID: { parseValue: parseExactId },
@@ -33,12 +32,6 @@ function textScalar(name: string, parse: (text: string) => string | undefined, f
     parseValue,
     parseLiteral: (node: ValueNode) => parseValue(node.kind === Kind.STRING ? node.value : undefined),
   };
-}
-
-/** Parsing JSON rounds whole numbers beyond 2^53: 9007199254740993 would become the identifier of another player. */
-function parseExactId(value: unknown): string {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return parseId(value);
-  throw new TypeError('This number is too large to be exact; write it as a string.');
 }
 
 function objectScalar(name: string) {

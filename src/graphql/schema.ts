@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { IResolvers } from '@graphql-tools/utils';
 import { GraphQLSchema, isSpecifiedDirective, printSchema } from 'graphql';
-import { enforceAccess } from '../access/enforce.ts';
+import { enforceAccess } from '../access/rules.ts';
 import type { Resolvers } from '../generated/graphql.ts';
 import { auditDeletions } from './audit.ts';
 import { couponFields, couponId } from './resolvers/coupon.ts';

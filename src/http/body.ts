@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeContent, isSupported } from '../content-encoding.ts';
-import { badRequest } from '../errors.ts';
+import { badRequest, requestError } from '../errors.ts';
 import { parseRequestJson } from '../json.ts';
-import { CLIENT_GONE } from './error-responses.ts';
 import { OVERLOADED } from './overload.ts';
 
 /** The one content type that is accepted. A proxy could interpret other parameters differently. */
@@ -14,6 +13,8 @@ const FIRST_BYTES = 16_384;
 /** In how many pieces a body may come. Each takes about 2 µs: 256 KB in one-byte chunks took half a second. */
 const MAX_PIECES = 10_000;
 
+/** Not sent to anyone; log and metrics count the request under this code. */
+export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnected.');
 const TOO_LARGE = badRequest('The body is larger than this gateway accepts.', 413);
 
 /** Reads the bodies of the routes of `scope` as JSON, up to `limit` bytes. Without a parser, Fastify reads no body. */
@@ -67,14 +68,22 @@ function parseBody(body: Buffer): unknown {
   throw badRequest(`The body is ${problem}. Send the operation as JSON: {"query": "…"}.`);
 }
 
+const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
+
+/** The media type of a response: JSON, whatever a client accepts; GraphQL's own for clients that name it. */
+export function responseType({ accept }: IncomingHttpHeaders): string {
+  return accept?.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json';
+}
+
 /** Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed in another way than gzip, deflate or br; 400 for a GET with a body. */
 export function checkContent({ method, headers, raw }: FastifyRequest): void {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   if (method === 'GET' && hasBody(raw)) throw badRequest('A GET request must not have a body.');
   if (method === 'POST' && !JSON_IN_UTF8.test(type)) {
     throw badRequest('The body must be JSON in UTF-8, with the content type application/json.', 415);
   }
-  if (!isSupported(encoding)) throw badRequest('The body may be compressed with gzip, deflate or br only.', 415);
+  if (encoding !== undefined && !isSupported(encoding))
+    throw badRequest('The body may be compressed with gzip, deflate or br only.', 415);
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

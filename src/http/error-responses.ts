@@ -1,21 +1,13 @@
 /* Failed requests that Apollo Server does not answer, as GraphQL responses. Fastify answers what is not HTTP, or too slow. */
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
 import { formatError } from '../engine/format-error.ts';
 import { badRequest, ClientError, requestError } from '../errors.ts';
+import { responseType } from './body.ts';
 
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
-const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
-
-/** The media type of a response: JSON, whatever a client accepts; GraphQL's own for clients that name it. */
-export function responseType({ accept }: IncomingHttpHeaders): string {
-  return accept?.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json';
-}
-
-/** Not sent to anyone; log and metrics count the request under this code. */
-export const CLIENT_GONE = requestError('CANCELLED', 499, 'The client disconnected.');
 
 /** Answers refused and failed requests, and unknown paths and methods. */
 export function answerErrors(app: FastifyInstance): void {

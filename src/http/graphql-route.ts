@@ -10,8 +10,8 @@ import type { Engine } from '../engine/engine.ts';
 import { formatError } from '../engine/format-error.ts';
 import { type Context, type ContextOptions, createContext } from '../graphql/context.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { checkContent, parseBodies } from './body.ts';
-import { CLIENT_GONE, GRAPHQL_PATH, responseType } from './error-responses.ts';
+import { CLIENT_GONE, checkContent, parseBodies, responseType } from './body.ts';
+import { GRAPHQL_PATH } from './error-responses.ts';
 import { OVERLOADED, type Slot, type Slots } from './overload.ts';
 
 const afterSockets = batchPerTick(setImmediate);

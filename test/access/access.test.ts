@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { buildSchema, type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isObjectType } from 'graphql';
-import { enforceAccess } from '../../src/access/enforce.ts';
+import { enforceAccess } from '../../src/access/rules.ts';
 import type { Scope } from '../../src/config/scopes.ts';
 import { CLIENT_SCOPES, client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from '../kit/callers.ts';
 import { rows } from '../kit/rows.ts';

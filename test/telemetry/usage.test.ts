@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { createLabels } from '../../src/telemetry/labels.ts';
+import { createLabels } from '../../src/telemetry/metrics.ts';
 import { newFile, newFolder } from '../kit/at-end.ts';
 import { post, startBoth } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';

@@ -19,7 +19,7 @@ import * as yaml from 'yaml';
 import * as z from 'zod';
 import type { AccessRule, AccessRules } from '../../src/access/rules.ts';
 import { directiveOf } from '../../src/directives.ts';
-import { weightOf } from '../../src/engine/operation-limits.ts';
+import { weightOf } from '../../src/engine/operation-size.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { type Example, readExamples } from '../../src/http/ide/pages.ts';
 import { printJson, table } from './markdown.ts';

@@ -93,7 +93,7 @@ export const playerQueries: Pick<QueryResolvers, 'node' | 'player' | 'players' |
 
 /** What `schema/federation/subgraph.graphql` adds for a federation gateway. */
 export const entityQueries = {
-  /** A representation is null where the caller may not read the player; see access/enforce.ts. */
+  /** A representation is null where the caller may not read the player; see access/rules.ts. */
   _entities: (_parent: unknown, args: { representations: unknown[] }, context: Context, info: GraphQLResolveInfo) => {
     checkLength('representations', args.representations, MAX_REPRESENTATIONS);
     return args.representations.map(async (representation, index) => {

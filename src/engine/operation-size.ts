@@ -1,0 +1,188 @@
+/* How large operations are, by the directives `@cost`, `@listSize` and `@rest` of the schema. */
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  valueFromASTUntyped,
+} from 'graphql';
+import { directiveOf, INTROSPECTION } from '../directives.ts';
+import { isJson } from '../json.ts';
+
+/** The longest list that a field returns. Resolvers reject larger arguments. */
+const MAX_LIST_SIZE = 200;
+/** How often a field below introspection counts: a list in it has about so many types, fields or arguments. */
+const INTROSPECTED = 50;
+/** What each hundred values in the variables of a mutation add to each of its fields: checking and sending them takes time. */
+const PER_HUNDRED_VALUES = 25;
+
+/** The size of an operation, or of a part of it. */
+export interface Size {
+  /** Not counted below introspection: the standard query is 15 levels deep, and graphql-js has a limit of its own. */
+  depth: number;
+  aliases: number;
+  /** With fragments expanded. */
+  fields: number;
+  /** The weights of the fields (`@cost`, else 1) and objects; below `@listSize` once for each item, for pages their totals too. */
+  complexity: number;
+  upstreamCalls: number;
+  introspects: boolean;
+}
+
+export class OperationMeasure {
+  readonly #schema: GraphQLSchema;
+  readonly #rules: ReadonlyMap<unknown, ReturnType<typeof readRule>>;
+  /** What each item adds to the complexity, by the selection set of a list whose length is assumed. */
+  readonly #perItem = new WeakMap<SelectionSetNode, number>();
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+    const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
+    const fields = types.flatMap((type) => Object.values(type.getFields()));
+    this.#rules = new Map(fields.map((field) => [field, readRule(schema, field)]));
+  }
+
+  /**
+   * Measures an operation of a parsed document, valid or not, with its fragments expanded. Fragments that spread each other
+   * twice can expand from a few hundred bytes to millions of fields, so each is measured once, and a spread adds its size.
+   * `varies`: whether the size depends on variables.
+   */
+  measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}) {
+    const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+    const defaults = (operation.variableDefinitions ?? []).map(({ variable, defaultValue }) => [
+      variable.name.value,
+      defaultValue && valueFromASTUntyped(defaultValue),
+    ]);
+    const variables = { ...Object.fromEntries(defaults), ...given };
+    const sizes = new Map<readonly SelectionNode[], Size>();
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
+    const root = this.#schema.getRootType(operation.operation);
+    const ofInput = isMutation ? PER_HUNDRED_VALUES * Math.floor(countValues(given) / 100) : 0;
+    let varies = isMutation;
+
+    const sizeOfField = (node: FieldNode, parent: unknown): Size => {
+      const name = node.name.value;
+      const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+      const type = field && getNamedType(field.type);
+      const { weight = 1, each = 0, argument, assumed, restCall } = this.#rules.get(field) ?? {};
+      const value = node.arguments?.find((one) => one.name.value === argument)?.value;
+      const list: unknown = value && valueFromASTUntyped(value, variables);
+      const below = sizeOf(node.selectionSet?.selections, type);
+      varies ||= value?.kind === Kind.VARIABLE || value?.kind === Kind.LIST;
+      const length = INTROSPECTION.has(name) ? INTROSPECTED : lengthOf(list, assumed);
+      if (assumed !== undefined && node.selectionSet) this.#perItem.set(node.selectionSet, each + below.complexity);
+      return {
+        depth: INTROSPECTION.has(name) ? 1 : below.depth + 1,
+        aliases: below.aliases + (node.alias ? 1 : 0),
+        fields: below.fields + 1,
+        complexity: weight + (parent === root ? ofInput : 0) + length * (each + below.complexity),
+        upstreamCalls: restCall && Array.isArray(list) ? this.#callsOf(node, type, restCall, list) : 0,
+        introspects: INTROSPECTION.has(name),
+      };
+    };
+    const sizeOfNode = (node: SelectionNode, type: unknown): Size => {
+      if (node.kind === Kind.FIELD) return sizeOfField(node, type);
+      const isSpread = node.kind === Kind.FRAGMENT_SPREAD;
+      const fragment = isSpread ? fragments.find(({ name }) => name.value === node.name.value) : node;
+      const condition = fragment?.typeCondition?.name.value;
+      return sizeOf(fragment?.selectionSet.selections, condition ? this.#schema.getType(condition) : type);
+    };
+    const sizeOf = (selections: readonly SelectionNode[] = [], type: unknown): Size => {
+      const begun = sizes.get(selections);
+      if (begun) return begun;
+      const total = { depth: 0, aliases: 0, fields: 0, complexity: 0, upstreamCalls: 0, introspects: false };
+      // Stored before it is complete, so that a fragment that spreads itself ends here. Validation refuses it later.
+      sizes.set(selections, total);
+      for (const size of selections.map((node) => sizeOfNode(node, type))) {
+        total.depth = Math.max(total.depth, size.depth);
+        total.aliases += size.aliases;
+        total.fields += size.fields;
+        total.complexity += size.complexity;
+        // Those of two fields can be the same.
+        total.upstreamCalls = Math.max(total.upstreamCalls, size.upstreamCalls);
+        total.introspects ||= size.introspects;
+      }
+      return total;
+    };
+
+    const size = sizeOf(operation.selectionSet.selections, root);
+    return { size, varies };
+  }
+
+  /** The length that is assumed for the list of a field; undefined where an argument says it, and for other fields. */
+  assumedLength(field: GraphQLField<unknown, unknown>): number | undefined {
+    const { assumed, argument } = this.#rules.get(field) ?? {};
+    return argument === undefined ? assumed : undefined;
+  }
+
+  /** What each item of a list adds to the complexity of its operation. */
+  perItem(nodes: readonly FieldNode[]): number {
+    return nodes.reduce((sum, { selectionSet }) => sum + ((selectionSet && this.#perItem.get(selectionSet)) || 1), 0);
+  }
+
+  /** The different REST calls that a list of objects certainly needs. */
+  #callsOf({ selectionSet }: FieldNode, type: unknown, own: string, ids: readonly unknown[]): number {
+    const fields = isObjectType(type) ? type.getFields() : {};
+    // The list's own operation only where more than identifiers is selected.
+    const operationsOf = (selections: readonly SelectionNode[] = []): string[] =>
+      selections.flatMap((node) => {
+        if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
+        if (node.kind === Kind.INLINE_FRAGMENT) return operationsOf(node.selectionSet.selections);
+        return this.#rules.get(fields[node.name.value])?.restCall ?? (node.selectionSet ? own : []);
+      });
+    const operations = new Set(operationsOf(selectionSet?.selections));
+    // Not JSON: an identifier may still be any value, nested too deeply for the stack.
+    return operations.size * new Set(ids.map((id) => (typeof id === 'object' ? id : String(id)))).size;
+  }
+}
+
+/** What the directives `@cost`, `@listSize` and `@rest` say about a field. */
+function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
+  const size: { slicingArguments?: string[]; assumedSize?: number } = Object(directiveOf(schema, 'listSize', field));
+  const rest: { operation?: string } = Object(directiveOf(schema, 'rest', field));
+  return {
+    weight: Number(directiveOf(schema, 'cost', field)?.['weight'] ?? 1),
+    // Of a list of texts, each one takes time as every field does.
+    each: size.assumedSize && isLeafType(getNamedType(field.type)) ? 1 : weightOf(schema, getNamedType(field.type)),
+    argument: size.slicingArguments?.[0],
+    assumed: size.assumedSize,
+    restCall: rest.operation,
+  };
+}
+
+/** The weight of an object of a type; of an interface or a union, the largest. */
+export function weightOf(schema: GraphQLSchema, type: GraphQLNamedType): number {
+  if (isAbstractType(type)) return Math.max(...schema.getPossibleTypes(type).map((one) => weightOf(schema, one)));
+  return Number((isObjectType(type) && directiveOf(schema, 'cost', type)?.['weight']) || 0);
+}
+
+/** How many items a field can have. Without an assumed size the argument is the list itself, or one item in its place. */
+function lengthOf(argument: unknown, assumed?: number): number {
+  const length = assumed === undefined ? [argument].flat().length : typeof argument === 'number' ? argument : assumed;
+  return Math.min(Math.max(length, 1), MAX_LIST_SIZE);
+}
+
+/** The values in a JSON value, with itself. Iterative, because deep nesting would overflow the stack. */
+function countValues(value: unknown): number {
+  let count = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    count += 1;
+    if (Array.isArray(next)) open.push(...next);
+    // `Object.values` takes three times as long.
+    else if (isJson(next)) for (const name in next) open.push(next[name]);
+  }
+  return count;
+}
