@@ -17,9 +17,12 @@ export class ConfigError extends Error {
  * checked too; `problems` then has a line that begins with its name.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv) {
-  const given: NodeJS.ProcessEnv = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+  // White space around a value comes from a file or a template, and is never meant.
+  const given: NodeJS.ProcessEnv = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
+  );
   // As curl, and the platforms that set them in both forms.
-  for (const name of PROXIES) given[name] = env[name.toLowerCase()] || given[name];
+  for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
   problems.push(...readFiles(given));
@@ -80,15 +83,14 @@ export function misspelt(given: NodeJS.ProcessEnv): string[] {
     });
 }
 
-/** Replaces each `NAME_FILE` by the text of its file. Removes white space at the end of secrets. Returns what is wrong. */
+/** Replaces each `NAME_FILE` by the text of its file, without the white space around it. Returns what is wrong. */
 function readFiles(given: NodeJS.ProcessEnv): string[] {
   return ALSO_IN_FILES.flatMap((name) => {
     const path = given[`${name}_FILE`];
-    given[name] = given[name]?.trimEnd() || undefined;
     if (!path) return [];
     if (given[name]) return `${name}, ${name}_FILE: set one of them, not both`;
     try {
-      const text = readFileSync(path, 'utf8').trimEnd();
+      const text = readFileSync(path, 'utf8').trim();
       if (text === '') return `${name}_FILE: the file is empty`;
       given[name] = text;
       return [];

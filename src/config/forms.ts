@@ -76,7 +76,14 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   return z.enum(words, `must be one of ${words.join(', ')}`).describe(words.map((word) => `\`${word}\``).join(', '));
 }
 
-export const flag = oneOf(['true', 'false'])
+/** The same, in upper or lower case. Not for what other programs read too, such as NODE_ENV. */
+export function wordOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  const form = oneOf(words);
+  const lower = z.string().transform((given) => given.toLowerCase());
+  return lower.pipe(form).describe(form.description ?? '');
+}
+
+export const flag = wordOf(['true', 'false'])
   .transform((word) => word === 'true')
   .describe('`true`, `false`');
 
@@ -118,6 +125,7 @@ export const texts = list.describe('texts, separated by commas');
 
 const isOrigin = (origin: string) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
 export const origins = list
+  .transform((all) => all.map((origin) => origin.replace(/(?<=[^/])\/$/, '')))
   .refine(
     (all) => all.every(isOrigin),
     'must be origins such as https://app.example.com, separated by commas, no paths',

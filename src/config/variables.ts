@@ -70,7 +70,7 @@ export const VARIABLES = z.object({
   LOG_ADDRESSES: f.flag.default(false).describe('addresses in lines of 401 and 429; else keyed hashes of them'),
   REVISION: f.text.optional().describe('the commit that was built, for the line `ready`; the images have it'),
   LOG_LEVEL: f
-    .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .wordOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('lowest level'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),

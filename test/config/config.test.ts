@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/environment.ts';
+import { ConfigError, readEnvironment } from '../../src/config/environment.ts';
 import { reveal } from '../../src/config/secret.ts';
 import { newFile, newFolder } from '../kit/at-end.ts';
 import { rows } from '../kit/rows.ts';
@@ -99,11 +99,25 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
-  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths | https://a.example,b.example | https://a.example/
+  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths | https://a.example,b.example | https://a.example/app | https://a.example//
   FEDERATION | must be one of true, false | yes
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
 `);
+
+test('white space around a value, words in upper case and the slash at the end of an origin do not matter', () => {
+  const given = {
+    REST_TIMEOUT_MS: ' 3000\r\n',
+    LOG_LEVEL: 'INFO',
+    FEDERATION: 'True',
+    CORS_ORIGINS: 'https://a.example/, https://b.example\n',
+    REST_API_KEY: '\tkey-of-a-file\n',
+  };
+  expect(report(given)).toEqual([]);
+  const { values } = readEnvironment(given);
+  expect(values).toMatchObject({ REST_TIMEOUT_MS: 3_000, LOG_LEVEL: 'info', FEDERATION: true });
+  expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example']);
+});
 
 test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));
 
@@ -114,7 +128,7 @@ test.each([
   ['MAX_BODY_BYTES', 1_024, 8_388_608],
 ])('%s lies between %d and %d', (name, min, max) => {
   for (const fit of [min, max]) expect(report({ [name]: String(fit) })).toEqual([]);
-  const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', ' 5', 'NaN'].map(String);
+  const unfit = [min - 1, max + 1, '1.5', '0x10', '1e3', '5 6', 'NaN'].map(String);
   expectUnusable(name, `must be a whole number between ${min} and ${max}`, unfit);
 });
 
