@@ -49,6 +49,8 @@ export async function createApp(config: Config, observation: Observation, option
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
+    // Some proxies and clients add one.
+    routerOptions: { ignoreTrailingSlash: true },
     genReqId: requestIdOf,
     frameworkErrors: (_error, request, reply) => answerError(UNDECODABLE, request, addHeaders(reply)),
     requestTimeout: REQUEST_MS,

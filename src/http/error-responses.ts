@@ -13,7 +13,7 @@ export const GRAPHQL_PATH = '/graphql';
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
-    const isGraphQL = request.url.split('?', 1)[0] === GRAPHQL_PATH;
+    const isGraphQL = request.url.split('?', 1)[0]?.replace(/\/$/, '') === GRAPHQL_PATH;
     if (isGraphQL) void reply.header('allow', 'GET, POST');
     const message = isGraphQL ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
     answerError(badRequest(message, isGraphQL ? 405 : 404), request, reply);

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { player, startWithCallers, WHAT } from '../kit/callers.ts';
+import { startBoth } from '../kit/gateway.ts';
+import { secretSigner, token } from '../kit/tokens.ts';
 
 /* The media type and the compression that a client asks for. */
 
@@ -61,4 +63,22 @@ test.each([
   // The log has the bytes before compression.
   expect(all.gateway.logged()).toContain(`"bytes":${Buffer.byteLength(text)},`);
   expect(data).toEqual((await ask('identity')).data);
+});
+
+test('a slash at the end of the path is the same path, with the same access', async () => {
+  const signer = secretSigner();
+  const { gateway } = await startBoth(signer.env);
+  const ask = (path: string, authorization?: string) =>
+    fetch(`${new URL(gateway.url).origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+      body: JSON.stringify({ query: '{ me { id } }' }),
+    });
+  const statuses = async (path: string) => [
+    (await ask(path)).status,
+    (await ask(path, `Bearer ${token(signer)}`)).status,
+    (await fetch(`${new URL(gateway.url).origin}${path}`, { method: 'PUT' })).status,
+  ];
+  expect(await statuses('/graphql/')).toEqual(await statuses('/graphql'));
+  expect((await ask('/graphql//')).status).toBe(404);
 });
