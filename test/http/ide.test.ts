@@ -37,7 +37,7 @@ async function get({ url }: TestGateway, path: string, headers: Headers) {
 test.each<[string, string, Headers, unknown[]]>([
   ['a browser at /graphql', '/graphql', BROWSER, PAGE],
   ['a browser at /graphiql', '/graphiql', BROWSER, PAGE],
-  ['a browser at a mistyped /graphiql/', '/graphiql/', BROWSER, NOT_FOUND],
+  ['a browser at a mistyped /grahpiql', '/grahpiql', BROWSER, NOT_FOUND],
   ['a browser at /', '/', BROWSER, PAGE],
   ['a program at /', '/', { accept: '*/*' }, PAGE],
   ['a program that asks for JSON, with a query', QUERY, PROGRAM, ANSWER],
