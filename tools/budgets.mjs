@@ -1,24 +1,24 @@
 /*
  * Fails when a folder of src/ has more lines than its budget. Run by `npm run lint`. The design's budget is 7,200 lines in total,
- * without src/generated/. The budgets below are the lines of today, about 2,000 more, so that growth is noticed: lower one when
- * its folder shrinks, and raise one only together with the reason, in the commit.
+ * without src/generated/. The budgets below are the lines of today, rounded up to 25, so that growth is noticed; they are about
+ * 2,000 lines more. Lower one when its folder shrinks. Raise one only in a commit that says why.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 555,
-  access: 813,
-  config: 803,
-  engine: 1331,
-  graphql: 1529,
-  http: 808,
-  limits: 213,
-  'persisted-operations': 299,
-  process: 710,
-  rest: 1671,
-  telemetry: 527,
+  '.': 575,
+  access: 825,
+  config: 825,
+  engine: 1325,
+  graphql: 1550,
+  http: 825,
+  limits: 225,
+  'persisted-operations': 300,
+  process: 725,
+  rest: 1675,
+  telemetry: 550,
 };
 
 const SRC = new URL('../src/', import.meta.url);

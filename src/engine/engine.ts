@@ -12,7 +12,7 @@ import { startApollo } from './apollo.ts';
 import { Compiler } from './compiler.ts';
 import { findDeprecatedInputs } from './deprecated.ts';
 import { DocumentStore } from './documents.ts';
-import { countListItems, OperationLimiter } from './operation-limits.ts';
+import { OperationLimiter } from './operation-limits.ts';
 import { createPrepare } from './prepare.ts';
 
 export interface EngineOptions {
@@ -32,7 +32,7 @@ export type Engine = Awaited<ReturnType<typeof startEngine>>;
 export async function startEngine({ config, schema, rates, metrics, log, sharedTexts, compileAfter }: EngineOptions) {
   const { production, MAX_TOKENS: maxTokens } = config;
   const limiter = new OperationLimiter(schema, config);
-  countListItems(schema, limiter);
+  limiter.countListItems(schema);
   // In production errors have no locations: each would read the document from its beginning, 54 ms for 100 errors.
   const parseOptions = { maxTokens, noLocation: production };
   const persistedQueries = createPersistedQueryStore(sharedTexts);

@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
-  type GraphQLField,
   type GraphQLSchema,
   isObjectType,
   type OperationDefinitionNode,
@@ -65,16 +64,35 @@ export class OperationLimiter {
     throw requestError('OPERATION_TOO_COMPLEX', 400, message, { limit, max });
   }
 
-  /** The length that is assumed for the list of a field; undefined where an argument says it, and for other fields. */
-  assumedLength(field: GraphQLField<unknown, unknown>): number | undefined {
-    return this.#sizes.assumedLength(field);
+  /**
+   * Counts the items of lists that no argument bounds, when a field returns them: before an operation, their length is assumed
+   * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
+   * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
+   */
+  countListItems(schema: GraphQLSchema): void {
+    for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+      for (const field of Object.values(type.getFields())) {
+        const assumed = this.#sizes.assumedLength(field);
+        if (assumed === undefined) continue;
+        const { resolve = defaultFieldResolver } = field;
+        field.resolve = (parent, args, context, info) => {
+          const count = (list: unknown) => {
+            const more = Array.isArray(list) ? list.length - assumed : 0;
+            const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
+            return added > MAX_ADDED_IN_TURN ? ownTurn().then(() => list) : list;
+          };
+          const found: unknown = resolve(parent, args, context, info);
+          return found instanceof Promise ? found.then(count) : count(found);
+        };
+      }
+    }
   }
 
   /**
    * Adds the items of a list beyond its assumed length to the complexity of an operation that is executed. Returns what it
    * added. Throws OPERATION_TOO_COMPLEX, and adds nothing, when the operation would take more than twice the largest complexity.
    */
-  addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
+  #addItems(operation: { complexity: number }, nodes: readonly FieldNode[], items: number): number {
     const added = items * this.#sizes.perItem(nodes);
     const complexity = operation.complexity + added;
     if (complexity > this.#maxExecuted) {
@@ -104,28 +122,4 @@ let lastTurn = Promise.resolve();
 function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
   return lastTurn;
-}
-
-/**
- * Counts the items of lists that no argument bounds, when a field returns them: before an operation, their length is assumed
- * (`@listSize(assumedSize:)`), and one with a thousand coupons under 30 aliases would take a second in one turn of the event
- * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
- */
-export function countListItems(schema: GraphQLSchema, limiter: OperationLimiter): void {
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    for (const field of Object.values(type.getFields())) {
-      const assumed = limiter.assumedLength(field);
-      if (assumed === undefined) continue;
-      const { resolve = defaultFieldResolver } = field;
-      field.resolve = (parent, args, context, info) => {
-        const count = (list: unknown) => {
-          const more = Array.isArray(list) ? list.length - assumed : 0;
-          const added = more > 0 ? limiter.addItems(context, info.fieldNodes, more) : 0;
-          return added > MAX_ADDED_IN_TURN ? ownTurn().then(() => list) : list;
-        };
-        const found: unknown = resolve(parent, args, context, info);
-        return found instanceof Promise ? found.then(count) : count(found);
-      };
-    }
-  }
 }

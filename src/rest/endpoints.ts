@@ -35,21 +35,10 @@ function endpoint(
 }
 
 export const getPlayer = endpoint('getPlayer', 'GET', '/integrations/player/{playerUniqueId}', 'always');
-export const listCoupons = endpoint(
-  'listPlayerCoupons',
-  'GET',
-  '/integrations/transactions/{playerUniqueId}/coupon',
-  'always',
-  {
-    secret: true,
-  },
-);
-export const listReferrals = endpoint(
-  'listPlayerReferrals',
-  'GET',
-  '/integrations/players/{playerUniqueId}/referrals',
-  'always',
-);
+const COUPONS = '/integrations/transactions/{playerUniqueId}/coupon';
+export const listCoupons = endpoint('listPlayerCoupons', 'GET', COUPONS, 'always', { secret: true });
+const REFERRALS = '/integrations/players/{playerUniqueId}/referrals';
+export const listReferrals = endpoint('listPlayerReferrals', 'GET', REFERRALS, 'always');
 export const upsertPlayer = endpoint('createOrUpdatePlayer', 'POST', '/integrations/player', 'unsent');
 export const deletePlayer = endpoint('deletePlayer', 'DELETE', '/integrations/player/{playerUniqueId}', 'always', {
   secret: true,

@@ -59,17 +59,8 @@ export class Call<Result> {
     this.#shared = shared;
     this.#options = options;
     const { method, template, operation } = shared.endpoint;
-    this.#record = {
-      method,
-      template,
-      operation,
-      began: 0,
-      status: undefined,
-      ms: 0,
-      queueMs: 0,
-      attempts: 0,
-      error: undefined,
-    };
+    const times = { began: 0, ms: 0, queueMs: 0, attempts: 0 };
+    this.#record = { method, template, operation, ...times, status: undefined, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
