@@ -41,7 +41,7 @@ For client teams. After this page you know every type and field, its cost, its s
 
 Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
 
-- **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. All but \`me\` is about the token's own player; another player needs \`any-player\` too ([security.md](security.md#scopes)).
+- **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
 - **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` tells the calls of an operation.
 - **cost**: what the field adds to the complexity of the operation, 1 unless the table says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. "each 20": every object that the field returns adds 20. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
 - **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without an entry have none of their own.
