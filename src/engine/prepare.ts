@@ -28,8 +28,9 @@ export interface PrepareOptions {
 const IDS = ['documentId', 'id', 'doc_id'] as const;
 
 /**
- * Returns the function that puts the text of a persisted operation into the request in place of its id and checks a document that was not validated before. Throws BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX. Apollo Server refuses all other
- * values of the wrong type.
+ * Returns the function that puts the text of a persisted operation into a request in place of its id, and checks a document
+ * that was not validated before. It rejects with BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX.
+ * Apollo Server refuses all other values of the wrong type.
  */
 export function createPrepare(options: PrepareOptions) {
   const { persisted, documents, rates } = options;

@@ -10,7 +10,7 @@ import { badRequest } from '../errors.ts';
 import { ENDPOINTS } from '../rest/endpoints.ts';
 import { createOperationRecord, finish, type Observation } from '../telemetry/observe.ts';
 import { hasBody } from './body.ts';
-import { answerError, answerErrors, GRAPHQL_PATH } from './error-responses.ts';
+import { GRAPHQL_PATH, handleErrors, sendError } from './error-responses.ts';
 import { boundConnections, watchPressure } from './overload.ts';
 
 /** How long the head of a request, and all of it, may take to arrive, in milliseconds. */
@@ -52,7 +52,7 @@ export async function createApp(config: Config, observation: Observation, option
     // Some proxies and clients add one.
     routerOptions: { ignoreTrailingSlash: true },
     genReqId: requestIdOf,
-    frameworkErrors: (_error, request, reply) => answerError(UNDECODABLE, request, addHeaders(reply)),
+    frameworkErrors: (_error, request, reply) => sendError(UNDECODABLE, request, addHeaders(reply)),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     // The time without traffic after which a connection is closed. One request and its response never need longer.
@@ -71,7 +71,7 @@ export async function createApp(config: Config, observation: Observation, option
   });
   app.removeAllContentTypeParsers();
   // Before the plugins, whose routes would otherwise send errors in another format.
-  answerErrors(app);
+  handleErrors(app);
   addHooks(app, config.auth.kind === 'open', observation, options.draining);
   // In development also Apollo's hosted Sandbox and every website on this machine.
   const others = ['https://studio.apollographql.com', /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/];

@@ -1,4 +1,4 @@
-/* Failed requests that Apollo Server does not answer, as GraphQL responses. Fastify answers what is not HTTP, or too slow. */
+/* Failed requests that do not reach Apollo Server, as GraphQL responses. Fastify responds to what is not HTTP, or too slow. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Unauthenticated } from '../access/authenticate.ts';
@@ -9,19 +9,19 @@ import { responseType } from './body.ts';
 /** Where operations are sent. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** Answers refused and failed requests, and unknown paths and methods. */
-export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler(answerError);
+/** Responds to refused and failed requests, and to unknown paths and methods. */
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => {
     const isGraphQL = request.url.split('?', 1)[0]?.replace(/\/$/, '') === GRAPHQL_PATH;
     if (isGraphQL) void reply.header('allow', 'GET, POST');
     const message = isGraphQL ? 'GraphQL accepts GET and POST.' : 'There is nothing here; GraphQL is at /graphql.';
-    answerError(badRequest(message, isGraphQL ? 405 : 404), request, reply);
+    sendError(badRequest(message, isGraphQL ? 405 : 404), request, reply);
   });
 }
 
 /** Also for a target that cannot be decoded, before routing. Of an unexpected error, a client gets the status alone. */
-export function answerError(error: FastifyError | ClientError, request: FastifyRequest, reply: FastifyReply): void {
+export function sendError(error: FastifyError | ClientError, request: FastifyRequest, reply: FastifyReply): void {
   // The client disconnected before its compressed response was sent, which is recorded already.
   if (request.raw.socket.destroyed && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
   const sent = error instanceof ClientError ? error : masked(error);

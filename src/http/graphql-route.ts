@@ -75,7 +75,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         if (!admitted) return route.sendPage?.(reply);
         const release = admitted.slot.use();
         try {
-          return await answerOperation(route, admitted, reply);
+          return await executeOperation(route, admitted, reply);
         } finally {
           release();
         }
@@ -105,7 +105,7 @@ function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, {
   response.once('close', end);
 }
 
-async function answerOperation(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
+async function executeOperation(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
   const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body } = reply.request;
   const { record } = reply.request;
