@@ -1,39 +1,44 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { expect, test } from '@jest/globals';
 import { isExecutableDefinitionNode, parse, validate } from 'graphql';
 import { SCOPES } from '../../src/config/scopes.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { writtenFiles } from '../../tools/docs/files.ts';
+import { markdownFiles, ROOT } from '../kit/markdown.ts';
 import { schema } from '../kit/schema.ts';
 
 /* The documents name nothing that the repository does not have: links, files, commands, settings and GraphQL are checked. */
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const { scripts } = JSON.parse(read('package.json'));
-
-const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
-const documents = [...readdirSync(ROOT), ...inDocs].filter((path) => path.endsWith('.md'));
+const scriptsIn = (folder: string) => JSON.parse(read(join(folder, 'package.json'))).scripts ?? {};
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
 
-test.each(documents)('%s: links lead to files, files and npm scripts that it names exist, GraphQL is valid', (path) => {
-  const text = read(path);
-  const prose = text.replace(/```.*?```/gs, '');
-  const links = matches(prose, /\]\(([^)\s#]+)[^)\s]*\)/g).filter((target) => !/^(?:https?|mailto):/.test(target));
-  const named = matches(prose, /`((?:src|schema|test|deploy|docs|examples|\.ci)\/[\w./-]*)`/g);
-  // The changelog names files that are gone.
-  const files = [...links.map((link) => join(dirname(path), link)), ...(path === 'CHANGELOG.md' ? [] : named)];
-  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-  expect(matches(text, /npm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
-  for (const snippet of matches(text, /```graphql\n(.*?)```/gs)) {
-    const document = parse(snippet);
-    // A piece of the schema can only be parsed.
-    if (document.definitions.every(isExecutableDefinitionNode)) expect(validate(schema, document)).toEqual([]);
-  }
-});
+test.each(markdownFiles())(
+  '%s: links lead to files, files and npm scripts that it names exist, GraphQL is valid',
+  (path) => {
+    const text = read(path);
+    const prose = text.replace(/```.*?```/gs, '');
+    const links = matches(prose, /\]\(([^)\s#]+)[^)\s]*\)/g).filter((target) => !/^(?:https?|mailto):/.test(target));
+    const named = matches(prose, /`((?:src|schema|test|deploy|docs|examples|\.ci)\/[\w./-]*)`/g);
+    // The changelog names files that are gone.
+    const files = path === 'CHANGELOG.md' ? [] : named;
+    const isThere = (file: string, folder = dirname(path)) => existsSync(join(ROOT, folder, file));
+    expect(links.filter((link) => !isThere(link))).toEqual([]);
+    // A package names its own files from its own folder; a block of code has the name of a file of the reader.
+    const isOfReader = (file: string) => matches(text, /^(?:```\w+|\/\/) (\S+)$/gm).includes(file);
+    expect(files.filter((file) => !isThere(file) && !isThere(file, '') && !isOfReader(file))).toEqual([]);
+    const own = isThere('package.json') ? scriptsIn(dirname(path)) : {};
+    const scripts = { ...scriptsIn(''), ...own };
+    expect(matches(text, /npm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+    for (const snippet of matches(text, /```graphql\n(.*?)```/gs)) {
+      const document = parse(snippet);
+      // A piece of the schema can only be parsed.
+      if (document.definitions.every(isExecutableDefinitionNode)) expect(validate(schema, document)).toEqual([]);
+    }
+  },
+);
 
 test.each(Object.entries(await writtenFiles()))('%s is what npm run docs writes', (path, text) => {
   expect(read(path)).toBe(text);

@@ -1,19 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { markdownFiles, ROOT } from '../kit/markdown.ts';
 
-/* The form of the pages: short paragraphs, anchors that exist, and a first sentence that says who a page is for. */
+/* The form of the pages: short paragraphs, anchors that exist, links from the README, and a first sentence that says who a page is for. */
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const proseOf = (text: string) => text.replace(/^ *```.*?^ *```/gms, '');
-const filesIn = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name));
-const readmes = [...filesIn('packages'), ...filesIn('examples'), 'test'].map((folder) => `${folder}/README.md`);
-const docs = filesIn('docs').filter((path) => path.endsWith('.md'));
-const pages = [...filesIn('.'), ...docs, ...filesIn('docs/decisions'), ...readmes].filter(
-  (path) => path.endsWith('.md') && existsSync(join(ROOT, path)),
-);
+const pages = markdownFiles();
+const docs = pages.filter((path) => dirname(path) === 'docs');
 
 /** The anchors that a forge makes of the headings of a page. */
 function anchorsOf(path: string): string[] {
@@ -40,6 +35,16 @@ test.each(pages)('%s: no paragraph has more than 600 characters, and anchors of 
     return to.endsWith('.md') && !anchorsOf(to).includes(anchor) && !read(to).includes(`id="${anchor}"`);
   });
   expect(dead.map(([link]) => link)).toEqual([]);
+});
+
+test('every page can be reached from the README by links', () => {
+  const reached = new Set(['README.md']);
+  for (const path of reached) {
+    for (const [, link = ''] of proseOf(read(path)).matchAll(/\]\(([^)#:\s]+\.md)[^)]*\)/g)) {
+      reached.add(join(dirname(path), link));
+    }
+  }
+  expect(pages.filter((path) => !reached.has(path))).toEqual([]);
 });
 
 test.each(docs)('%s begins with who it is for', (path) => {

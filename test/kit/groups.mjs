@@ -21,7 +21,7 @@ const hasIpv6 = () => Object.values(networkInterfaces()).some((ones) => ones.som
 const GROUPS = {
   Redis: [/Redis|redis/, () => isInstalled('redis-server')],
   PostgreSQL: [/PostgreSQL/, () => listens(process.env.TEST_DATABASE_URL, 5432)],
-  browser: [/test\/web\/|browser\.long|Chromium/, hasChromium],
+  browser: [/test\/web\/|site\.long|browser\.long|Chromium/, hasChromium],
   nginx: [/nginx/, () => isInstalled('nginx')],
   promtool: [/promtool/, () => isInstalled('promtool')],
   Prometheus: [/prometheus\.long/, () => isInstalled('prometheus')],

@@ -27,7 +27,11 @@ export async function schemaChangesPage(version: string, current: string): Promi
   const sections: string[] = [];
   for (const [index, { version: to, sdl }] of versions.entries()) {
     const before = versions[index - 1];
-    sections.unshift(before ? await section(before, { version: to, sdl }) : `## ${to}\n\nThe first version.\n`);
+    sections.unshift(
+      before
+        ? await section(before, { version: to, sdl }, sdlOf(to, version))
+        : `## ${to}\n\nThe first version. ${sdlOf(to, version)}\n`,
+    );
   }
   return `${[INTRODUCTION, ...sections].join('\n').trimEnd()}\n`;
 }
@@ -44,13 +48,16 @@ export function readReleased(): Release[] {
     .sort((a, b) => a.version.localeCompare(b.version, 'en', { numeric: true }));
 }
 
-async function section(before: Release, after: Release): Promise<string> {
+const sdlOf = (version: string, current: string) =>
+  `Its SDL: [${version}](../${version === current ? 'src/generated/schema' : `schema/released/${version}`}.graphql).`;
+
+async function section(before: Release, after: Release, sdl: string): Promise<string> {
   const changes = (await diff(buildSchema(before.sdl), buildSchema(after.sdl))).filter(isOfTheContract);
   const lists = LEVELS.flatMap(([level, title]) => {
     const lines = changes.filter(({ criticality }) => criticality.level === level).map(lineOf);
     return lines.length > 0 ? [`${title}:\n\n${lines.join('\n')}\n`] : [];
   });
-  return `## ${after.version}, since ${before.version}\n\n${lists.join('\n') || 'Nothing.\n'}`;
+  return `## ${after.version}, since ${before.version}\n\n${sdl}\n\n${lists.join('\n') || 'Nothing.\n'}`;
 }
 
 function isOfTheContract({ type }: Change): boolean {

@@ -5,6 +5,7 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
+  type GraphQLType,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -88,7 +89,7 @@ function rootField(page: Page, typeName: string, field: GraphQLField<unknown, un
   const { scope, rest, cost, errors } = facts(page, typeName, field);
   const facted = [`scope ${scope}`, `REST ${rest}`, ...(cost ? [`cost ${cost}`] : []), `errors ${errors}`];
   const lines = [
-    `### ${field.name}\n`,
+    `${anchor(typeName, field)}\n### ${field.name}\n`,
     `\`${field.name}: ${field.type}\` ${described(field)}\n`,
     `${facted.join(' · ')}\n`,
   ];
@@ -117,17 +118,17 @@ function rootOf(document: string): string | undefined {
 }
 
 function typeSection(page: Page, type: GraphQLNamedType): string {
-  const head = `### ${type.name}\n\n${described(type)}\n`;
+  const head = `${anchor(type.name)}\n### ${type.name}\n\n${described(type)}\n`;
   if (isEnumType(type)) {
     return `${head}\n${table(
       ['value', ''],
-      type.getValues().map((value) => [code(value.name), described(value)]),
+      type.getValues().map((value) => [anchor(type.name, value) + code(value.name), described(value)]),
     )}`;
   }
   if (isInputObjectType(type)) {
     const rows = Object.values(type.getFields()).map((field) => {
       const scope = page.rules.get(type.name)?.get(field.name)?.scope;
-      return [code(field.name), typed(field), scope ? code(scope) : '', described(field)];
+      return [anchor(type.name, field) + code(field.name), typed(field), scope ? code(scope) : '', described(field)];
     });
     return `${head}\n${table(['field', 'type', 'scope', ''], rows)}`;
   }
@@ -135,7 +136,15 @@ function typeSection(page: Page, type: GraphQLNamedType): string {
   const rows = Object.values(type.getFields()).map((field) => {
     const { scope, rest, cost, errors } = facts(page, type.name, field);
     const args = field.args.map((one) => `\`${one.name}: ${one.type}\`${defaultOf(one)}: ${described(one)}`);
-    return [code(field.name), typed(field), scope, rest, cost, errors, [described(field), ...args].join('<br>')];
+    return [
+      anchor(type.name, field) + code(field.name),
+      typed(field),
+      scope,
+      rest,
+      cost,
+      errors,
+      [described(field), ...args].join('<br>'),
+    ];
   });
   return `${head}\n${table(['field', 'type', 'scope', 'REST', 'cost', 'errors', ''], rows)}`;
 }
@@ -185,8 +194,15 @@ function described({ description, astNode, deprecationReason }: Described): stri
   return `${deprecated}${astNode?.description?.value ?? description ?? ''}`.replaceAll('\n', ' ');
 }
 
-function typed(one: { type: unknown; defaultValue?: unknown }): string {
-  return `${code(String(one.type))}${defaultOf(one)}`;
+/** `#Player.coupons` leads to a field, `#Player` to a type: the heading of a type can have the anchor of a root field. */
+function anchor(typeName: string, field?: { name: string }): string {
+  return `<a id="${typeName}${field ? `.${field.name}` : ''}"></a>`;
+}
+
+function typed(one: { type: GraphQLType; defaultValue?: unknown }): string {
+  const named = getNamedType(one.type);
+  const text = code(String(one.type));
+  return `${isSpecifiedScalarType(named) ? text : `[${text}](#${named.name})`}${defaultOf(one)}`;
 }
 
 function defaultOf({ defaultValue }: { defaultValue?: unknown }): string {
