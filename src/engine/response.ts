@@ -29,8 +29,18 @@ const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retr
 function isTooLong(data: unknown): boolean {
   return (
     exceeds(data, SAFE_CHARACTERS, (leaf) => (typeof leaf === 'string' ? leaf.length + 1 : 5)) &&
-    exceeds(data, MAX_RESPONSE, (leaf) => Buffer.byteLength(JSON.stringify(leaf) ?? '') + 1)
+    exceeds(data, MAX_RESPONSE, bytesOf)
   );
+}
+
+/** ASCII without escapes, as all names and nearly all values are: JSON adds the quotes alone. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** The bytes of a name or value in JSON, and of what separates it from the next. */
+function bytesOf(leaf: unknown): number {
+  if (typeof leaf === 'string' && PLAIN.test(leaf)) return leaf.length + 3;
+  if (typeof leaf === 'number' || typeof leaf === 'boolean') return String(leaf).length + 1;
+  return Buffer.byteLength(JSON.stringify(leaf) ?? '') + 1;
 }
 
 /** @param sizeOf The size of a name, or of a value that is no list or object, with what separates it from the next. */
