@@ -97,9 +97,8 @@ export class OperationLimiter {
     const complexity = operation.complexity + added;
     if (complexity > this.#maxExecuted) {
       const message = `The lists of this operation have too many items. Ask for fewer fields of them, or under fewer names.`;
-      throw new ClientError('OPERATION_TOO_COMPLEX', message, {
-        extensions: { limit: 'items', max: this.#maxExecuted },
-      });
+      const extensions = { limit: 'items', max: this.#maxExecuted };
+      throw new ClientError('OPERATION_TOO_COMPLEX', message, { extensions });
     }
     operation.complexity = complexity;
     return added;

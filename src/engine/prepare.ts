@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
+import { IDS, nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import { type DocumentStore, operationsIn } from './documents.ts';
 import type { OperationLimiter } from './operation-limits.ts';
@@ -24,9 +24,6 @@ export interface PrepareOptions {
   parseOptions: ParseOptions;
 }
 
-/** Where the id of a persisted operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
-const IDS = ['documentId', 'id', 'doc_id'] as const;
-
 /**
  * Returns the function that puts the text of a persisted operation into a request in place of its id, and checks a document
  * that was not validated before. It rejects with BAD_REQUEST, OPERATION_NOT_ALLOWED, RATE_LIMITED or OPERATION_TOO_COMPLEX.
@@ -36,20 +33,10 @@ export function createPrepare(options: PrepareOptions) {
   const { persisted, documents, rates } = options;
   return async function prepare(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
-    const { extensions } = body;
-    const query = textIn(body, 'query') || undefined;
-    const request = {
-      query,
-      extensions: isJson(extensions) ? extensions : undefined,
-      // Beside a text, other programs use `id` and `doc_id` for values of their own.
-      documentIds: IDS.flatMap((name) => {
-        const isOurs = query === undefined || name === 'documentId' || typeof body[name] === 'string';
-        const id = isOurs ? textIn(body, name) : undefined;
-        return id === undefined ? [] : [[name, id] as const];
-      }),
-    };
-    const { text, isPersisted, textOfId } = await persisted.resolve(request, caller).catch((error: unknown) => {
-      noteText(record, query ?? request.documentIds[0]?.[1] ?? '');
+    const query = queryIn(body);
+    const { text, isPersisted, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
+      const id = IDS.map((name) => body[name]).find((value) => typeof value === 'string');
+      noteText(record, query ?? String(id ?? ''));
       throw error;
     });
     if (textOfId !== undefined) replaceId(http, textOfId);
@@ -66,11 +53,10 @@ function noteText(record: OperationRecord, text: string): void {
   record.hash = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text)?.[1] ?? hash('sha256', text);
 }
 
-/** A property of the request that must be a text; undefined where it is absent or null. Throws BAD_REQUEST for another value. */
-function textIn(body: Json, name: string): string | undefined {
-  const value = body[name] ?? undefined;
-  if (value === undefined || typeof value === 'string') return value;
-  throw badRequest(`"${name}" must be a text.`);
+/** The text of the operation; undefined where it is absent, null or empty. Throws BAD_REQUEST for another value. */
+function queryIn({ query }: Json): string | undefined {
+  if (typeof query === 'string' || query == null) return query || undefined;
+  throw badRequest('"query" must be a text.');
 }
 
 /**

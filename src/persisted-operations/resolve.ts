@@ -3,17 +3,13 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config/config.ts';
 import { badRequest, requestError } from '../errors.ts';
-import { isJson } from '../json.ts';
+import { isJson, type Json } from '../json.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, type ManifestCheck, readManifest, withoutPrefix } from './manifest.ts';
 
-/** The parts of a request that are the operation, or name it; `documentId`, `id` and `doc_id` as they were sent. */
-interface OperationRequest {
-  readonly query: string | undefined;
-  readonly extensions: Readonly<Record<string, unknown>> | undefined;
-  readonly documentIds: readonly (readonly [name: string, id: string])[];
-}
+/** Where the id of a persisted operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
+export const IDS = ['documentId', 'id', 'doc_id'] as const;
 
 export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 
@@ -55,9 +51,9 @@ export function createPersistedOperations(
      * The text; undefined for an id that nobody has registered, of which Apollo Server returns the error. `isPersisted` if
      * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
      */
-    async resolve(request: OperationRequest, caller: Caller) {
-      const { query, extensions } = request;
-      const id = readId(request, byId);
+    async resolve(query: string | undefined, body: Json, caller: Caller) {
+      const apollo = isJson(body['extensions']) ? (body['extensions']['persistedQuery'] ?? undefined) : undefined;
+      const id = readId(query, body, apollo, byId);
       const text = query ?? byId.get(id ?? '');
       if (query !== undefined && id !== undefined && byId.get(id) !== query && hash('sha256', query) !== id) {
         throw badRequest('The query does not match its hash or id.');
@@ -68,7 +64,7 @@ export function createPersistedOperations(
       }
       refuseUnlisted(caller, text, id);
       // Only in Apollo's form, clients also register queries.
-      if (id === undefined || extensions?.['persistedQuery'] == null) {
+      if (id === undefined || apollo === undefined) {
         if (id === undefined) return { text, isPersisted: false };
         metrics.persistedQuery(text === undefined ? 'unknown' : 'sent');
         if (text === undefined) throw badRequest(UNKNOWN_ID);
@@ -104,11 +100,12 @@ function nameOf(text: string | undefined, id = ''): string {
  * The id without the prefix `sha256:`. Beside a text, an `id` or `doc_id` that is not listed is ignored: other programs use
  * these names for other values. Throws BAD_REQUEST for an id of another form, and for two different ids.
  */
-function readId({ query, documentIds, extensions }: OperationRequest, byId: ReadonlyMap<string, string>) {
-  const apollo = extensions?.['persistedQuery'] ?? undefined;
+function readId(query: string | undefined, body: Json, apollo: unknown, byId: ReadonlyMap<string, string>) {
   if (apollo !== undefined && !(isJson(apollo) && apollo['version'] === 1)) throw badRequest(APOLLO_FORM);
-  const named = documentIds.filter(
-    ([name, id]) => query === undefined || name === 'documentId' || byId.has(withoutPrefix(id)),
+  const isOurs = (name: string, id: unknown) =>
+    query === undefined || name === 'documentId' || (typeof id === 'string' && byId.has(withoutPrefix(id)));
+  const named = IDS.map((name) => [name, body[name] ?? undefined] as const).filter(
+    ([name, id]) => id !== undefined && isOurs(name, id),
   );
   const all = apollo ? [...named, ['sha256Hash', apollo['sha256Hash']] as const] : named;
   const ids = all.map(([name, id]) => {
