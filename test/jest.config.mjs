@@ -9,6 +9,8 @@ export default {
   resolver: '<rootDir>/test/kit/resolve-client.cjs',
   testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
+  // On a terminal, Jest itself says how many files are left.
+  reporters: ['default', ...(isLong && !process.stderr.isTTY ? ['<rootDir>/test/kit/progress-reporter.mjs'] : [])],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc, module: { type: 'es6' } }] },
   // A busy machine may be slow; what hangs is ended.
   testTimeout: 120_000,

@@ -5,7 +5,7 @@
  * EXAMPLE_PORT (default 3000) is the port of the application, EXAMPLE_PLAYER (default demo-player) the player who is signed
  * in; all settings of the gateway apply. With `--built` the application is served as it was built last.
  */
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,6 +14,7 @@ import { extname, join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startProgress } from '../../tools/progress.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -32,9 +33,18 @@ const settings = {
   PERSISTED_OPERATIONS_FILE: join(HERE, 'src/generated/persisted-query-manifest.json'),
 };
 
-if (!existsSync(join(HERE, 'node_modules'))) run('npm', ['ci', '--no-audit', '--no-fund']);
-if (!process.argv.includes('--built')) run('npm', ['run', '--silent', 'build']);
+const before = [
+  ...(existsSync(join(HERE, 'node_modules')) ? [] : [['install its packages', 'ci', '--no-audit', '--no-fund']]),
+  ...(process.argv.includes('--built') ? [] : [['build the application', 'run', '--silent', 'build']]),
+];
+const progress = startProgress(before.length + 1);
+for (const [what, ...args] of before) {
+  progress.step(what);
+  await npm(args);
+}
+progress.step('start the gateway and the demo');
 const graphql = await startGateway();
+progress.end();
 const server = createServer((request, response) => {
   // It gives out tokens. With DNS rebinding, a website reaches it through its visitor's browser, under the website's name.
   if (!/^(?:localhost|127\.0\.0\.1)(?::\d+)?$/.test(request.headers.host ?? '')) {
@@ -58,9 +68,13 @@ server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => {
 `);
 });
 
-function run(command, args) {
-  const { status } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit', shell: process.platform === 'win32' });
-  if (status !== 0) process.exit(status ?? 1);
+/** Its output is shown when it fails. */
+async function npm(args) {
+  const options = { cwd: HERE, shell: process.platform === 'win32', maxBuffer: 100 * 1_024 * 1_024 };
+  await promisify(execFile)('npm', args, options).catch(({ stdout, stderr }) => {
+    progress.print(`${stdout}${stderr}`);
+    process.exit(1);
+  });
 }
 
 /** Resolves to the URL of GraphQL when the gateway is ready. This process ends with it, and the other way round. */

@@ -16,6 +16,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { startProgress } from '../../tools/progress.mjs';
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean' }, only: { type: 'string', default: 'W' } },
@@ -52,10 +53,12 @@ const workloads = Object.entries(WORKLOADS).filter(([name]) => name.startsWith(v
 const rounds = new Map();
 const maxRss = new Map();
 
+const progress = startProgress(RUNS * workloads.length * ROUNDS);
 const upstream = await startUpstream();
 try {
-  for (let run = 1; run <= RUNS; run += 1) await measure();
+  for (let run = 1; run <= RUNS; run += 1) await measure(run);
 } finally {
+  progress.end();
   await upstream.stop();
 }
 const tables = workloads.map(([name]) => [name, show(name)]);
@@ -66,7 +69,7 @@ console.log(
 );
 
 /** One run: new processes, since of two that do the same one is often some percent faster for its whole life. */
-async function measure() {
+async function measure(run) {
   const servers = [
     await startOurs(upstream.url),
     ...(await Promise.all(PEERS.map((name) => startPeer(name, upstream.url)))),
@@ -74,11 +77,9 @@ async function measure() {
   try {
     for (const [name, query] of workloads) {
       const script = await writeScript(upstream.folder, name, query, headers);
-      for (const server of servers) {
-        await check(server, name, query);
-        await load(server, script, WARM_UP_SECONDS);
-      }
       for (let round = 0; round < ROUNDS; round += 1) {
+        progress.step(`${name}, run ${run}, round ${round + 1}`);
+        if (round === 0) await warmUp(servers, script, name, query);
         for (const server of round % 2 ? servers.toReversed() : servers) {
           const few = await load(server, script, SECONDS / 2, FEW_CONNECTIONS);
           const figures = { ...(await load(server, script, SECONDS)), p99FewMs: few.p99Ms };
@@ -90,6 +91,13 @@ async function measure() {
     for (const { name, usage } of servers) maxRss.set(name, Math.max(maxRss.get(name) ?? 0, (await usage()).maxRss));
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+async function warmUp(servers, script, name, query) {
+  for (const server of servers) {
+    await check(server, name, query);
+    await load(server, script, WARM_UP_SECONDS);
   }
 }
 
@@ -107,7 +115,7 @@ async function load(server, script, seconds, connections = CONNECTIONS) {
   const { stdout } = await promisify(execFile)(command, args);
   const after = await server.usage();
   const { requests, bad, seconds: took, p99 } = JSON.parse(stdout.trim().split('\n').at(-1));
-  if (bad > 0) console.log(`${server.name}: ${bad} of ${requests} requests failed`);
+  if (bad > 0) progress.print(`${server.name}: ${bad} of ${requests} requests failed`);
   return { cpuUs: (after.cpuUs - before.cpuUs) / requests, perSecond: requests / took, p99Ms: p99 / 1_000 };
 }
 

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startProgress } from '../../tools/progress.mjs';
 import { startOurs, tokenOf } from './processes.mjs';
 import { startRestService } from './rest-service.mjs';
 import { createLoad } from './soak-load.mjs';
@@ -98,10 +99,11 @@ async function soak(seconds) {
     };
   }
 
-  async function round(ms) {
+  async function round(ms, onPhase) {
     const [passed, between] = [[], { name: BETWEEN, upstreamCalls: 0, retries: 0 }];
     for (const phase of PHASES) {
       const { name, mode, fault = 1, delayMs } = phase;
+      onPhase(name);
       const figures = await pass(name, mode, ms * fault, delayMs);
       if (fault < 1) {
         // A service that asked for a pause is back when the pause that it asked for is over.
@@ -123,14 +125,16 @@ async function soak(seconds) {
     for (let waited = 0; wellSince !== undefined && waited < 10_000; waited += 100) await load.run(BETWEEN, 100, RATE);
   }
 
+  const progress = startProgress(2 * PHASES.length);
   try {
     console.log(`${RATE} operations a second; warming up for ${WARM_UP_MS / 1000} s, then ${seconds} s`);
-    await round(WARM_UP_MS / PHASES.length);
+    await round(WARM_UP_MS / PHASES.length, (name) => progress.step(`warm up, ${name}`));
     const first = records.length;
     const began = performance.now();
     const before = await gateway.memory();
-    const passed = await round((seconds * 1000) / PHASES.length);
+    const passed = await round((seconds * 1000) / PHASES.length, (name) => progress.step(name));
     await sleep(500);
+    progress.end();
     const after = await gateway.memory();
     const minutes = (performance.now() - began) / 60_000;
     const counted = records.slice(first);

@@ -4,7 +4,7 @@
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, statSync } = require('node:fs');
-const { join, sep } = require('node:path');
+const { join, relative, sep } = require('node:path');
 
 const ROOT = join(__dirname, '../..');
 /** The folder of packages, by the folder of tests. */
@@ -17,16 +17,27 @@ const FOLDERS = {
 };
 
 module.exports = async (paths) => {
-  const skipped = Object.keys(FOLDERS)
+  const { startProgress } = await import('../../tools/progress.mjs');
+  const missing = Object.keys(FOLDERS)
     .map((tests) => ({ tests: join(ROOT, tests) + sep, packages: join(ROOT, FOLDERS[tests]) }))
     .filter(({ tests, packages }) => paths.some((path) => path.startsWith(tests)) && !has(packages));
+  const progress = startProgress(missing.length);
+  const skipped = missing.filter(({ packages }) => {
+    progress.step(`install the packages of ${relative(ROOT, packages)}`);
+    return !install(packages);
+  });
+  progress.end();
   return { filtered: paths.filter((path) => !skipped.some(({ tests }) => path.startsWith(tests))) };
 };
 
-/** Whether the packages of a folder are installed, by this call if need be. */
+/** Whether the packages of a folder are installed. */
 function has(folder) {
   const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) => join(folder, name));
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return true;
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+}
+
+/** Returns whether it was possible. */
+function install(folder) {
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder];
   const { status, stderr } = spawnSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' });
   if (status !== 0)

@@ -5,6 +5,7 @@
  * when it fails twice.
  */
 import { parseArgs } from 'node:util';
+import { startProgress } from '../../tools/progress.mjs';
 import { behindNginx, direct } from './duel.mjs';
 import { hasNginx, startUpstream } from './programs.mjs';
 import { ATTACKS, CHECKS } from './rows.mjs';
@@ -30,7 +31,7 @@ async function run({ name, place, limit, check }) {
       const again = attempt > 1 ? ` (try ${attempt})` : '';
       const isClear = result.ok && !result.byCpu;
       const word = isClear ? 'holds ' : attempt < TRIES ? 'again ' : result.ok ? 'by CPU' : 'BROKEN';
-      console.log(`${word} | ${place.padEnd(6)} | ${name} | ${result.limit ?? limit} | ${result.seen}${again}`);
+      progress.print(`${word} | ${place.padEnd(6)} | ${name} | ${result.limit ?? limit} | ${result.seen}${again}`);
       if (isClear || attempt === TRIES) return result;
     }
   } finally {
@@ -40,8 +41,13 @@ async function run({ name, place, limit, check }) {
 
 if (!hasNginx) console.log('nginx is not installed: the rows behind it are skipped.');
 const started = rows.filter((row) => hasNginx || row.place !== 'nginx');
+const progress = startProgress(started.length);
 const results = [];
-for (const row of started) results.push(await run(row));
+for (const row of started) {
+  progress.step(`${row.place}, ${row.name}`);
+  results.push(await run(row));
+}
+progress.end();
 const holding = results.filter(({ ok }) => ok);
 const byCpu = holding.filter((result) => result.byCpu).length;
 console.log(`${holding.length} of ${results.length} rows hold, ${byCpu} of them by CPU time alone`);
