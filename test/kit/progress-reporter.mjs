@@ -7,7 +7,8 @@ export default class ProgressReporter {
     this.progress = startProgress(numTotalTestSuites);
   }
 
-  onTestFileStart({ path }) {
+  // Files run at the same time: a step is a file that has ended.
+  onTestFileResult({ path }) {
     this.progress.step(relative('.', path));
   }
 
