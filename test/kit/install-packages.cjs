@@ -13,7 +13,6 @@ const FOLDERS = {
   'test/federation': 'test/federation',
   'test/kubernetes': 'test/kubernetes',
   'test/web': 'examples/web',
-  'test/docs': 'docs',
 };
 
 module.exports = async (paths) => {

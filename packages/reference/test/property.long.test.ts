@@ -5,7 +5,7 @@ import { onEachStore, programmeWith } from './kit.ts';
 
 /** The same sequences each time, unless another seed is given. MODEL_SEQUENCES=2000 for a run before a release. */
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_250_501);
-const SEQUENCES = Number(process.env['MODEL_SEQUENCES'] ?? 150);
+const SEQUENCES = Number(process.env['MODEL_SEQUENCES'] ?? 60);
 
 const [WELCOME, THANKS] = ['welcome', 'thanks'];
 const PROGRAMME = programmeWith({
