@@ -125,6 +125,7 @@ export const texts = list.describe('texts, separated by commas');
 
 const isOrigin = (origin: string) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
 export const origins = list
+  // As an address bar shows an origin, with a slash at its end.
   .transform((all) => all.map((origin) => origin.replace(/(?<=[^/])\/$/, '')))
   .refine(
     (all) => all.every(isOrigin),

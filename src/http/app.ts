@@ -49,7 +49,7 @@ export async function createApp(config: Config, observation: Observation, option
     childLoggerFactory: (logger) => logger,
     logController: new fastify.LogController({ disableRequestLogging: true }),
     trustProxy: config.TRUST_PROXY,
-    // Some proxies and clients add one.
+    // `/graphql/` is `/graphql`: some proxies and clients add the slash.
     routerOptions: { ignoreTrailingSlash: true },
     genReqId: requestIdOf,
     frameworkErrors: (_error, request, reply) => sendError(UNDECODABLE, request, addHeaders(reply)),

@@ -1,5 +1,5 @@
 import type { FieldPolicy, Reference } from '@apollo/client';
-import { isLive, setLive } from './missing.ts';
+import { isLive, setLive } from './apollo-missing.ts';
 
 interface Edge {
   readonly node: Reference | undefined;

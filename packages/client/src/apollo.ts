@@ -1,10 +1,8 @@
 import type { FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
-import { isRetryable, type ResponseError, valueAt } from './errors.ts';
+import { forgetWhenClosed, isLive, setLive, withoutMissing } from './apollo-missing.ts';
 import { createFetches, type FetchOptions } from './fetch.ts';
-import { isLive, setLive, withoutMissing } from './missing.ts';
-import { inBackground } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 export interface GatewayLinkOptions extends FetchOptions {
@@ -14,8 +12,8 @@ export interface GatewayLinkOptions extends FetchOptions {
 
 /**
  * The last link of an Apollo Client: Apollo's own `HttpLink` with `createFetch`, whose options it takes. Headers, client awareness
- * and links in front work as with `HttpLink`. When a whole player cannot be read, what the cache knows of it stays. A part that is
- * still missing when its screen is closed is forgotten, so that the next screen asks for it.
+ * and links in front work as with `HttpLink`. When nothing of a player can be read, the cached player stays. A part that is
+ * still missing when its screen is closed is removed from the cache, so that the next screen asks for it.
  *
  * Needs `defaultOptions`: with Apollo's own, errors would discard the data. Missing parts are asked for again with `heal` or
  * `useHealing`.
@@ -23,57 +21,25 @@ export interface GatewayLinkOptions extends FetchOptions {
 export function createGatewayLink({ url, ...options }: GatewayLinkOptions): ApolloLink {
   const { query, mutation } = createFetches(options);
   const linkOf = (fetch: Fetch) => new HttpLink({ uri: url, fetch: withoutMissing(fetch) });
-  const watched = new Set<string>();
-  const reading = new ApolloLink(
+  const forget = forgetWhenClosed();
+  const noteMissing = new ApolloLink(
     (operation, forward) =>
       new Observable((observer) => {
-        const next = (result: ApolloLink.Result) => {
-          forgetWhenClosed(watched, operation, result.data, result.errors);
-          observer.next(result);
-        };
-        const reading = forward(operation).subscribe({
-          next,
+        const subscription = forward(operation).subscribe({
+          next: (result) => {
+            forget(operation, result);
+            observer.next(result);
+          },
           error: (error: unknown) => observer.error(error),
           complete: () => observer.complete(),
         });
-        return () => reading.unsubscribe();
+        return () => subscription.unsubscribe();
       }),
   );
   return ApolloLink.split(
     ({ operationType }) => operationType === 'query',
-    reading.concat(linkOf(query)),
+    noteMissing.concat(linkOf(query)),
     linkOf(mutation),
-  );
-}
-
-/** How often to look whether a screen is still open, in milliseconds. */
-const LOOK_AGAIN_MS = 1_000;
-
-/** The null of a missing part is data for the screen that shows its error; the next one would get it without the error. */
-function forgetWhenClosed(
-  watched: Set<string>,
-  { client, operationName, variables }: ApolloLink.Operation,
-  data: unknown,
-  errors: readonly ResponseError[] = [],
-): void {
-  const missing = errors.filter((error) => isRetryable(error) && error.path && error.path.length > 1);
-  const key = JSON.stringify([operationName, variables]);
-  if (missing.length === 0 || watched.has(key)) return;
-  watched.add(key);
-  const isShown = () =>
-    [...client.getObservableQueries('active')].some(
-      (one) => one.hasObservers() && JSON.stringify([one.queryName, one.variables]) === key,
-    );
-  const timer = inBackground(
-    setInterval(() => {
-      if (isShown()) return;
-      clearInterval(timer);
-      watched.delete(key);
-      for (const { path = [] } of missing) {
-        const id = client.cache.identify(Object(valueAt(data, path.slice(0, -1))));
-        if (id) client.cache.modify({ id, fields: (value, { DELETE }) => value ?? DELETE, broadcast: false });
-      }
-    }, LOOK_AGAIN_MS),
   );
 }
 
@@ -100,7 +66,7 @@ const part = (...keyArgs: string[]): FieldPolicy => ({
   },
 });
 
-/** A part without an id: two screens that read different members complete each other. */
+/** A part without an id: the members that two screens read are merged. */
 const merged = (...keyArgs: string[]): FieldPolicy => ({
   ...player(...keyArgs),
   merge(known, incoming, { storage, mergeObjects }) {
@@ -109,7 +75,7 @@ const merged = (...keyArgs: string[]): FieldPolicy => ({
   },
 });
 
-/** The same, of what is never missing by itself. */
+/** An object without an id that is never missing by itself: the same. */
 const embedded = { merge: true } as const;
 
 /**

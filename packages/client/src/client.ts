@@ -1,7 +1,7 @@
 import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
 import { createFetches, type FetchOptions, hasMutation } from './fetch.ts';
 import { heal } from './heal.ts';
-import { keepParts } from './missing.ts';
+import { keepParts } from './keep-parts.ts';
 import { hasData } from './retry.ts';
 
 export interface ClientOptions extends Omit<FetchOptions, 'persisted'> {

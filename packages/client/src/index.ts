@@ -21,5 +21,5 @@ export { createFetch, type FetchOptions, type Limit } from './fetch.ts';
 export * from './generated/operations.ts';
 export { type HealOptions, heal } from './heal.ts';
 export { createIdempotencyKey } from './idempotency.ts';
-export { keepParts } from './missing.ts';
+export { keepParts } from './keep-parts.ts';
 export { authorizedFetch, type Fetch, type Token } from './token.ts';

@@ -405,6 +405,30 @@ test('pages with numbers, and the languages of a field, are kept apart', async (
   expect(sent).toHaveLength(2);
 });
 
+test('what is no response of a gateway reaches Apollo as it is, also for a GET', async () => {
+  const fetch = async () => new Response('<h1>Not the gateway</h1>', { status: 502 });
+  const byGet = new ApolloLink((operation, forward) => {
+    operation.setContext({ fetchOptions: { method: 'GET' } });
+    return forward(operation);
+  });
+  const client = clientOf(byGet.concat(createGatewayLink({ url, token, fetch })));
+  expect((await client.query(SCREEN)).error).toMatchObject({ statusCode: 502, bodyText: '<h1>Not the gateway</h1>' });
+});
+
+test('of two queries without names, each is asked again when its screen is opened anew', async () => {
+  upstream.on('GET /coupon', FAILS);
+  upstream.on('GET /referrals', FAILS);
+  const client = connect();
+  const queries = [gql`{ me { id coupons { id } } }`, gql`{ me { id referredFriends { total } } }`];
+  for (const query of queries) await client.query({ query });
+  upstream.on('GET /coupon', 'usual');
+  upstream.on('GET /referrals', 'usual');
+  for (const query of queries) {
+    await until(() => client.readQuery({ query }) === null);
+    expect((await client.query({ query })).error).toBeUndefined();
+  }
+});
+
 test('automatic persisted queries are sent as a hash once the gateway has them', async () => {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   const ask = () =>

@@ -1,35 +1,4 @@
-import { type GatewayResponse, isRetryable, type Path, type Result, valueAt } from './errors.ts';
-import type { Fetch } from './token.ts';
-
-/* Parts that could not be read: null in a response, with an error at their path that says whether asking again can help. */
-
-/** A `fetch` whose responses leave out what could not be read at all, in place of its null: the cache keeps what it knows. */
-export function withoutMissing(fetch: Fetch): Fetch {
-  return async (...request) => {
-    const response = await fetch(...request);
-    const text = await response.text();
-    const { status, headers } = response;
-    const parsed: GatewayResponse = JSON.parse(text);
-    const lost = (parsed.errors ?? []).flatMap(({ path: [name] = [], extensions }) =>
-      typeof name === 'string' && isRetryable({ extensions }) && parsed.data?.[name] === null ? [name] : [],
-    );
-    if (lost.length === 0) return new Response(text, { status, headers });
-    const data = Object.fromEntries(Object.entries(parsed.data ?? {}).filter(([name]) => !lost.includes(name)));
-    return Response.json({ ...parsed, data }, { status });
-  };
-}
-
-/*
- * Apollo's `storage` lives as long as the cache and is not saved with it. So a null without a note in it was saved while a part was
- * missing, and is no data.
- */
-export function setLive(storage: Record<string, unknown>, incoming: unknown): void {
-  if (incoming === null) storage['isLive'] = true;
-}
-
-export function isLive(storage: Record<string, unknown>, known: unknown): boolean {
-  return known !== null || storage['isLive'] === true;
-}
+import { type Path, type Result, valueAt } from './errors.ts';
 
 /**
  * The next result of a query, with the parts of the last one that it lacks for a reason that passes: what was shown stays. In a
@@ -45,7 +14,7 @@ export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Dat
     const place = path.slice(0, 1 + path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null));
     data = withValue(data, last.data, place);
     // What the kept part lacked is still missing.
-    return [...last.errors.filter((one) => one.path && place.every((name, end) => one.path?.[end] === name))];
+    return last.errors.filter((one) => one.path && place.every((name, end) => one.path?.[end] === name));
   });
   // The last data has the types of the document, and so have its parts.
   return { data: data as Data, errors };
