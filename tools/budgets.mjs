@@ -11,7 +11,7 @@ const BUDGETS = {
   '.': 575,
   access: 825,
   config: 825,
-  engine: 1325,
+  engine: 1350,
   graphql: 1550,
   http: 825,
   limits: 225,

@@ -10,6 +10,7 @@ import {
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
+import { createTurns } from './turns.ts';
 
 /** The complexity that costs one operation more. */
 const COMPLEXITY_PER_COST = 500;
@@ -70,6 +71,7 @@ export class OperationLimiter {
    * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
    */
   countListItems(schema: GraphQLSchema): void {
+    const takeTurn = createTurns();
     for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
       for (const field of Object.values(type.getFields())) {
         const assumed = this.#sizes.assumedLength(field);
@@ -79,7 +81,7 @@ export class OperationLimiter {
           const count = (list: unknown) => {
             const more = Array.isArray(list) ? list.length - assumed : 0;
             const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-            return added > MAX_ADDED_IN_TURN ? ownTurn().then(() => list) : list;
+            return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => list) : list;
           };
           const found: unknown = resolve(parent, args, context, info);
           return found instanceof Promise ? found.then(count) : count(found);
@@ -113,12 +115,5 @@ export class OperationLimiter {
 export const unitsOf = (complexity: number, calls = 0) =>
   Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_COST), Math.ceil(calls / CALLS_PER_COST));
 
-/** A list that adds more than this to the complexity is completed in a turn of its own: that of one operation more. */
+/** A list that adds more than this to the complexity is completed in a turn of its own: as much as one operation is. */
 const MAX_ADDED_IN_TURN = 500;
-
-let lastTurn = Promise.resolve();
-/** Resolves in a later turn of the event loop, in which nothing else that called this resolves; so others are served between. */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
-  return lastTurn;
-}

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { createTurns } from '../../src/engine/turns.ts';
+
+/* The order in which large lists are completed. */
+
+test('a caller with one list waits for one list of each other caller; each list has a turn of its own', async () => {
+  const takeTurn = createTurns();
+  const order: string[] = [];
+  let turn = 0;
+  const count = () => {
+    turn += 1;
+    if (order.length < 8) setImmediate(count);
+  };
+  setImmediate(count);
+  const complete = (caller: string) => takeTurn(caller).then(() => void order.push(`${caller}${turn}`));
+  const all = ['greedy', 'greedy', 'greedy', 'greedy', 'greedy', 'other', 'third', 'other'].map(complete);
+  await Promise.all(all);
+  expect(order.map((one) => one.replace(/\d+$/, ''))).toEqual([
+    'greedy',
+    'other',
+    'third',
+    'greedy',
+    'other',
+    'greedy',
+    'greedy',
+    'greedy',
+  ]);
+  expect(new Set(order.map((one) => one.replace(/^\D+/, ''))).size).toBe(8);
+});
+
+test('what comes while nothing waits has the next turn', async () => {
+  const takeTurn = createTurns();
+  for (const caller of ['a', 'b', 'a']) await takeTurn(caller);
+  await expect(
+    Promise.race([takeTurn('a').then(() => 'turn'), new Promise((end) => setTimeout(end, 5_000))]),
+  ).resolves.toBe('turn');
+});
