@@ -54,7 +54,7 @@ export function reasonNotToCompile(
     return BREAK;
   };
   const visitor = visitWithTypeInfo(types, {
-    [Kind.STRING]: () => refuse('a string literal, perhaps the default of a variable'),
+    [Kind.STRING]: () => refuse('a string literal, also as the default of a variable: send it in the variables'),
     [Kind.DIRECTIVE]: ({ name }) => refuse(`the directive @${name.value}`),
     [Kind.OBJECT]: (node) =>
       node.fields.some(({ value }) => value.kind !== Kind.BOOLEAN)

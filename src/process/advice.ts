@@ -32,7 +32,7 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
   if (message.includes('egress proxy')) return `${name}: ${message}; check its user, its password and what it allows`;
   if (advice) return `${advice} (${cause.code})`;
   if (isHttps && status === 400 && error.serviceCode === undefined)
-    return `REST_BASE_URL: the service answers 400 without a code; ${WANTS_CERTIFICATE}`;
+    return `REST_BASE_URL: the service responds with 400 and without a code; ${WANTS_CERTIFICATE}`;
   return `REST_BASE_URL: ${status === undefined ? withoutResponse(error, isHttps) : withStatus(error, status)}`;
 }
 
@@ -50,7 +50,7 @@ function withStatus(error: UpstreamError, status: number): string {
     return `a page refuses the call (${status}), so something in between does; let its firewall allow this machine`;
   return error.code === 'UPSTREAM_INVALID_RESPONSE'
     ? `the response (${status}) is not of the REST interface; use the address of the interface, not of a website`
-    : `the service answers ${told(error)}: it is not well, or is another one; ask its operator`;
+    : `the service responds with ${told(error)}: it fails, or it is another service; ask its operator`;
 }
 
 export const keyRefused = (name: string, key: Secret, error: UpstreamError) =>

@@ -26,7 +26,7 @@ export async function outputOf(args: readonly string[], config: Config): Promise
   if (command !== '--probe') throw new UsageError(USAGE);
   const text = check(config);
   const problems = await (await import('./probe.ts')).probe(config, args.slice(1));
-  return [problems.length > 0 ? text : `${text}\nWhat is configured was asked, and answers.`, problems];
+  return [problems.length > 0 ? text : `${text}\nEverything that is configured responds as it should.`, problems];
 }
 
 /** The version, each setting with where it came from, what the files hold, and the memory. */

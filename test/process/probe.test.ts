@@ -44,7 +44,7 @@ const GOOD: Env = { ...KEYS, REST_BASE_URL: reference.url };
 
 test('without a mistake it ends with 0, and asks by reads alone', async () => {
   expect(await probe(GOOD, ['en', 'de'])).toMatchObject({
-    ...{ code: 0, lines: [], stdout: expect.stringContaining('was asked, and answers') },
+    ...{ code: 0, lines: [], stdout: expect.stringContaining('Everything that is configured responds') },
   });
   const upstream = await startUpstream();
   expect(await probe({ REST_BASE_URL: upstream.url }, ['en'])).toMatchObject({ code: 0, lines: [] });

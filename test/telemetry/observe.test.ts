@@ -390,7 +390,7 @@ test('extensions show the REST calls and the plan in development, and nothing in
     engine: 'graphql-js',
     scopes: ['players:read', 'coupons:read'],
     fields: { getPlayer: ['Query.player', 'Player.referralLink'], listPlayerCoupons: ['Player.coupons'] },
-    notCompiled: 'a string literal, perhaps the default of a variable',
+    notCompiled: 'a string literal, also as the default of a variable: send it in the variables',
   });
   expect(text).not.toContain('-key-for-tests');
 
