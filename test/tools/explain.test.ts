@@ -62,7 +62,11 @@ test('a literal is why it is not compiled; too many calls are an error', async (
   const friends = 'referredFriends(limit: 200) { nodes { player { attributes { city } } } }';
   const said = await explain(write('one.graphql', `{ player(playerUniqueId: "p1") { ${friends} } }`));
   const errors = expect.arrayContaining([expect.stringContaining('more than 200 calls')]);
-  expect(said).toMatchObject({ notCompiled: 'a string literal, also as the default of a variable: send it in the variables', most: 1, errors });
+  expect(said).toMatchObject({
+    notCompiled: 'a string literal, also as the default of a variable: send it in the variables',
+    most: 1,
+    errors,
+  });
 });
 
 test('variables without a default are taken at their least and most, lists of players too', async () => {
