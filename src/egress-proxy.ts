@@ -1,16 +1,39 @@
-import { EnvHttpProxyAgent, fetch as fetchWith } from 'undici';
+import ipaddr from 'ipaddr.js';
+import { fetch as fetchWith, ProxyAgent } from 'undici';
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
 
-/** Sends requests through the proxy, as tunnels (CONNECT), but those to hosts of `NO_PROXY` and to loopback directly. */
-export function throughProxy({ http, https, except }: EgressProxy, options: EnvHttpProxyAgent.Options = {}) {
-  const urls = { httpsProxy: reveal(https), ...(http && { httpProxy: reveal(http) }) };
-  return new EnvHttpProxyAgent({ ...options, ...urls, noProxy: except });
+/** The URL of the proxy that leads to an address, with its password; undefined for loopback and for what `NO_PROXY` has. */
+export function proxyFor(url: URL, proxy: EgressProxy | undefined): string | undefined {
+  const via = url.protocol === 'https:' ? proxy?.https : proxy?.http;
+  return via && !isExempt(url, proxy?.except ?? '') ? reveal(via) : undefined;
 }
 
-/** `fetch` through the proxy. */
-export function createProxyFetch(proxy: EgressProxy): typeof fetch {
-  const dispatcher = throughProxy(proxy);
+/** A name stands for itself and what is below it; an address may be a range, and each may have a port, as in other programs. */
+function isExempt({ protocol, hostname, port }: URL, except: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const entries = `localhost,127.0.0.0/8,::1,${except}`.toLowerCase().split(/[\s,]+/);
+  return entries.filter(Boolean).some((entry) => {
+    const [, given = entry, wantedPort = ownPort] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+    const name = given.replace(/^\[|\]$|^\*?\.|\.$/g, '');
+    const isMeant = ipaddr.isValid(host) ? isInRange(host, name) : host === name || host.endsWith(`.${name}`);
+    return wantedPort === ownPort && (name === '*' || isMeant);
+  });
+}
+
+function isInRange(host: string, range: string): boolean {
+  const cidr = ipaddr.isValid(range) ? `${range}/${range.includes(':') ? 128 : 32}` : range;
+  if (!ipaddr.isValidCIDR(cidr)) return false;
+  const [address, [first, bits]] = [ipaddr.parse(host), ipaddr.parseCIDR(cidr)];
+  return first.kind() === address.kind() && address.match(first, bits);
+}
+
+/** `fetch` for one address, through the proxy if one leads there. */
+export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
+  const via = proxyFor(url, proxy);
+  if (via === undefined) return fetch;
+  const dispatcher = new ProxyAgent(via);
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

@@ -5,7 +5,6 @@ import { createAuthentication } from './access/authenticate.ts';
 import { createFriendHash, createPseudonyms } from './access/caller.ts';
 import type { TokenReason } from './access/jwt.ts';
 import type { Config } from './config/config.ts';
-import { createProxyFetch } from './egress-proxy.ts';
 import { startEngine } from './engine/engine.ts';
 import { createIdempotency } from './graphql/idempotency.ts';
 import { createMemoryKeyStore, createRedisKeyStore } from './graphql/idempotency-store.ts';
@@ -39,11 +38,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
   const nameOf = createPseudonyms(config.logKey);
   const rates = createRateLimits(config.rates, shared);
   const onFailure = (reason: TokenReason) => metrics.authenticationFailed(reason);
-  const { proxy } = config.rest;
-  const authentication = createAuthentication(config.auth, {
-    ...{ rates, log, nameOf, development: !production, onFailure },
-    ...(proxy && { fetch: createProxyFetch(proxy) }),
-  });
+  const tokens = { rates, log, nameOf, development: !production, onFailure, proxy: config.rest.proxy };
+  const authentication = createAuthentication(config.auth, tokens);
   const { keySetAge } = authentication;
   const metrics: Metrics = createMetrics({
     health: () => rest.health(),
@@ -53,7 +49,8 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     droppedLines,
   });
   const rest: RestClient = createRestClient({ ...config.rest, baseUrl, observer: metrics.rest });
-  const tracing = config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, log);
+  const tracing =
+    config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
   const personalIds = config.PLAYER_IDS === 'personal';
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);

@@ -1,12 +1,13 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createRemoteJWKSet, customFetch } from 'jose';
+import type { EgressProxy } from '../config/config.ts';
+import { fetchFor } from '../egress-proxy.ts';
 import { type ClientError, reasonOf, requestError } from '../errors.ts';
 
 /** How a key set is fetched. */
 export interface KeySetOptions {
   log: { info(message: string): void; warn(message: string): void };
-  /** Default: Node's. */
-  fetch?: typeof fetch;
+  proxy?: EgressProxy | undefined;
 }
 
 export type KeySet = ReturnType<typeof createKeySet>;
@@ -29,7 +30,8 @@ const LAST_RETRIES_MS = 5_000;
  * A key set from a URL, fetched at once. While that fails, the last good one is used. jose keeps the keys and finds the one of a
  * token; when they are fetched is decided here, by the monotonic clock.
  */
-export function createKeySet(url: URL, { log, fetch = globalThis.fetch }: KeySetOptions) {
+export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
+  const fetch = fetchFor(url, proxy);
   const set = createRemoteJWKSet(url, {
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: Number.POSITIVE_INFINITY,

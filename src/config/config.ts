@@ -77,7 +77,7 @@ export type EgressProxy = NonNullable<ReturnType<typeof proxyOf>>;
 
 function proxyOf({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except }: Values) {
   const forHttps = https ?? http;
-  return forHttps && { http, https: forHttps, except: `${except},localhost,127.0.0.1,::1` };
+  return forHttps && { http, https: forHttps, except };
 }
 
 /** The collector that traces are sent to; undefined for no traces. The SDK reads the rest of the `OTEL_*` variables. */

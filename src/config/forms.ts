@@ -32,10 +32,10 @@ export const privateKey = readBy((file) => new Secret(pem(file)), 'path');
 /** A proxy for requests that the gateway makes. It can have a user and a password. */
 export const proxy = readBy(
   (given) => {
-    const { protocol, username, password } = new URL(/^[\w+.-]+:\/\//.test(given) ? given : `http://${given}`);
+    const { protocol, username, password, href } = new URL(/^[\w+.-]+:\/\//.test(given) ? given : `http://${given}`);
     decodeURIComponent(username + password);
     if (!/^https?:$/.test(protocol)) throw new Error();
-    return new Secret(given);
+    return new Secret(href);
   },
   'URL',
   'must be the URL of a proxy, such as http://proxy.example.com:3128; write the characters @, /, # and % of a password as %40, %2F, %23 and %25',

@@ -39,7 +39,7 @@ export const VARIABLES = z.object({
   REST_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: its key'),
   HTTPS_PROXY: f.proxy.optional().describe('proxy for `https:` to the REST service, the key server and the collector'),
   HTTP_PROXY: f.proxy.optional().describe('the same for `http:`, and without `HTTPS_PROXY` for both'),
-  NO_PROXY: f.text.default('').describe('hosts without it, separated by commas: `.internal,10.0.0.5`; loopback never'),
+  NO_PROXY: f.text.default('').describe('names and addresses without it: `.internal,10.0.0.0/8`; loopback never'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
   JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),

@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { fingerprint } from '../config/environment.ts';
 import { reveal, type Secret } from '../config/secret.ts';
+import { proxyFor } from '../egress-proxy.ts';
 import type { UpstreamError } from '../rest/upstream-error.ts';
 
 /** By the code of the error of a connection. */
@@ -23,8 +24,8 @@ export function explain(error: UpstreamError, { proxy, baseUrl }: Config['rest']
   const { status, message } = error;
   const cause = Object(error.cause);
   const isHttps = baseUrl?.protocol === 'https:';
-  const through = isHttps ? proxy?.https : proxy?.http;
-  const [, host, port] = /([^/@:]+)(?::(\d+))?\/?$/.exec(through ? reveal(through) : '') ?? [];
+  const through = baseUrl && proxyFor(baseUrl, proxy);
+  const [, host, port] = /([^/@:]+)(?::(\d+))?\/?$/.exec(through ?? '') ?? [];
   const name = isHttps && proxy?.https !== proxy?.http ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const [, advice] = BY_CAUSE.find(([pattern]) => pattern.test(cause.code)) ?? [];
   if (through && (cause.hostname === host || String(cause.port) === port))

@@ -5,7 +5,6 @@ import { createKeySet } from '../access/key-set.ts';
 import { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
-import { createProxyFetch } from '../egress-proxy.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import { createRestClient, type RestClient } from '../rest/client.ts';
 import { UpstreamError } from '../rest/upstream-error.ts';
@@ -28,7 +27,7 @@ async function probeKeySet({ auth, rest: { proxy } }: Config): Promise<string[]>
   const warn = (message: string) => {
     problem = message;
   };
-  const set = createKeySet(key.url, { log: { info: warn, warn }, ...(proxy && { fetch: createProxyFetch(proxy) }) });
+  const set = createKeySet(key.url, { log: { info: warn, warn }, proxy });
   await Promise.race([set.reload(), delay(ALL_MS)]);
   return set.isReady()
     ? []

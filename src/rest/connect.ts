@@ -1,9 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { throughProxy } from '../egress-proxy.ts';
+import { proxyFor } from '../egress-proxy.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
@@ -23,7 +23,8 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'ma
  * each byte.
  */
 export function createConnector(origin: string, options: ConnectOptions): () => Dispatcher {
-  const { connections, timeoutMs, maxAgeMs, idleMs, proxy } = options;
+  const { connections, timeoutMs, maxAgeMs, idleMs } = options;
+  const uri = proxyFor(new URL(origin), options.proxy);
   const tls = secureContext(options.tls ?? {});
   const attempts = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ATTEMPT_MS };
   const direct = { ...tls, ...attempts, timeout: timeoutMs, lookup: createLookup() };
@@ -39,11 +40,11 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  if (!proxy) return () => keepingClients(new Pool(origin, { ...shared, connect: direct }));
+  if (uri === undefined) return () => keepingClients(new Pool(origin, { ...shared, connect: direct }));
   return () =>
-    throughProxy(proxy, {
+    new ProxyAgent({
       ...shared,
-      connect: direct,
+      uri,
       requestTls: { ...tls, timeout: timeoutMs },
       proxyTls: { timeout: timeoutMs, ...attempts },
       factory: (to, own) => keepingClients(new Pool(to, own)),

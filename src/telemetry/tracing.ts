@@ -10,8 +10,8 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { FastifyBaseLogger } from 'fastify';
 import { HttpsProxyAgent } from 'https-proxy-agent';
-import { getProxyForUrl } from 'proxy-from-env';
-import { LOOPBACK } from '../config/forms.ts';
+import type { EgressProxy } from '../config/config.ts';
+import { proxyFor } from '../egress-proxy.ts';
 import { reasonOf } from '../errors.ts';
 import { ID_PLACEHOLDER } from '../rest/endpoints.ts';
 import type { Trace } from './observe.ts';
@@ -25,7 +25,8 @@ const QUIET_MS = 600_000;
 const propagator = new W3CTraceContextPropagator();
 
 /** Traces over OTLP/HTTP. By default a trace is sampled as its client decided, and always without a client's trace. */
-export function startTracing(collector: URL, log: FastifyBaseLogger) {
+export function startTracing(collector: URL, proxy: EgressProxy | undefined, log: FastifyBaseLogger) {
+  const via = proxyFor(collector, proxy);
   let quietUntil = 0;
   // OpenTelemetry reports a failed export only here.
   const error = (reason: string) => {
@@ -38,7 +39,11 @@ export function startTracing(collector: URL, log: FastifyBaseLogger) {
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(exporterOptions(collector)))],
+    spanProcessors: [
+      new BatchSpanProcessor(
+        new OTLPTraceExporter(via === undefined ? {} : { httpAgentOptions: () => new HttpsProxyAgent(via) }),
+      ),
+    ],
   });
   // A setting that cannot be used is reported by now; it must not hide that the collector is away.
   quietUntil = 0;
@@ -67,12 +72,6 @@ export function startTracing(collector: URL, log: FastifyBaseLogger) {
       if (!forced.aborted) await Promise.race([sent, once(forced, 'abort'), setTimeout(SEND_WITHIN_MS)]);
     },
   };
-}
-
-/** Through the proxy of `HTTPS_PROXY` and its like; `NO_PROXY` and loopback are exempt. */
-function exporterOptions({ href, hostname }: URL) {
-  const proxy = LOOPBACK.test(hostname) ? '' : getProxyForUrl(href);
-  return proxy === '' ? {} : { httpAgentOptions: () => new HttpsProxyAgent(proxy) };
 }
 
 /** `traceparent` and perhaps `tracestate` of what a span causes. */

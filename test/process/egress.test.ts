@@ -6,9 +6,12 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/config.ts';
+import { proxyFor } from '../../src/egress-proxy.ts';
 import { atEnd, newFile, newFolder } from '../kit/at-end.ts';
 import { post } from '../kit/gateway.ts';
 import { spawnProcess, startProcess } from '../kit/process.ts';
+import { rows } from '../kit/rows.ts';
 import { claims, header, ISSUER, keySigner } from '../kit/tokens.ts';
 import { API_KEY, SECRET_KEY } from '../kit/upstream.ts';
 import { start, upstream } from './setup.ts';
@@ -82,13 +85,38 @@ test('a proxy that refuses is named in the log; NO_PROXY and loopback go around 
   const line = await refused.logged(({ msg }) => msg === 'upstream call failed');
   expect(JSON.stringify(line)).toMatch(/the egress proxy responded 407/);
   const { length } = proxy.seen;
-  const direct = await start({ HTTP_PROXY: `http://${proxy.host}` });
+  // Some write a proxy without its scheme.
+  const direct = await start({ HTTP_PROXY: proxy.host });
   expect((await post(direct.url, READ)).codes).toEqual([]);
   const exempt = await startProcess({
     ...{ HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: '.example, .invalid', REST_BASE_URL: 'http://rewards.invalid' },
   });
   expect((await post(exempt.url, READ)).codes[0]).toBe('UPSTREAM_UNAVAILABLE');
   expect(proxy.seen).toHaveLength(length);
+});
+
+const FORMS = rows<[except: string, direct: string, ...through: string[]]>(`
+  * | http://rewards.example
+  rewards.example | http://rewards.example | https://rewards.example.org | http://otherrewards.example
+  .example | https://rewards.example:8443 | https://example.org
+  *.rewards.example, other | http://eu.rewards.example | http://rewards.example.org
+  one.example two.example | http://two.example. | http://three.example
+  REWARDS.example:8443 | https://rewards.example:8443 | https://rewards.example
+  rewards.example:443 | https://rewards.example | http://rewards.example
+  10.0.0.0/8,172.16.0.0/12 | http://172.31.4.5 | http://172.32.0.1 | http://rewards.example
+  10.1.2.3:8080 | http://10.1.2.3:8080 | http://10.1.2.3
+  2001:db8::/32 | http://[2001:db8:4::5] | http://[2001:db9::1] | http://10.1.2.3
+  2001:db8::7 | http://[2001:db8::7]:4100 | http://[2001:db8::8]
+  [2001:db8::7]:4100 | http://[2001:db8::7]:4100 | http://[2001:db8::7]
+  10.0.0.0/99,/,: | http://[::1]:4100 | http://10.0.0.1
+  none.example | http://127.3.2.1 | http://rewards.example
+  none.example | http://localhost:4100 | http://localhost.example
+`);
+
+test.each(FORMS)('NO_PROXY=%s leads to %s without the proxy', (NO_PROXY, direct, ...through) => {
+  const { proxy } = loadConfig({ HTTP_PROXY: 'proxy.example:3128', NO_PROXY }).rest;
+  expect(proxyFor(new URL(direct), proxy)).toBeUndefined();
+  for (const url of through) expect(proxyFor(new URL(url), proxy)).toBe('http://proxy.example:3128/');
 });
 
 test('a proxy that is no URL is refused at the start, without its password', async () => {
