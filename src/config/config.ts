@@ -18,7 +18,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const production = values.NODE_ENV === 'production';
   problems.push(...problemsOf(values, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({ ...derive(values), warnings: unknown, summary: summarize(values, given) });
+  const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'];
+  const warnings = protocol === 'grpc' && tracesTo(values) ? [...unknown, NO_GRPC] : unknown;
+  return Object.freeze({ ...derive(values), warnings, summary: summarize(values, given) });
 }
 
 /** One line for each setting, without secrets. */
@@ -86,6 +88,9 @@ function tracesTo(env: Values): URL | undefined {
   return env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
 }
 
+const NO_GRPC =
+  'OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent over HTTP, not by grpc; name the port of the collector for HTTP, such as 4318';
+
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
 
 /** What is missing, contradictory or, in production, unsafe: one line for each variable. */
@@ -98,8 +103,7 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
   const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port } = values;
-  const rest = tlsOf(values.REST_CA_FILE, values.REST_CLIENT_CERT_FILE, values.REST_CLIENT_KEY_FILE);
-  const redis = tlsOf(values.REDIS_CA_FILE, values.REDIS_CLIENT_CERT_FILE, values.REDIS_CLIENT_KEY_FILE);
+  const { rest, redisTls } = derive(values);
   const unsafe = [
     !given['REST_BASE_URL'] && 'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     isPlainHttp(restUrl) && 'REST_BASE_URL: must begin with https:// in production; every call carries the keys',
@@ -114,8 +118,8 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
     isPlainHttp(jwksUrl) && 'JWT_JWKS_URL: must begin with https:// in production',
   ];
   const problems = [
-    ...[...tlsProblems('REST', rest), ...tlsProblems('REDIS', redis)],
-    rest &&
+    ...[...tlsProblems('REST', rest.tls), ...tlsProblems('REDIS', redisTls)],
+    rest.tls &&
       restUrl?.protocol !== 'https:' &&
       'REST_BASE_URL: must begin with https:// when REST_CA_FILE or REST_CLIENT_CERT_FILE is set',
     isGiven('REST_TIMEOUT_MS') &&

@@ -2,7 +2,7 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { readBy, texts, withLineBreaks } from './forms.ts';
+import { pemOf, readBy, texts } from './forms.ts';
 import { isScope, namesIn, type Scope } from './scopes.ts';
 
 /** A key from the configuration, and the signature algorithms that it verifies. It prints without its value. */
@@ -28,10 +28,10 @@ export const sharedSecret = readBy((text): LocalKey => {
   return { key: createSecretKey(Buffer.from(text)), algorithms: ['HS256', 'HS384', 'HS512'] };
 }, 'secret');
 
-/** A key or a certificate in PEM. */
+/** A key or a certificate in PEM, or what is between the first and last line of a key, as Keycloak shows it. */
 export const publicKey = readBy(
   (given): LocalKey => {
-    const pem = withLineBreaks(given);
+    const pem = pemOf(given) || pemOf(`-----BEGIN PUBLIC KEY-----${given}-----END PUBLIC KEY-----`);
     const key = createPublicKey(pem);
     const { modulusLength = MIN_RSA_BITS, namedCurve = key.asymmetricKeyType } = key.asymmetricKeyDetails ?? {};
     const algorithms = ALGORITHMS[namedCurve ?? ''];
@@ -126,7 +126,7 @@ const CLIENT_TOKENS = z
 export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];
 
 /** The clients of a file, which is read once. */
-export const clientTokens = readBy((file) => readFileSync(file, 'utf8'), 'text')
+export const clientTokens = readBy((file) => readFileSync(file, 'utf8').trim(), 'text')
   .pipe(json)
   .pipe(CLIENT_TOKENS)
   .describe('text');

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
@@ -25,7 +26,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
   for (const name of PROXIES) given[name] = env[name.toLowerCase()]?.trim() || given[name];
   const removed = REMOVED.split(' ').filter((name) => given[name]);
   const problems = removed.map((name) => `${name}: was removed; CHANGELOG.md says what to do instead`);
-  problems.push(...readFiles(given));
+  problems.push(...readFiles(given), ...unquote(given));
   const { data, error } = VARIABLES.safeParse(given);
   if (data) return { values: data, given, problems };
   // The place in a JSON text. In a list, the text of the item tells it.
@@ -90,13 +91,23 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
     if (!path) return [];
     if (given[name]) return `${name}, ${name}_FILE: set one of them, not both`;
     try {
-      const text = readFileSync(path, 'utf8').trim();
-      if (text === '') return `${name}_FILE: the file is empty`;
-      given[name] = text;
-      return [];
+      const bytes = readFileSync(path);
+      if (!isUtf8(bytes)) return `${name}_FILE: the file is no text in UTF-8`;
+      given[name] = bytes.toString().trim();
+      return given[name] === '' ? `${name}_FILE: the file is empty` : [];
     } catch (error) {
       return `${name}_FILE: the file cannot be read (${reasonOf(error)})`;
     }
+  });
+}
+
+/** Removes quotation marks around values, but those of PEM, which do not matter. Returns what is wrong. */
+function unquote(given: NodeJS.ProcessEnv): string[] {
+  return Object.keys(VARIABLES.shape).flatMap((name) => {
+    const [, , value] = /^(["'])(?!-----BEGIN)(.*)\1$/s.exec(given[name] ?? '') ?? [];
+    if (value === undefined) return [];
+    given[name] = value || undefined;
+    return `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`;
   });
 }
 

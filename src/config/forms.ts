@@ -21,11 +21,17 @@ export const key = readBy((given) => {
   return new Secret(given);
 }, 'secret');
 
-/** Line breaks of PEM in one line, as some platforms store it. */
-export const withLineBreaks = (pem: string) => pem.replaceAll('\\r', '').replaceAll('\\n', '\n');
+/** PEM in its lines: platforms store it in one, with `\n` or spaces as breaks, indented, in quotation marks, or in base64. */
+export function pemOf(given: string): string {
+  const text = given.includes('-----') ? given : Buffer.from(given, 'base64').toString('latin1');
+  const blocks = text.replace(/\\[nr]/g, '\n').matchAll(/(-----BEGIN [^-]+-----)([^-]+)(-----END [^-]+-----)/g);
+  return Array.from(blocks, ([, begin, body = '', end]) =>
+    [begin, ...(body.replace(/\s/g, '').match(/.{1,64}/g) ?? []), end].join('\n'),
+  ).join('\n');
+}
 
 /** The text of a file in PEM, which is read once. */
-const pem = (file: string) => withLineBreaks(readFileSync(file, 'utf8'));
+const pem = (file: string) => pemOf(readFileSync(file, 'utf8'));
 export const certificates = readBy(pem, 'path');
 export const privateKey = readBy((file) => new Secret(pem(file)), 'path');
 
@@ -87,9 +93,16 @@ export const flag = wordOf(['true', 'false'])
   .transform((word) => word === 'true')
   .describe('`true`, `false`');
 
-export const httpUrl = z
+const anyUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
-  .transform((given) => new URL(given))
+  .transform((given) => new URL(given));
+
+/** Some providers name the application or the policy in the query. */
+export const keySetUrl = anyUrl
+  .refine(({ username, password, hash }) => !username && !password && !hash, 'must have no user or fragment')
+  .describe('URL');
+
+export const httpUrl = anyUrl
   .refine((url) => !url.username && !url.password && !url.search && !url.hash, 'must have no user, query or fragment')
   .describe('URL');
 
@@ -123,13 +136,18 @@ const list = z.string().transform((given) => given.split(',').flatMap((part) => 
 
 export const texts = list.describe('texts, separated by commas');
 
-const isOrigin = (origin: string) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
+/** Pages in the web view of an application have a scheme of their own, such as capacitor://localhost. */
+function isOrigin(origin: string): boolean {
+  const { protocol, host } = new URL(URL.canParse(origin) ? origin : 'about:blank');
+  return origin === '*' || (/^[^*]+$/.test(host) && `${protocol}//${host}` === origin);
+}
+
 export const origins = list
   // As an address bar shows an origin, with a slash at its end.
   .transform((all) => all.map((origin) => origin.replace(/(?<=[^/])\/$/, '')))
   .refine(
     (all) => all.every(isOrigin),
-    'must be origins such as https://app.example.com, separated by commas, no paths',
+    'must be origins such as https://app.example.com, separated by commas, no paths and no wildcards',
   )
   .describe('origins, separated by commas');
 

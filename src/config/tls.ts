@@ -13,8 +13,10 @@ export function tlsOf(ca: string | undefined, cert: string | undefined, key: Sec
   return ca || cert || key ? { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) } : undefined;
 }
 
-/** As Node's `tls.connect` wants it. */
-export const secureContext = ({ key, ...tls }: Tls) => ({ ...tls, ...(key && { key: reveal(key) }) });
+/** As Node's `tls.connect` wants it. As with other programs, the intermediate authority alone may be trusted. */
+export function secureContext({ key, ...tls }: Tls) {
+  return { ...tls, allowPartialTrustChain: tls.ca !== undefined, ...(key && { key: reveal(key) }) };
+}
 
 /** What is wrong with them, by the prefix of their variables: one line each. */
 export function tlsProblems(prefix: string, { ca, cert, key }: Tls = {}): string[] {

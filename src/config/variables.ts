@@ -42,7 +42,7 @@ export const VARIABLES = z.object({
   NO_PROXY: f.text.default('').describe('names and addresses without it: `.internal,10.0.0.0/8`; loopback never'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
-  JWT_JWKS_URL: f.httpUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
+  JWT_JWKS_URL: f.keySetUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
   JWT_PUBLIC_KEY: c.publicKey.optional().describe('public key in PEM that verifies JWTs'),
   JWT_SECRET: c.sharedSecret.optional().describe('shared secret that verifies JWTs, at least 32 bytes'),
   JWT_ISSUER: f.texts.default([]).describe('the claim `iss` must be one of them; needed with a JWT key'),

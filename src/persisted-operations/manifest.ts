@@ -95,7 +95,7 @@ const BY_ID = z
 
 /** The operations that a file lists. Throws for a file in none of the formats; properties that no format has are ignored. */
 export function readOperations(file: string): { id: string; text: string }[] {
-  const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const value: unknown = JSON.parse(readFileSync(file, 'utf8').trim());
   const isManifest = isJson(value) && ('format' in value || Array.isArray(value['operations']));
   const { data, error } = (isManifest ? APOLLO_MANIFEST : BY_ID).safeParse(value);
   if (data?.length === 0) throw new Error('it has no operations; generate it again');

@@ -68,14 +68,22 @@ async function start(config: Config, lifecycle: Lifecycle, log: Logger, droppedL
   process.stdout.write(announce(config, { gateway: serving.url, rest: restUrl, management: management.url }));
 }
 
+/** By the code of an error, when the gateway cannot listen. */
+const LISTEN_ADVICE: Partial<Record<string, string>> = {
+  EADDRINUSE: 'set PORT or MANAGEMENT_PORT to another port',
+  EACCES: 'set PORT and MANAGEMENT_PORT to ports from 1024, which need no privilege',
+  EADDRNOTAVAIL: 'set HOST and MANAGEMENT_HOST to addresses of this machine, or to 0.0.0.0',
+  ENOTFOUND: 'set HOST and MANAGEMENT_HOST to addresses of this machine, or to 0.0.0.0',
+};
+
 /** What is printed of an error that ended the start. Only the stack of an unexpected one: its members can hold secrets. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof ReferenceFailed || error instanceof UsageError)
     return error.message;
-  const isPortTaken = 'code' in error && error.code === 'EADDRINUSE';
-  if (isPortTaken) return `${error.message}; set PORT or MANAGEMENT_PORT to another port.`;
-  return error.stack ?? error.message;
+  const { code = '', syscall = '' } = Object(error);
+  const advice = /listen|getaddrinfo/.test(syscall) && LISTEN_ADVICE[code];
+  return advice ? `${error.message}; ${advice}.` : (error.stack ?? error.message);
 }
 
 /** The text printed at a terminal in development: the addresses, and a query to try. */

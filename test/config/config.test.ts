@@ -11,7 +11,7 @@ import { rows } from '../kit/rows.ts';
 /* What is said about an environment that cannot be run with: everything that is wrong, in one report, and no secret. */
 
 const folder = newFolder();
-const file = (name: string, text: string) => newFile(name, text, folder);
+const file = (name: string, content: string | Buffer) => newFile(name, content, folder);
 
 type Env = Record<string, string>;
 
@@ -99,7 +99,7 @@ const UNUSABLE = rows<[name: string, problem: string, ...values: string[]]>(`
   REST_BASE_URL | must not end with /api/v3.0, which is added to it | https://rewards.example/api/v3.0/
   REST_BASE_URL | must have no user, query or fragment | https://user:hunter2@rewards.example | https://c.example/?token=hunter2
   REDIS_URL | must be a URL that begins with redis:// or rediss:// and has a host, and perhaps the number of a database; write the characters /, # and % of a password as %2F, %23 and %25 | redis://default:ab/hunter2@127.0.0.1:6379 | redis://:100%@127.0.0.1 | redis://:a%ff@127.0.0.1 | redis://u:hunter2@ | http://127.0.0.1 | redis://127.0.0.1/db
-  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths | https://a.example,b.example | https://a.example/app | https://a.example//
+  CORS_ORIGINS | must be origins such as https://app.example.com, separated by commas, no paths and no wildcards | https://a.example,b.example | https://a.example/app | https://a.example// | https://*.example.com | null | capacitor:
   FEDERATION | must be one of true, false | yes
   NODE_ENV | must be one of production, development, test | prod | PRODUCTION
   TRUST_PROXY | must be true, false, a number of proxies, or a comma-separated list of IP addresses, CIDR ranges, loopback, linklocal and uniquelocal | loopbakc | 0.0.0.0/0 | -1 | 100 | 10.0.0.0/33 | proxy.example | 10.0.0.1,
@@ -117,6 +117,43 @@ test('white space around a value, words in upper case and the slash at the end o
   const { values } = readEnvironment(given);
   expect(values).toMatchObject({ REST_TIMEOUT_MS: 3_000, LOG_LEVEL: 'info', FEDERATION: true });
   expect(values.CORS_ORIGINS).toEqual(['https://a.example', 'https://b.example']);
+});
+
+/** What becomes of a key in PEM on its way through files, variables and pages of platforms. */
+const lines = pem('P-256').trim();
+test.each([
+  ['two characters for each line break', lines.replaceAll('\n', '\\r\\n')],
+  ['spaces as line breaks', lines.replaceAll('\n', ' ')],
+  ['no line breaks', lines.replaceAll('\n', '')],
+  ['indentation', lines.replaceAll('\n', '\r\n      ')],
+  ['a comment before it', `issued for the gateway\n${lines}`],
+  ['quotation marks', `'${lines}'`],
+  ['base64 of the whole', Buffer.from(lines).toString('base64')],
+  ['neither first nor last line', lines.replace(/-----.+-----/g, '').trim()],
+])('a public key with %s is that key', (_change, text) => {
+  const { auth } = loadConfig(withKey(text));
+  const key = auth.kind === 'tokens' && auth.jwt?.key.kind === 'public-key' ? auth.jwt.key.key : undefined;
+  expect(key?.export(spki).toString().trim()).toBe(lines);
+});
+
+test('files with a byte order mark are read; a key set may be named with a query, as Azure does', () => {
+  const tokens = JSON.stringify([client({})]).replaceAll(',', ',\r\n');
+  const marked = {
+    ...{ CLIENT_TOKENS_FILE: file('marked', `\ufeff${tokens}`), JWT_SCOPE_MAP_FILE: file('map', '\ufeff{"a":[]}\r\n') },
+    ...{ ...jwt, JWT_SECRET: '', JWT_JWKS_URL: 'https://login.example/keys?p=b2c_1_sign_in' },
+  };
+  expect(report(marked)).toEqual([]);
+  expect(loadConfig(marked).CLIENT_TOKENS_FILE).toHaveLength(1);
+});
+
+test('traces by grpc, which are not sent, are a warning where there is a collector', () => {
+  const warnings = (env: Env) => loadConfig({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', ...env }).warnings;
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317' };
+  expect(warnings(collector)).toEqual([
+    expect.stringMatching(/^OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent over HTTP/),
+  ]);
+  expect(warnings({ ...collector, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' })).toEqual([]);
+  expect(warnings({})).toEqual([]);
 });
 
 test.each(UNUSABLE)('%s %s', (name, problem, ...values) => expectUnusable(name, problem, values));
@@ -213,6 +250,17 @@ const REPORTED: Record<string, [Env, ...problems: string[]]> = {
     `REST_API_KEY_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
     'REST_SECRET_KEY_FILE: the file is empty',
     `JWT_SECRET_FILE: the file cannot be read (ENOENT: no such file or directory, open '${none}')`,
+  ],
+  'values in quotation marks, a secret in UTF-16': [
+    {
+      ...{ JWT_ISSUER: '"https://login.example"', JWT_AUDIENCE: "'gateway'", REST_API_KEY: '"the-api-key"' },
+      ...{ REDIS_URL: '""', JWT_SECRET_FILE: file('wide', Buffer.from(`\ufeff${SECRET}`, 'utf16le')) },
+    },
+    'JWT_SECRET_FILE: the file is no text in UTF-8',
+    ...['REST_API_KEY', 'JWT_ISSUER', 'JWT_AUDIENCE', 'REDIS_URL'].map(
+      (name) =>
+        `${name}: is in quotation marks, which would be a part of it, as \`docker run --env-file\` reads it; leave them out`,
+    ),
   ],
   'a file of client tokens that does not exist': [
     { CLIENT_TOKENS_FILE: none },

@@ -6,7 +6,9 @@ import { secretSigner, token, UNLIMITED } from '../kit/tokens.ts';
 const signer = secretSigner();
 const OURS = 'https://app.example';
 const STUDIO = 'https://studio.apollographql.com';
-const PRODUCTION = { NODE_ENV: 'production', CORS_ORIGINS: `${OURS},https://www.app.example` };
+/** An application of Capacitor on iOS. */
+const WEB_VIEW = 'capacitor://localhost';
+const PRODUCTION = { NODE_ENV: 'production', CORS_ORIGINS: `${OURS},https://www.app.example,${WEB_VIEW}` };
 const settings: Record<string, Record<string, string>> = {
   'with websites in production': PRODUCTION,
   'without websites in production': { NODE_ENV: 'production' },
@@ -60,6 +62,12 @@ describe.each(['with websites in production', 'with websites in development'])('
       expect((await operation(name, origin)).told).not.toHaveProperty('allow-origin');
     },
   );
+});
+
+test('the web view of an application that is named may call', async () => {
+  const told = { 'allow-origin': WEB_VIEW };
+  expect(await preflight('with websites in production', WEB_VIEW)).toMatchObject({ status: 204, told });
+  expect(await operation('with websites in production', WEB_VIEW)).toMatchObject({ status: 200, told });
 });
 
 test.each([STUDIO, 'http://localhost:3000', 'http://127.0.0.1:5173'])('in development %s may call', async (origin) => {

@@ -42,6 +42,6 @@ export function newFolder(): string {
 /** Writes a text, or JSON, into a file that is removed at the end; returns its path. */
 export function newFile(name: string, content: unknown, folder = newFolder()): string {
   const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  writeFileSync(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
   return path;
 }

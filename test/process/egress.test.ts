@@ -166,6 +166,12 @@ function createAuthority() {
     expect((await post(gateway.url, read)).codes).toEqual([]);
     expect(subjects).toEqual(['gateway']);
 
+    // A file that Windows wrote, with the certificate of the service in place of its authority.
+    const pinned = newFile('pinned.pem', `\ufeff${text('server.pem').replaceAll('\n', '\r\n')}`);
+    const pinning = await startProcess({ ...trusted, REST_CA_FILE: pinned });
+    expect((await post(pinning.url, read)).codes).toEqual([]);
+    subjects.pop();
+
     const stranger = await startProcess({ REST_BASE_URL });
     expect((await post(stranger.url, read)).codes).toEqual(['UPSTREAM_UNAVAILABLE']);
     const { cause } = await stranger.logged(({ msg }) => msg === 'upstream call failed');

@@ -203,6 +203,11 @@ test('what the program cannot start with is told in sentences, without secrets',
   expect(taken.output()).toContain(`address already in use 127.0.0.1:${port}; set PORT or MANAGEMENT_PORT`);
   expect(taken.output()).not.toContain('    at ');
 
+  const elsewhere = spawnProcess({ REST_BASE_URL: upstream.url, MANAGEMENT_HOST: '192.0.2.1' });
+  expect(await elsewhere.ended).toEqual({ code: 1, signal: null });
+  expect(elsewhere.output()).toMatch(/EADDRNOTAVAIL.+; set HOST and MANAGEMENT_HOST to addresses of this machine/);
+  expect(elsewhere.output()).not.toContain('    at ');
+
   const REST_BASE_URL = 'http://hunter4:hunter5@rewards.example';
   const { ended, output } = spawnProcess({ NODE_ENV: 'production', JWT_SECRET: 'hunter2', REST_BASE_URL });
   expect((await ended).code).toBe(1);
