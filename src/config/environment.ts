@@ -93,8 +93,8 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
     try {
       const bytes = readFileSync(path);
       if (!isUtf8(bytes)) return `${name}_FILE: the file is no text in UTF-8`;
-      given[name] = bytes.toString().trim();
-      return given[name] === '' ? `${name}_FILE: the file is empty` : [];
+      given[name] = bytes.toString().trim() || undefined;
+      return given[name] === undefined ? `${name}_FILE: the file is empty` : [];
     } catch (error) {
       return `${name}_FILE: the file cannot be read (${reasonOf(error)})`;
     }
