@@ -180,7 +180,7 @@ async function respond(
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, cost }: Checked,
 ): Promise<GraphQLResponse> {
-  const { caller, record } = contextValue;
+  const { caller, record, complexity: estimated } = contextValue;
   record.engine = 'graphql-jit';
   let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
   if (result?.data === undefined) {
@@ -200,6 +200,8 @@ async function respond(
     rates.penalty(caller, taken - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: taken });
   }
+  // The text of a large response is made in another turn than its last list.
+  await limiter.turnAfter(complexity - estimated, caller.key);
   const singleResult = formatResult(result, contextValue, report);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;

@@ -26,6 +26,7 @@ export class OperationLimiter {
   /** The largest complexity of an operation with the real lengths of its lists. */
   readonly #maxExecuted: number;
   readonly #limits: [limit: Limited, max: number, counted: string][];
+  readonly #takeTurn = createTurns();
   /** Operations whose size does not depend on variables. */
   readonly #measured = new WeakMap<OperationDefinitionNode, Size>();
 
@@ -71,7 +72,6 @@ export class OperationLimiter {
    * loop. A field over the limit fails with OPERATION_TOO_COMPLEX; what was read before it stays.
    */
   countListItems(schema: GraphQLSchema): void {
-    const takeTurn = createTurns();
     for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
       for (const field of Object.values(type.getFields())) {
         const assumed = this.#sizes.assumedLength(field);
@@ -81,13 +81,18 @@ export class OperationLimiter {
           const count = (list: unknown) => {
             const more = Array.isArray(list) ? list.length - assumed : 0;
             const added = more > 0 ? this.#addItems(context, info.fieldNodes, more) : 0;
-            return added > MAX_ADDED_IN_TURN ? takeTurn(context.caller.key).then(() => list) : list;
+            return added > MAX_ADDED_IN_TURN ? this.#takeTurn(context.caller.key).then(() => list) : list;
           };
           const found: unknown = resolve(parent, args, context, info);
           return found instanceof Promise ? found.then(count) : count(found);
         };
       }
     }
+  }
+
+  /** Resolves in a turn of the event loop of its own, if the lists of an operation added so much to its complexity. */
+  async turnAfter(added: number, caller: string): Promise<void> {
+    if (added > MAX_ADDED_IN_TURN) await this.#takeTurn(caller);
   }
 
   /**

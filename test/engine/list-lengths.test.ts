@@ -5,7 +5,7 @@ import { coupons } from '../kit/upstream-data.ts';
 
 /*
  * Lists whose length no argument says: their cost is estimated before the operation and counted while it runs. Player `c500`
- * has 500 coupons, `w500` a coupon with as many collections and platforms.
+ * has 500 coupons, `n500` as many whose codes are not ASCII, `w500` a coupon with as many collections and platforms.
  */
 
 const repeat = (count: number, write: (n: number) => string) =>
@@ -20,6 +20,8 @@ all.upstream.on('GET /coupon', (request) => {
   const collections = list(wide, (n) => ({ collectionId: n + 1, collectionName: `Set ${n}` }));
   const wider = { ...coupon, collections, options: { ...coupon?.options, Platforms: list(wide, (n) => `on ${n}`) } };
   if (wide) return { json: { coupons: [wider] } };
+  const named = lengthIn(request, 'n');
+  if (named) return { json: { coupons: list(named, (n) => ({ ...coupon, code: `Prämie für 5 € 🎁 ${n}` })) } };
   return many ? { json: { coupons: list(many, () => coupon) } } : 'usual';
 });
 
@@ -73,4 +75,12 @@ test('what the lists take beyond the estimate is consumed from the caller alone'
   for (let time = 0; time < 3; time += 1) statuses.push((await cost(one))[0]);
   expect(statuses).toContain(429);
   expect(await cost(other)).toEqual([200, 1]);
+});
+
+test('a long response of other alphabets arrives whole', async () => {
+  const { status, data, errors } = await read('n3000', 'coupons { code currency }');
+  expect([status, errors]).toEqual([200, []]);
+  expect(data.player.coupons.map(({ code }: { code: string }) => code)).toEqual(
+    list(3_000, (n) => `Prämie für 5 € 🎁 ${n}`),
+  );
 });
