@@ -21,7 +21,7 @@ all.upstream.on('GET /coupon', (request) => {
   const wider = { ...coupon, collections, options: { ...coupon?.options, Platforms: list(wide, (n) => `on ${n}`) } };
   if (wide) return { json: { coupons: [wider] } };
   const named = lengthIn(request, 'n');
-  if (named) return { json: { coupons: list(named, (n) => ({ ...coupon, code: `Prämie für 5 € 🎁 ${n}` })) } };
+  if (named) return { json: { coupons: list(named, (n) => ({ code: `Prämie für 5 € 🎁 ${n}` })) } };
   return many ? { json: { coupons: list(many, () => coupon) } } : 'usual';
 });
 
