@@ -41,5 +41,8 @@ writeFileSync(`${CJS}/package.json`, '{ "type": "commonjs" }\n');
 for (const name of ['apollo', 'urql', 'relay', 'react', 'testing']) {
   mkdirSync(`${HERE}${name}`, { recursive: true });
   const entry = { main: `../dist/cjs/${name}.js`, module: `../dist/${name}.js`, types: `../dist/cjs/${name}.d.ts` };
-  writeFileSync(`${HERE}${name}/package.json`, `${JSON.stringify({ ...entry, sideEffects: false }, null, 2)}\n`);
+  writeFileSync(
+    `${HERE}${name}/package.json`,
+    `${JSON.stringify({ ...entry, sideEffects: name === 'testing' }, null, 2)}\n`,
+  );
 }

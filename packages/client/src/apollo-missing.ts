@@ -1,7 +1,6 @@
 import type { ApolloLink } from '@apollo/client';
 import { print } from 'graphql';
 import { type GatewayResponse, isRetryable, type ResponseError, valueAt } from './errors.ts';
-import { inBackground } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /*
@@ -65,16 +64,16 @@ export function forgetWhenClosed(): (operation: ApolloLink.Operation, result: Ap
       [...client.getObservableQueries('active')].some(
         (one) => one.hasObservers() && JSON.stringify([one.queryName ?? print(one.query), one.variables]) === key,
       );
-    const timer = inBackground(
-      setInterval(() => {
-        if (isShown()) return;
-        clearInterval(timer);
-        for (const id of incomplete.get(key) ?? []) {
-          if (id) client.cache.modify({ id, fields: (value, { DELETE }) => value ?? DELETE, broadcast: false });
-        }
-        incomplete.delete(key);
-      }, LOOK_AGAIN_MS),
-    );
+    const timer = setInterval(() => {
+      if (isShown()) return;
+      clearInterval(timer);
+      for (const id of incomplete.get(key) ?? []) {
+        if (id) client.cache.modify({ id, fields: (value, { DELETE }) => value ?? DELETE, broadcast: false });
+      }
+      incomplete.delete(key);
+    }, LOOK_AGAIN_MS);
+    // Lets a program of Node end.
+    Object(timer).unref?.();
   };
 }
 

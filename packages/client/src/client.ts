@@ -56,7 +56,7 @@ export interface Client {
   /**
    * For a screen: sends a query, and calls `onResult` as soon as there is data. While a part of it is missing and can be asked
    * for again, sends the query again at pauses that grow from 2 s to 60 s, and calls `onResult` when such a part is there, with
-   * all parts that were there before. Resolves when nothing is left to ask for, or when the signal aborts: abort it when the
+   * all parts that were there before; see `keepParts`. Resolves when nothing is left to ask for, or when the signal aborts: abort it when the
    * screen is closed. Rejects as `request` does, also after a first result, for example when the token expires.
    */
   watch<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
@@ -104,7 +104,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
         try {
           const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)));
           failure = undefined;
-          if (!signal.aborted && JSON.stringify(next.data) !== JSON.stringify(shown?.data)) onResult(next);
+          if (!signal.aborted && (!shown || outlineOf(next) !== outlineOf(shown))) onResult(next);
           shown = next;
           return next;
         } catch (error) {
@@ -119,6 +119,9 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
     },
   };
 }
+
+/** What a screen can tell of a result: the data, and which parts have errors. */
+const outlineOf = ({ data, errors }: Result<unknown>) => JSON.stringify([data, errors.map(({ path }) => path)]);
 
 function resultOf<Data>(response: GatewayResponse): Result<Data> {
   const errors = errorsOf(response);

@@ -85,11 +85,17 @@ export class GatewayError extends Error {
     this.requestId = typeof requestId === 'string' ? requestId : undefined;
     this.errors = options.errors ?? [error];
   }
+
+  /** The error as in a response: so it is in a saved or rendered store, and `gatewayErrors` takes it from there. */
+  toJSON(): ResponseError {
+    const { message, path, code, retryable, retryAfterMs, outcome, requestId } = this;
+    return { message, ...(path && { path }), extensions: { code, retryable, retryAfterMs, outcome, requestId } };
+  }
 }
 
 /** What a request of `createClient` resolves to. */
 export interface Result<Data> {
-  /** What was asked for. A field that could not be read is null, and `errors` has an error with its path. */
+  /** What was asked for. A field that could not be read is null or kept, and `errors` has an error with its path. */
   readonly data: Data;
   /** Empty when everything is there. */
   readonly errors: readonly GatewayError[];

@@ -1,6 +1,6 @@
 import { type Kind, kindOf, type Variables, withKeys } from './idempotency.ts';
 import { testMode } from './retry.ts';
-import { type Sending, send } from './send.ts';
+import { type Sender, type Sending, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
 export interface FetchOptions extends Sending {
@@ -9,7 +9,7 @@ export interface FetchOptions extends Sending {
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
   /** Sent with each request; those of the library win. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: HeadersInit;
   /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
   readonly onLimit?: (limit: Limit) => void;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
@@ -66,12 +66,15 @@ function fetchOf(
   { headers = {}, persisted, onLimit, ...sending }: FetchOptions,
   isKnownQuery?: boolean,
 ): Fetch {
+  const sender: Sender = { ...sending, fetch };
   return async (input, init = {}) => {
-    const given = new Headers(
-      init.headers ?? (input instanceof Object && 'headers' in input ? input.headers : undefined),
-    );
-    for (const [name, value] of Object.entries(headers)) if (!given.has(name)) given.set(name, value);
-    const body = bodyOf(init.body);
+    const request = typeof input === 'object' && 'clone' in input ? input : undefined;
+    const given = new Headers(init.headers ?? request?.headers);
+    new Headers(headers).forEach((value, name) => {
+      if (!given.has(name)) given.set(name, value);
+    });
+    const isJson = request && !init.body && given.get('content-type')?.includes('json');
+    const body = bodyOf(isJson ? await request.clone().text() : init.body);
     if (!body) return fetch(input, { ...init, headers: given });
     const { query, operationName } = body;
     const listed = persisted?.operations.find(({ name }) => name === operationName);
@@ -81,8 +84,8 @@ function fetchOf(
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
     const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
-    const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
-    const received = await send(fetch, url, { ...init, headers: given, body: text }, kind, sending);
+    const signal = init.signal ?? request?.signal ?? null;
+    const received = await send(sender, input, { ...init, headers: given, body: text, signal }, kind);
     const limit = onLimit && limitOf(received.headers);
     if (limit) onLimit(limit);
     return new Response(received.text, { status: received.status, headers: withoutCoding(received.headers) });

@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrors } from './errors.ts';
-import { pauseBeforeHealing, unlessAborted } from './retry.ts';
+import { after, pauseBeforeHealing, unlessAborted } from './retry.ts';
 
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
@@ -7,7 +7,7 @@ export interface HealOptions {
   /** The library's own refetch. Its result may have `error` or `errors`; it may reject with an error. */
   readonly again: () => Promise<unknown>;
   /** Aborts when nothing shows the query any more. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     let isLate = false;
     let slept = !isAwake();
     const end = () => {
-      clearTimeout(timer);
+      forget();
       page?.removeEventListener?.('visibilitychange', check);
       for (const name of ['online', 'offline']) network.removeEventListener?.(name, check);
       signal?.removeEventListener('abort', end);
@@ -62,10 +62,10 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
       if (awake && (isLate || slept)) end();
       slept ||= !awake;
     };
-    const timer = setTimeout(() => {
+    const forget = after(milliseconds, () => {
       isLate = true;
       check();
-    }, milliseconds);
+    });
     page?.addEventListener?.('visibilitychange', check);
     for (const name of ['online', 'offline']) network.addEventListener?.(name, check);
     signal?.addEventListener('abort', end, { once: true });

@@ -1,32 +1,27 @@
 import { type Path, type Result, valueAt } from './errors.ts';
 
 /**
- * The next result of a query, with the parts of the last one that it lacks for a reason that passes: what was shown stays. In a
- * list, a part is kept where the item with the same `id` is at the same place. For stores that replace the whole data, as TanStack
- * Query and SWR do. Errors of kept parts are left out.
+ * The next result of a query, with the parts of the last one that it lacks for a reason that passes: what was shown stays, with an
+ * error beside it, so that it is asked for again. A part is kept only in what has the same `id`: never in another player, nor in
+ * another item of a list. For stores that replace the whole data, as TanStack Query and SWR do.
  */
 export function keepParts<Data>(last: Result<Data> | undefined, next: Result<Data>): Result<Data> {
   let data: unknown = next.data;
-  const errors = next.errors.flatMap((error) => {
-    const { path, retryable } = error;
-    if (!last || !path || !retryable || valueAt(last.data, path) == null || !isSame(last.data, data, path))
-      return [error];
+  for (const { path, retryable } of next.errors) {
+    if (!last || !path || !retryable || valueAt(last.data, path) == null || !isSame(last.data, data, path)) continue;
     const place = path.slice(0, 1 + path.findIndex((_, end) => valueAt(data, path.slice(0, end + 1)) == null));
     data = withValue(data, last.data, place);
-    // What the kept part lacked is still missing.
-    return last.errors.filter((one) => one.path && place.every((name, end) => one.path?.[end] === name));
-  });
+  }
   // The last data has the types of the document, and so have its parts.
-  return { data: data as Data, errors };
+  return { data: data as Data, errors: next.errors };
 }
 
-/** Whether a path leads through the same items of lists in both, as far as the second goes. */
+/** Whether a path leads through the same objects in both, as far as the second goes. Items of lists need an `id` for that. */
 function isSame(known: unknown, found: unknown, path: Path): boolean {
   return path.every((name, end) => {
     const [one, other] = [known, found].map((data) => valueAt(data, path.slice(0, end + 1)));
-    if (typeof name !== 'number' || other == null) return true;
     const id = valueAt(one, ['id']);
-    return id !== undefined && id === valueAt(other, ['id']);
+    return other == null || (id === valueAt(other, ['id']) && (typeof name === 'string' || id !== undefined));
   });
 }
 

@@ -6,8 +6,8 @@ import { type Extended, isRetryable, retryAfterMs } from './errors.ts';
 export const ATTEMPTS = 5;
 /** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
 export const TOO_LONG_MS = 60_000;
-const FIRST_PAUSE_MS = 300;
-const FIRST_HEALING_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 125;
+const FIRST_HEALING_PAUSE_MS = 2_000;
 const LONGEST_HEALING_PAUSE_MS = 60_000;
 
 interface Response {
@@ -30,46 +30,69 @@ export function isWorthless(response: Response): boolean {
 /** While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. */
 export const testMode: { on: boolean } = { on: false };
 
-/**
- * How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds. Never without a random share: clients
- * that failed together must not come back together.
- */
+/** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
+const spread = (milliseconds: number) => (testMode.on ? 0 : milliseconds * (1 + Math.random() / 2));
+
+/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: at least as long as the errors ask. */
 export function pauseAfter(attempt: number, errors: readonly Extended[] = []): number {
-  return testMode.on ? 0 : askedFor(errors) + Math.random() * FIRST_PAUSE_MS * 2 ** attempt;
+  return spread(Math.max(askedFor(errors), FIRST_PAUSE_MS * 2 ** (attempt - 1)));
 }
 
 /**
  * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
- * 60 s, and a random share on top. Never shorter than the gateway asks, or than the last request took: a service that hangs is
- * asked less often.
+ * 60 s. Never shorter than the gateway asks, or than the last request took: a service that hangs is asked less often.
  */
 export function pauseBeforeHealing(attempt: number, errors: readonly Extended[], tookMs: number): number {
-  if (testMode.on) return 0;
-  const growing = Math.min(FIRST_HEALING_PAUSE_MS * 2 ** attempt, LONGEST_HEALING_PAUSE_MS);
-  const least = Math.max(askedFor(errors), Math.min(tookMs, LONGEST_HEALING_PAUSE_MS), growing * 0.75);
-  return least + (Math.random() * growing) / 2;
+  const growing = Math.max(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), tookMs);
+  return spread(Math.max(askedFor(errors), Math.min(growing, LONGEST_HEALING_PAUSE_MS)));
 }
 
-type Timer = ReturnType<typeof setTimeout>;
+/** The longest time of a timer: with a longer one, it ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Lets a program of Node end while only this timer is left: nobody waits for what it does. */
-export function inBackground<T>(timer: T): T {
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref();
-  return timer;
+/**
+ * Calls a function after a time in milliseconds, however long. Returns what makes it forget that.
+ *
+ * @param holds False: a program of Node may end before.
+ */
+export function after(milliseconds: number, call: () => void, holds = true): () => void {
+  const timer = setTimeout(call, Math.min(milliseconds, LONGEST_TIMER_MS));
+  if (!holds) Object(timer).unref?.();
+  return () => clearTimeout(timer);
 }
 
 /** Resolves after a time in milliseconds; rejects with the signal's reason when that comes first. */
-export function wait(
-  milliseconds: number,
-  signal?: AbortSignal | null,
-  keep: (timer: Timer) => Timer = (timer) => timer,
-): Promise<void> {
-  let timer: Timer | undefined;
+export async function wait(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+  // Without a pause there is no timer: the fake clock of a test would hold it.
+  if (milliseconds === 0) return;
+  let forget: (() => void) | undefined;
   const over = new Promise<void>((resolve) => {
-    timer = keep(setTimeout(resolve, milliseconds));
+    forget = after(milliseconds, resolve);
   });
-  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+  await unlessAborted(over, signal).finally(() => forget?.());
+}
+
+/**
+ * What `run` resolves to; rejects after a time in milliseconds, or with the reason of the given signal, and then aborts the signal
+ * that `run` gets. Not `AbortSignal.any`: older browsers have none.
+ */
+export async function within<T>(
+  milliseconds: number,
+  given: AbortSignal | null | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const late = () => abort.abort(new Error(`no response within ${milliseconds} ms`));
+  const forget = after(milliseconds, late, false);
+  const end = () => given && abort.abort(reasonOf(given));
+  if (given?.aborted) end();
+  given?.addEventListener('abort', end);
+  try {
+    return await unlessAborted(run(abort.signal), abort.signal);
+  } finally {
+    forget();
+    given?.removeEventListener('abort', end);
+  }
 }
 
 /** The reason of a signal that aborted. Signals of React Native and of older browsers have none. */

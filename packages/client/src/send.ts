@@ -1,6 +1,6 @@
 import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { ATTEMPTS, askedFor, inBackground, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait } from './retry.ts';
+import { ATTEMPTS, askedFor, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
@@ -19,28 +19,40 @@ export interface Sending {
   readonly timeoutMs?: number | undefined;
 }
 
+/** What sends the requests of one client. */
+export interface Sender extends Sending {
+  /** Sends the token; see `authorizedFetch`. */
+  readonly fetch: Fetch;
+  /** When a request failed in all its attempts, since one succeeded. */
+  failedAt?: number;
+}
+
 const ATTEMPT_TIMEOUT_MS = 30_000;
+/** Who sends an operation so soon after a failure repeats it already, as TanStack Query does: retries do not multiply. */
+const REPEATED_WITHIN_MS = 30_000;
 
 /**
  * Sends a request until the response has data, or says that another attempt is of no use; at most five times, and while the
  * pauses are at most 60 s. Resolves to the last response. Rejects with the signal's reason, or with a `GatewayError` of the
  * code `NO_RESPONSE` or `NO_TOKEN`. When nobody knows what became of a mutation in an earlier attempt, errors have the outcome
- * `UNKNOWN`, unless the last attempt says `DONE`.
- *
- * @param fetch Sends the token; see `authorizedFetch`.
+ * `UNKNOWN`, unless the last attempt says `DONE`. In the 30 s after a request failed in all its attempts, the next is sent once.
  */
 export async function send(
-  fetch: Fetch,
-  url: string,
+  sender: Sender,
+  input: string | URL | Request,
   options: RequestInit,
   kind: Kind,
-  { attempts = ATTEMPTS, timeoutMs = ATTEMPT_TIMEOUT_MS }: Sending = {},
 ): Promise<Received> {
+  const { fetch, timeoutMs = ATTEMPT_TIMEOUT_MS, failedAt = -Infinity } = sender;
   const { signal } = options;
+  const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
+  const isRepeated = Date.now() - failedAt < REPEATED_WITHIN_MS;
+  const attempts = isRepeated ? 1 : (sender.attempts ?? ATTEMPTS);
   if (isRelative(url)) throw relativeUrl(url);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
-    const received = await sendOnce(fetch, url, options, kind, timeoutMs).catch((cause: unknown) => {
+    const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
+    const received = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
       return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, true, cause);
     });
@@ -48,6 +60,7 @@ export async function send(
     const { errors: found = [] } = isError ? received : received.response;
     const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
     if (isFinal || attempt >= attempts || askedFor(found) > TOO_LONG_MS) {
+      sender.failedAt = isFinal ? -Infinity : Date.now();
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
       if (!isUnknown || found.length === 0) return received;
@@ -82,24 +95,28 @@ const TEMPORARY = [408, 425, 429];
 
 async function sendOnce(
   fetch: Fetch,
+  input: string | URL | Request,
   url: string,
   options: RequestInit,
   kind: Kind,
-  timeoutMs: number,
 ): Promise<Received | GatewayError> {
-  const { status, headers, text } = await within(timeoutMs, options.signal, async (signal) => {
-    // A redirect would take the token to another address.
-    const response = await fetch(url, { ...options, signal, redirect: 'error' });
-    return { status: response.status, headers: response.headers, text: await response.text() };
-  });
+  // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
+  const received = await fetch(input, { ...options, redirect: 'manual' });
+  const { status, headers } = received;
+  const text = await received.text();
   const response = parsed(text);
   if (isGatewayResponse(response)) return { status, headers, text, response };
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
-  const message = `${url} responded with the status ${status}, but not as a gateway: ${MEANINGS[status] ?? 'something in between may have responded'}.`;
+  const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
   return noResponse(message, kind, isTemporary, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
 }
 
 /** What a status means that something between client and gateway sent. */
+const meaningOf = (status: number) =>
+  status === 0 || (status >= 300 && status < 400)
+    ? 'it redirects, and the token is not sent to another address'
+    : (MEANINGS[status] ?? 'something in between may have responded');
+
 const MEANINGS: Partial<Record<number, string>> = {
   401: 'a proxy or a firewall wants another sign-in',
   403: 'a firewall refused the request',
@@ -114,27 +131,6 @@ function retryAfterOf(headers: Headers): number | undefined {
   if (!value) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
-}
-
-/** Ends a request after a time, or with the caller's signal. Not `AbortSignal.any`: older browsers have none. */
-async function within<T>(
-  milliseconds: number,
-  given: AbortSignal | null | undefined,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const abort = new AbortController();
-  const end = () => abort.abort(given ? reasonOf(given) : undefined);
-  const timer = inBackground(
-    setTimeout(() => abort.abort(new Error(`no response within ${milliseconds} ms`)), milliseconds),
-  );
-  if (given?.aborted) end();
-  given?.addEventListener('abort', end, { once: true });
-  try {
-    return await run(abort.signal);
-  } finally {
-    clearTimeout(timer);
-    given?.removeEventListener('abort', end);
-  }
 }
 
 function parsed(text: string): unknown {

@@ -1,16 +1,18 @@
 import { GatewayError } from './errors.ts';
-import { inBackground, reasonOf, unlessAborted } from './retry.ts';
+import { reasonOf, unlessAborted, within } from './retry.ts';
 
 /** How long the function for the token may take by default, in milliseconds. */
 const TOKEN_TIMEOUT_MS = 15_000;
 
 /**
  * The player's access token, or what fetches one. A function is called for the first request, and once more after the
- * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Undefined: no
- * token, for a gateway in development. What cannot be a bearer token, such as an empty text, HTML or JSON, is `NO_TOKEN`: the
- * player is signed out. A function that throws, or takes more than 15 s (or half of `timeoutMs`), is `TOKEN_UNAVAILABLE` and asked again.
+ * gateway rejected the token with 401; until then its result is kept. White space around it is left out. Not given: no token, for
+ * a gateway in development. A function that returns nothing, or what cannot be a bearer token, such as HTML or JSON, is
+ * `NO_TOKEN`: the player is signed out. One that throws, or takes more than 15 s (or half of `timeoutMs`), is `TOKEN_UNAVAILABLE`
+ * and called again.
  */
-export type Token = string | undefined | (() => string | undefined | Promise<string | undefined>);
+export type Token = Text | (() => Text | Promise<Text>);
+type Text = string | null | undefined;
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -27,56 +29,43 @@ export function authorizedFetch(
   fetch: Fetch = (...request) => globalThis.fetch(...request),
   timeoutMs: number = TOKEN_TIMEOUT_MS,
 ): Fetch {
-  const fetchToken = async () => (typeof token === 'function' ? await token() : token);
-  let current: Promise<string | undefined> | undefined;
-  const send: (...request: Parameters<Fetch>) => Promise<{ used: typeof current; response: Response }> = async (
-    url,
-    options,
-  ) => {
+  const fetchToken = async () => {
+    const value = String((typeof token === 'function' ? await token() : token) ?? '').trim();
+    if (BEARER_TOKEN.test(value)) return value;
+    // A login page, for example.
+    const cause = value ? new TypeError('The token has characters that no bearer token has.') : undefined;
+    throw tokenError('NO_TOKEN', 'There is no token for the gateway.', cause);
+  };
+  let current: Promise<string> | undefined;
+  const send = async (...[url, options]: Parameters<Fetch>) => {
     // A `Request` can be sent once, so each attempt sends a copy.
     const given = typeof url === 'object' && 'clone' in url ? url.clone() : undefined;
     // Not `throwIfAborted`: React Native has none.
     const signal = options?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
-    current ??= within(timeoutMs, fetchToken()).catch((cause: unknown) => {
-      current = undefined;
-      throw unavailable(cause);
-    });
-    const used = current;
-    const value = (await unlessAborted(used, signal))?.trim();
     const headers = new Headers(options?.headers ?? given?.headers);
-    if (value !== undefined) {
-      // A login page, for example.
-      if (!BEARER_TOKEN.test(value)) {
-        if (used === current) current = undefined;
-        throw noToken(new TypeError('The token has characters that no bearer token has.'));
-      }
-      headers.set('authorization', `Bearer ${value}`);
+    if (token != null) {
+      current ??= within(timeoutMs, undefined, fetchToken).catch((cause: unknown) => {
+        current = undefined;
+        if (cause instanceof GatewayError) throw cause;
+        throw tokenError('TOKEN_UNAVAILABLE', 'The token for the gateway cannot be fetched.', cause);
+      });
     }
+    const used = current;
+    if (used) headers.set('authorization', `Bearer ${await unlessAborted(used, signal)}`);
     return { used, response: await fetch(given ?? url, { ...options, headers }) };
   };
   return async (url, options) => {
     const { used, response } = await send(url, options);
-    if (response.status !== 401 || typeof token !== 'function') return response;
+    const isStream = Object(options?.body).getReader !== undefined;
+    if (response.status !== 401 || typeof token !== 'function' || isStream) return response;
     if (used === current) current = undefined;
     return (await send(url, options)).response;
   };
 }
 
-function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`There was no token within ${milliseconds} ms.`));
-    const timer = inBackground(setTimeout(late, milliseconds));
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-function unavailable(cause: unknown): GatewayError {
-  const extensions = { code: 'TOKEN_UNAVAILABLE', retryable: true, outcome: 'NOT_DONE' };
-  return new GatewayError({ message: 'The token for the gateway cannot be fetched.', extensions }, { cause });
-}
-
-function noToken(cause: unknown): GatewayError {
-  const extensions = { code: 'NO_TOKEN', retryable: false, outcome: 'NOT_DONE' };
-  return new GatewayError({ message: 'There is no token for the gateway.', extensions }, { cause });
+/** Nothing was sent. */
+function tokenError(code: 'NO_TOKEN' | 'TOKEN_UNAVAILABLE', message: string, cause: unknown): GatewayError {
+  const extensions = { code, retryable: code === 'TOKEN_UNAVAILABLE', outcome: 'NOT_DONE' };
+  return new GatewayError({ message, extensions }, { cause });
 }

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { ME, startRecorded, tokenOf } from '../../../test/clients/kit.ts';
-import { createClient, createFetch, GatewayError, gatewayErrors, type Limit, type Token } from '../src/index.ts';
+import { createClient, createFetch, GatewayError, gatewayErrors, heal, type Limit, type Token } from '../src/index.ts';
+import { testMode } from '../src/retry.ts';
 
 /* `createFetch` as libraries use it, and what something between client and gateway can answer. */
 
@@ -30,6 +31,11 @@ const after = (...responses: (Response | Error)[]): typeof fetch => {
 };
 const page = (status: number, headers: Record<string, string> = {}) =>
   new Response('<h1>Not the gateway</h1>', { status, headers: { 'content-type': 'text/html', ...headers } });
+
+afterEach(() => {
+  jest.useRealTimers();
+  testMode.on = false;
+});
 
 test('adds the token, keeps what the library made, and answers what the gateway answered', async () => {
   const seen: Headers[] = [];
@@ -209,4 +215,122 @@ test('tells what is left of the limit after each response that has it', async ()
     post(READ),
   );
   expect(limits).toHaveLength(2);
+});
+
+test('retries of a library around it do not multiply its own: after a failure, a request is sent once', async () => {
+  let requests = 0;
+  let isAway = true;
+  const fetch = async () => {
+    requests += 1;
+    if (isAway) throw new TypeError('connection refused');
+    return Response.json({ data: { player: null } });
+  };
+  const own = createFetch({ fetch, attempts: 3 });
+  const counts: number[] = [];
+  for (const away of [true, true, true, false, true]) {
+    isAway = away;
+    requests = 0;
+    await own(url, post(READ)).catch(() => undefined);
+    counts.push(requests);
+  }
+  expect(counts).toEqual([3, 1, 1, 1, 3]);
+});
+
+test('a `Request` is sent again as a text is, with the key of its event, until its own signal aborts', async () => {
+  lose(1);
+  const abort = new AbortController();
+  const own = createFetch({ token: valid });
+  const ask = (signal: AbortSignal) => own(new Request(url, post(TRACK, { signal })));
+  expect((await (await ask(abort.signal)).json()).data.trackEvents.eventNames).toEqual(['open_wallet']);
+  expect([sent.length, events(), sent[0]?.variables['input']?.idempotencyKey]).toEqual([2, 1, expect.any(String)]);
+  abort.abort(new Error('another screen'));
+  await expect(ask(abort.signal)).rejects.toThrow('another screen');
+});
+
+test('an attempt ends also when the `fetch` does not listen to its signal; a time without end is none', async () => {
+  const deaf = createFetch({ fetch: () => new Promise(() => undefined), timeoutMs: 20, attempts: 2 });
+  expect(await rejection(deaf(url, post(READ)))).toMatchObject({ code: 'NO_RESPONSE', retryable: true });
+  const patient = createFetch({ token: valid, timeoutMs: Number.POSITIVE_INFINITY, attempts: 1 });
+  expect((await patient(url, post(READ))).status).toBe(200);
+});
+
+test.each<[string, unknown]>([
+  ['undefined', undefined],
+  ['null, as of localStorage', null],
+  ['an empty text', ''],
+  ['an object', { access_token: 'a.b.c' }],
+])('a token function that returns %s says that nobody is signed in: nothing is sent', async (_, returned) => {
+  const token = () => returned as string;
+  expect(await rejection(createFetch({ token })(url, post(TRACK)))).toMatchObject({
+    ...{ code: 'NO_TOKEN', retryable: false, outcome: 'NOT_DONE' },
+  });
+  expect(sent).toEqual([]);
+});
+
+test('no token at all is for a gateway in development', async () => {
+  const fetch: typeof globalThis.fetch = async (_, init) =>
+    Response.json({ data: { authorization: new Headers(init?.headers).get('authorization') } });
+  for (const token of [undefined, null]) {
+    const response = await createFetch({ fetch, ...(token === null && { token }) })(url, post(READ));
+    expect(await response.json()).toEqual({ data: { authorization: null } });
+  }
+});
+
+test('`headers` are an object, a list or `Headers`', async () => {
+  const seen: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    seen.push(new Headers(init?.headers).get('x-app'));
+    return Response.json({ data: { player: null } });
+  };
+  const given = { 'x-app': '3' };
+  for (const headers of [given, Object.entries(given) as [string, string][], new Headers(given)])
+    await createFetch({ fetch, headers })(url, post(READ));
+  expect(seen).toEqual(['3', '3', '3']);
+});
+
+test('runs where `redirect: error` is refused, as in workers at an edge', async () => {
+  const fetch: typeof globalThis.fetch = async (_, { redirect } = {}) => {
+    if (redirect === 'error') throw new TypeError('Invalid redirect value');
+    return Response.json({ data: { player: null } });
+  };
+  expect((await createFetch({ fetch, attempts: 1 })(url, post(READ))).status).toBe(200);
+});
+
+test('a stream is sent once: its 401 is the response', async () => {
+  const statuses = [401, 200];
+  const fetch = async () => new Response('', { status: statuses.shift() ?? 500 });
+  const body = new Blob(['{}']).stream();
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
+  expect((await createFetch({ token: () => 'a', fetch })(url, init)).status).toBe(401);
+  expect(statuses).toEqual([200]);
+});
+
+test('errors that were saved as JSON, as in a stored or rendered page, are healed as before', async () => {
+  const extensions = { code: 'UPSTREAM_TIMEOUT', retryable: true, retryAfterMs: 5, outcome: undefined, requestId: 'r' };
+  const response = {
+    data: { me: { id: 'a', coupons: null } },
+    errors: [{ message: 'Late', path: ['me', 'coupons'], extensions }],
+  };
+  const result = await createClient({ url, fetch: async () => Response.json(response) }).request('{ me { id } }');
+  const saved = JSON.parse(JSON.stringify(result));
+  expect(saved.errors).toEqual(JSON.parse(JSON.stringify(response.errors)));
+  expect(gatewayErrors(saved.errors)).toMatchObject([{ code: 'UPSTREAM_TIMEOUT', retryable: true, requestId: 'r' }]);
+});
+
+test('healing that is asked to wait for months does not ask at once', async () => {
+  jest.useFakeTimers();
+  const errors = [{ message: '', extensions: { retryable: true, retryAfterMs: 1e11 } }];
+  const again = jest.fn(async () => undefined);
+  const abort = new AbortController();
+  const healed = heal({ errors, again, signal: abort.signal });
+  await jest.advanceTimersByTimeAsync(60_000);
+  abort.abort();
+  expect([(await healed).length, again.mock.calls]).toEqual([1, []]);
+});
+
+test('in tests of screens, a fake clock holds no request', async () => {
+  jest.useFakeTimers();
+  testMode.on = true;
+  const own = createFetch({ fetch: after(page(503), page(503), Response.json({ data: { player: null } })) });
+  expect(await (await own(url, post(READ))).json()).toEqual({ data: { player: null } });
 });

@@ -32,7 +32,7 @@ const TSCONFIG = {
 };
 const DEPENDENCIES =
   '@referral-gateway/client @apollo/client graphql rxjs react react-dom @types/react @types/react-dom @urql/core ' +
-  '@urql/exchange-graphcache urql @tanstack/react-query swr @vitejs/plugin-react typescript vite';
+  '@urql/exchange-graphcache urql @tanstack/react-query swr react-test-renderer @vitejs/plugin-react typescript vite';
 
 const MAIN = `
 import { createRoot } from 'react-dom/client';
@@ -90,6 +90,7 @@ const runThere = (name: string, ...args: string[]) =>
 function writeProject(packed: string): void {
   const ofExample = readJson(`${ROOT}examples/web/package.json`);
   const versions = {
+    ...readJson(`${ROOT}test/clients/package.json`).devDependencies,
     ...readJson(`${ROOT}test/clients/package.json`).dependencies,
     ...ofExample.devDependencies,
     ...ofExample.dependencies,
@@ -227,6 +228,33 @@ test('on a server the screen is rendered once; TanStack Query keeps the coupons 
     '<p>There is no such player.</p>',
   ]);
   expect([after, states]).toEqual([before, []]);
+});
+
+test('SWR keeps the coupons that a later read misses, and asks for them again', async () => {
+  const printed = await runModule(
+    'misses.tsx',
+    `import { respond } from '@referral-gateway/client/testing';
+     import { act, create } from 'react-test-renderer';
+     import { mutate } from 'swr';
+     import { SwrScreen } from './Swr';
+
+     globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+     const states = ['demo-player', 'demo-no-coupons', 'demo-no-coupons', 'demo-player'];
+     globalThis.fetch = async (_, init) => {
+       const { query, variables } = JSON.parse(init.body);
+       return Response.json(respond(states.shift(), query, variables).body);
+     };
+     const seen = [];
+     const read = async (does) => { await act(does); seen.push(screen.toJSON().children.join('')); };
+     let screen;
+     await read(async () => { screen = create(<SwrScreen playerUniqueId="a" />); });
+     await read(() => mutate(['screen', 'a']));
+     while (states.length > 0) await act(() => new Promise((resolve) => setTimeout(resolve)));
+     await read(async () => {});
+     console.log(JSON.stringify(seen));`,
+  );
+  const shown = expect.stringMatching(/^SWR: \d+ coupons$/);
+  expect(printed).toEqual([shown, shown, shown]);
 });
 
 test('the outbox keeps an event over an outage with its key, and forgets it after a day', async () => {
