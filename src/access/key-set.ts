@@ -121,7 +121,7 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
       bytes = Buffer.concat([bytes, part.value]);
       if (bytes.length > MAX_BYTES) throw new Error('the response is too large');
     }
-    const set = JSON.parse(bytes.toString());
+    const set = JSON.parse(bytes.toString().trim());
     if (!Array.isArray(set?.keys) || set.keys.length === 0) {
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }

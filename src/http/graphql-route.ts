@@ -118,7 +118,9 @@ async function executeOperation(route: GraphQLRoute, admitted: Admitted, reply: 
   for (const name of READ) if (typeof all[name] === 'string') headers.set(name, all[name]);
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
   headers.set('accept', responseType(all));
-  const httpGraphQLRequest = { method, headers, search: /\?.*/s.exec(url)?.[0] ?? '', body };
+  // Empty parameters are absent.
+  const search = /\?.*/s.exec(url)?.[0].replace(/[^?&]*=(?=&|$)/g, '') ?? '';
+  const httpGraphQLRequest = { method, headers, search, body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));
   await route.engine.prepare(httpGraphQLRequest, caller, record);

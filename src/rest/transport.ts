@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
@@ -151,13 +152,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #respond(body: Buffer): void {
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    this.#resolve({ status: this.#status, headers: this.#headers, body: inUtf8(body, this.#headers['content-type']) });
   }
 
   /** For servers, and what is in front of them, that compress although they were asked not to. */
   async #decode(body: Buffer, encoding: string): Promise<void> {
     const decoded = await decodeContent(body, encoding, MAX_RESPONSE_BYTES);
     if (typeof decoded !== 'string') return this.#respond(decoded);
+    // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header.
+    if (decoded !== 'too large' && isUtf8(body)) return this.#respond(body);
     // The status of an error says enough.
     if (this.#status >= 300) return this.#respond(NO_BODY);
     const message = `${this.#endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
@@ -168,6 +171,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#begin();
     this.#end(undefined);
     this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
+  }
+}
+
+/** A text in the character set that its type names. Some services name one and send UTF-8 all the same. */
+function inUtf8(body: Buffer, type: unknown): Buffer {
+  const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
+  if (charset === undefined || isUtf8(body)) return body;
+  try {
+    return Buffer.from(new TextDecoder(charset).decode(body));
+  } catch {
+    return body;
   }
 }
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { startBoth } from '../kit/gateway.ts';
+import { get, post, startBoth } from '../kit/gateway.ts';
 
 /* Bodies that routers and some clients compress, and those that begin with a byte order mark. */
 
@@ -27,6 +27,17 @@ test.each([
   ['gzip, br', brotliCompressSync(gzipSync(BODY))],
 ])('a request compressed with %s', async (encoding, body) => {
   expect(await send(body, { 'content-encoding': encoding })).toEqual([200, 'p1']);
+});
+
+test('texts that are empty are absent, in a body and in an address', async () => {
+  const query = 'query Own { player(playerUniqueId: "p1") { id } }';
+  expect((await post(gateway.url, { query, operationName: '' })).data).toEqual({ player: { id: 'p1' } });
+  const empty = { operationName: '', variables: '', extensions: '' };
+  expect((await get(gateway.url, { ...empty, query })).data).toEqual({ player: { id: 'p1' } });
+  expect((await get(gateway.url, { query, ...empty })).data).toEqual({ player: { id: 'p1' } });
+  const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab'.repeat(32) } };
+  expect((await post(gateway.url, { query: '', extensions })).codes).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+  expect((await post(gateway.url, { query: '' })).status).toBe(400);
 });
 
 test('a byte order mark before the JSON', async () => {

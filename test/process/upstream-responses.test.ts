@@ -29,6 +29,9 @@ test.each([
   ['deflate', deflateRawSync],
   ['identity', (text: string) => Buffer.from(text)],
   ['deflate, gzip', (text: string) => gzipSync(deflateSync(text))],
+  // What is named and not done.
+  ['UTF-8', (text: string) => Buffer.from(text)],
+  ['gzip', (text: string) => Buffer.from(text)],
 ])('content-encoding %s is decoded, though none was asked for', async (encoding, encode) => {
   const gateway = await start();
   const answer = { raw: encode(PLAYER), headers: { 'content-encoding': encoding } };
@@ -43,8 +46,8 @@ test.each([
 
 test.each([
   ['too large', 'gzip', gzipSync(Buffer.alloc(3_000_000, 0x20))],
-  ['corrupt', 'gzip', Buffer.from('not gzip')],
-  ['unsupported', 'compress', Buffer.from('?')],
+  ['corrupt', 'gzip', gzipSync(PLAYER).subarray(0, 40)],
+  ['unsupported', 'compress', Buffer.from([0x1f, 0x9d, 0x90])],
 ])(
   'a body that is %s when it is decoded is named in the log; its neighbours are served',
   async (problem, encoding, raw) => {
@@ -166,6 +169,20 @@ test.each([
     '/rewards/api/v3.0/integrations/player/p1',
     '/rewards/api/v3.0/integrations/event',
   ]);
+});
+
+test.each([
+  ['ISO-8859-1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
+  ['"latin1"; v=1', 'Orléans', Buffer.from('Orl\xe9ans', 'latin1')],
+  ['iso-8859-1', 'Łódź', Buffer.from('Łódź')],
+  ['none-such', 'Orl\ufffdans', Buffer.from('Orl\xe9ans', 'latin1')],
+])('a response in the character set %s has the city %s', async (charset, city, bytes) => {
+  const gateway = await start();
+  const [before, after] = PLAYER.split('Łódź');
+  const raw = Buffer.concat([Buffer.from(before ?? ''), bytes, Buffer.from(after ?? '')]);
+  upstream.on('GET /player', { raw, headers: { 'content-type': `application/json;charset=${charset}` } });
+  const read = { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' };
+  expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city } } });
 });
 
 test('204 and 205 are a success without a body', async () => {
