@@ -3,7 +3,8 @@
  * the application beside them. The gateway requires tokens and runs the documents of the application alone.
  *
  * EXAMPLE_PORT (default 3000) is the port of the application, EXAMPLE_PLAYER (default demo-player) the player who is signed
- * in; all settings of the gateway apply. With `--built` the application is served as it was built last.
+ * in; all settings of the gateway apply. With `--all`, as in `npm run example`, the gateway and the client package are built
+ * first; with `--built` the application is served as it was built last.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -33,14 +34,21 @@ const settings = {
   PERSISTED_OPERATIONS_FILE: join(HERE, 'src/generated/persisted-query-manifest.json'),
 };
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const before = [
-  ...(existsSync(join(HERE, 'node_modules')) ? [] : [['install its packages', 'ci', '--no-audit', '--no-fund']]),
-  ...(process.argv.includes('--built') ? [] : [['build the application', 'run', '--silent', 'build']]),
+  ...(process.argv.includes('--all')
+    ? [
+        ['build the gateway', ROOT, 'run', '--silent', 'build'],
+        ['build the client package', ROOT, 'run', '--silent', 'build:client'],
+      ]
+    : []),
+  ...(existsSync(join(HERE, 'node_modules')) ? [] : [['install its packages', HERE, 'ci', '--no-audit', '--no-fund']]),
+  ...(process.argv.includes('--built') ? [] : [['build the application', HERE, 'run', '--silent', 'build']]),
 ];
 const progress = startProgress(before.length + 1);
-for (const [what, ...args] of before) {
+for (const [what, cwd, ...args] of before) {
   progress.step(what);
-  await npm(args);
+  await npm(cwd, args);
 }
 progress.step('start the gateway and the demo');
 const graphql = await startGateway();
@@ -69,8 +77,8 @@ server.listen(Number(EXAMPLE_PORT), '127.0.0.1', () => {
 });
 
 /** Its output is shown when it fails. */
-async function npm(args) {
-  const options = { cwd: HERE, shell: process.platform === 'win32', maxBuffer: 100 * 1_024 * 1_024 };
+async function npm(cwd, args) {
+  const options = { cwd, shell: process.platform === 'win32', maxBuffer: 100 * 1_024 * 1_024 };
   await promisify(execFile)('npm', args, options).catch(({ stdout, stderr }) => {
     progress.print(`${stdout}${stderr}`);
     process.exit(1);
