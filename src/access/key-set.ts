@@ -55,7 +55,7 @@ export function createKeySet(url: URL, { log, proxy }: KeySetOptions) {
     // Without keys the gateway is not ready and gets no requests that could fetch them.
     if (text === undefined) setTimeout(reload, pause).unref();
     const { cause } = Object(error); // `fetch failed` says nothing; its cause does.
-    const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause)})`;
+    const reason = cause === undefined ? reasonOf(error) : `${reasonOf(error)} (${reasonOf(cause) || cause.code})`;
     log.warn(`the keys for tokens cannot be fetched from ${url.origin}${url.pathname}: ${reason}`);
   }
 

@@ -1,3 +1,4 @@
+import { getDefaultAutoSelectFamilyAttemptTimeout, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { tokenHint } from '../config/auth.ts';
@@ -11,10 +12,15 @@ import { createLog, flushed, openStdout } from './log.ts';
 import { startManagement } from './management.ts';
 import { ReferenceFailed, startReference } from './reference.ts';
 
+/** How long one address of a name may take before the next is tried, in milliseconds. Node's 250 are too few for another continent. */
+const ATTEMPT_MS = 1_500;
+
 /** The process from start to end. A start that fails is reported on stderr. `setSignalHandler` is for SIGTERM and SIGINT. */
 export async function run(setSignalHandler: (handler: Lifecycle['onSignal']) => void): Promise<void> {
   let log: Logger | undefined;
   let lifecycle: Lifecycle | undefined;
+  // For every connection: to the REST service, the key server, the collector and Redis.
+  setDefaultAutoSelectFamilyAttemptTimeout(Math.max(ATTEMPT_MS, getDefaultAutoSelectFamilyAttemptTimeout()));
   try {
     const config = loadConfig();
     const output = await outputOf(process.argv.slice(2), config);

@@ -7,8 +7,6 @@ import { proxyFor } from '../egress-proxy.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
-/** How long one address may take before the next is tried, in milliseconds. Node's 250 are too few for another continent. */
-const ATTEMPT_MS = 1_500;
 /** The largest head of a response, in bytes. */
 const MAX_HEAD_BYTES = 65_536;
 
@@ -26,8 +24,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
   const uri = proxyFor(new URL(origin), options.proxy);
   const tls = secureContext(options.tls ?? {});
-  const attempts = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ATTEMPT_MS };
-  const direct = { ...tls, ...attempts, timeout: timeoutMs, lookup: createLookup() };
+  const direct = { ...tls, timeout: timeoutMs, lookup: createLookup() };
   const shared: Pool.Options = {
     connections,
     // One request at a time, so that a response cannot be assigned to another request.
@@ -46,7 +43,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
       ...shared,
       uri,
       requestTls: { ...tls, timeout: timeoutMs },
-      proxyTls: { timeout: timeoutMs, ...attempts },
+      proxyTls: { timeout: timeoutMs },
       factory: (to, own) => keepingClients(new Pool(to, own)),
       // A proxy that does not answer CONNECT.
       clientFactory: (proxy, own) => new Pool(proxy, { ...own, headersTimeout: timeoutMs }),

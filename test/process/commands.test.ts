@@ -85,3 +85,14 @@ test('the line "ready" says what runs: version, settings that are not the defaul
   expect(line.settings).not.toContain('MAX_TOKENS');
   expect(gateway.output()).not.toMatch(/key-for-the-log/);
 });
+
+test.each([
+  ['', 1_500],
+  ['--network-family-autoselection-attempt-timeout=4000', 4_000],
+])('with NODE_OPTIONS=%s every connection gives an address %d ms before it tries the next', (option, expected) => {
+  const report = `import net from 'node:net';
+    process.on('exit', () => console.error(net.getDefaultAutoSelectFamilyAttemptTimeout()));`;
+  const NODE_OPTIONS = `${option} --import data:text/javascript,${encodeURIComponent(report)}`;
+  const { stderr } = run(['--check'], { NODE_OPTIONS, REST_BASE_URL: 'http://127.0.0.1:1' });
+  expect(Number(stderr)).toBe(expected);
+});
