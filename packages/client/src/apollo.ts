@@ -2,8 +2,7 @@ import type { FieldPolicy, InMemoryCacheConfig } from '@apollo/client';
 import { ApolloLink, HttpLink, Observable } from '@apollo/client/core';
 import { growingList } from './apollo-lists.ts';
 import { forgetWhenClosed, isLive, setLive, withoutMissing } from './apollo-missing.ts';
-import { createFetches, type FetchOptions } from './fetch.ts';
-import type { Fetch } from './token.ts';
+import { createSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayLinkOptions extends FetchOptions {
   /** Where the gateway is, for example `https://gateway.example/graphql`. */
@@ -19,8 +18,9 @@ export interface GatewayLinkOptions extends FetchOptions {
  * `useHealing`.
  */
 export function createGatewayLink({ url, ...options }: GatewayLinkOptions): ApolloLink {
-  const { query, mutation } = createFetches(options);
-  const linkOf = (fetch: Fetch) => new HttpLink({ uri: url, fetch: withoutMissing(fetch) });
+  const send = createSend(options);
+  const linkOf = (isQuery: boolean) =>
+    new HttpLink({ uri: url, fetch: withoutMissing((input, init) => send(input, init, isQuery)) });
   const forget = forgetWhenClosed();
   const noteMissing = new ApolloLink(
     (operation, forward) =>
@@ -38,8 +38,8 @@ export function createGatewayLink({ url, ...options }: GatewayLinkOptions): Apol
   );
   return ApolloLink.split(
     ({ operationType }) => operationType === 'query',
-    noteMissing.concat(linkOf(query)),
-    linkOf(mutation),
+    noteMissing.concat(linkOf(true)),
+    linkOf(false),
   );
 }
 

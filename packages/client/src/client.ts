@@ -1,5 +1,5 @@
 import { errorsOf, type GatewayResponse, type Result } from './errors.ts';
-import { createFetches, type FetchOptions, hasMutation } from './fetch.ts';
+import { createSend, type FetchOptions, hasMutation } from './fetch.ts';
 import { heal } from './heal.ts';
 import { keepParts } from './keep-parts.ts';
 import { hasData } from './retry.ts';
@@ -9,8 +9,7 @@ export interface ClientOptions extends Omit<FetchOptions, 'persisted'> {
   readonly url: string;
   /**
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
-   * hash. Default false. Of a document without its text, the client sees the variables alone: without a
-   * response, it is sent again if each input reports events with a key. Such a document must contain no other write.
+   * hash. Default false. A document without its text must contain no other write than events.
    */
   readonly persisted?: boolean;
 }
@@ -27,7 +26,7 @@ export interface TypedText<Data, Variables> {
 }
 
 export interface RequestOptions {
-  /** Ends the request and its retries. Without one, a request has as much time as the gateway and the network take. */
+  /** Ends the request and its retries. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,14 +38,9 @@ type Arguments<Variables> =
 
 export interface Client {
   /**
-   * Sends an operation. Resolves as soon as there is data, also when a part of it is missing. Without data it is sent up to
-   * four times more, where that is safe, at the pauses that the gateway asks for, if they are at most 60 s. Events get an
-   * idempotency key if they have none, and keep it.
-   *
-   * Rejects with a `GatewayError` when there is no data: there are errors and `data` is null or has null fields alone, or
-   * there was no response. So a mutation of one field rejects when it failed; `outcome` says what became of the write in
-   * all attempts.
-   * Rejects with the signal's reason when that ends it.
+   * Sends an operation, as `createFetch` does. Resolves as soon as there is data, also when a part of it is missing. Rejects with
+   * a `GatewayError` when there is no data: there are errors and `data` is null or has null fields alone, or there was no
+   * response. So a mutation of one field rejects when it failed; `outcome` says what became of the write in all attempts.
    */
   request<Data = Record<string, unknown>, Variables = Record<string, unknown>>(
     document: Document<Data, Variables>,
@@ -69,7 +63,7 @@ export interface Client {
 
 /** A client of the gateway without dependencies. */
 export function createClient({ url, persisted = false, ...options }: ClientOptions): Client {
-  const send = createFetches(options);
+  const send = createSend(options);
   const read = async <Data, Variables>(
     document: Document<Data, Variables>,
     variables: Variables | undefined,
@@ -81,7 +75,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
     const body = JSON.stringify({ query: String(document), documentId, variables: variables ?? {} });
     const headers = { accept: 'application/json', 'content-type': 'application/json' };
     const request = { method: 'POST', headers, body, ...(signal && { signal }) };
-    return await (await send[isQuery ? 'query' : 'mutation'](url, request)).json();
+    return await (await send(url, request, isQuery)).json();
   };
   return {
     async request<Data, Variables>(
@@ -95,7 +89,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
       document: Document<Data, Variables>,
       variables: Variables,
       onResult: (result: Result<Data>) => void,
-      { signal = new AbortController().signal }: RequestOptions = {},
+      { signal }: RequestOptions = {},
     ): Promise<void> {
       if (hasMutation(String(document))) throw new TypeError('A mutation cannot be watched: it would be repeated.');
       let shown: Result<Data> | undefined;
@@ -104,7 +98,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
         try {
           const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)));
           failure = undefined;
-          if (!signal.aborted && (!shown || outlineOf(next) !== outlineOf(shown))) onResult(next);
+          if (!signal?.aborted && (!shown || outlineOf(next) !== outlineOf(shown))) onResult(next);
           shown = next;
           return next;
         } catch (error) {
@@ -115,7 +109,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
       // The first failure is final, as that of `request`: it was sent again already.
       const first = await again().catch(() => undefined);
       if (first) await heal({ errors: first.errors, again, signal });
-      if (failure !== undefined && !signal.aborted) throw failure;
+      if (failure !== undefined && !signal?.aborted) throw failure;
     },
   };
 }

@@ -25,8 +25,9 @@ export type GatewayErrorCode =
   /** Of this client: the function for the token failed or took too long. Nothing was sent; it is asked again. */
   | 'TOKEN_UNAVAILABLE';
 
+const OUTCOMES = ['NOT_DONE', 'UNKNOWN', 'DONE'] as const;
 /** What became of a write: it was not carried out, nobody knows, or it was carried out. */
-export type Outcome = 'NOT_DONE' | 'UNKNOWN' | 'DONE';
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** Names of fields, and indexes in lists. */
 export type Path = readonly (string | number)[];
@@ -38,11 +39,6 @@ export interface ResponseError {
   readonly extensions?: { [name: string]: unknown };
 }
 
-/** What a rule needs of an error. */
-export interface Extended {
-  readonly extensions?: { readonly [name: string]: unknown } | undefined;
-}
-
 /** What the gateway responds, in JSON. */
 export interface GatewayResponse<Data = Record<string, unknown>> {
   readonly data?: Data | null;
@@ -51,7 +47,7 @@ export interface GatewayResponse<Data = Record<string, unknown>> {
   readonly extensions?: { readonly [name: string]: unknown };
 }
 
-/** An error of the gateway, or `NO_RESPONSE`. `message` is a sentence for developers, not for users. */
+/** An error of the gateway or of this client. `message` is a sentence for developers, not for users. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   /** A `GatewayErrorCode`; newer gateways may have others. */
@@ -60,9 +56,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   /** The shortest time to wait before that, in milliseconds; undefined: the client chooses. */
   readonly retryAfterMs: number | undefined;
-  /**
-   * Of writes, and of `NO_TOKEN`. `UNKNOWN`: with `retryable` send the event with the same key again, else read the player. `DONE`: it worked; read the player again.
-   */
+  /** Of writes. `UNKNOWN`: with `retryable` send the event with the same key again, else read the player. `DONE`: it worked. */
   readonly outcome: Outcome | undefined;
   /** The field in `data` that is null because of this error; undefined for an error of the whole operation. */
   readonly path: Path | undefined;
@@ -80,7 +74,7 @@ export class GatewayError extends Error {
     this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
     this.retryable = isRetryable(error);
     this.retryAfterMs = retryAfterMs(error);
-    this.outcome = outcome === 'NOT_DONE' || outcome === 'UNKNOWN' || outcome === 'DONE' ? outcome : undefined;
+    this.outcome = OUTCOMES.find((one) => one === outcome);
     this.path = error.path;
     this.requestId = typeof requestId === 'string' ? requestId : undefined;
     this.errors = options.errors ?? [error];
@@ -114,21 +108,26 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
   if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
   const { errors, graphQLErrors, networkError, source, bodyText, result }: Combined = Object(error);
   if (networkError) return gatewayErrors(networkError);
-  const list = errors ?? graphQLErrors ?? source?.errors ?? result?.errors ?? errorsIn(bodyText);
+  const list = errors ?? graphQLErrors ?? source?.errors ?? result?.errors ?? Object(parsed(bodyText)).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError({ message: String(error) }, { cause: error })];
 }
 
-/** Apollo's `HttpLink` gives the text of a response whose status is 4xx or 5xx. */
-function errorsIn(text: unknown): unknown {
+/** What JSON says; undefined for anything else, such as HTML. */
+export function parsed(text: unknown): unknown {
   try {
-    return Object(JSON.parse(String(text))).errors;
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }
 }
 
-/** What the errors of Apollo Client (`errors`, `bodyText`; 3: `result`), Relay (`source`) and urql (the others) hold. */
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/**
+ * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`)
+ * and urql (the others) hold.
+ */
 interface Combined {
   readonly errors?: unknown;
   readonly graphQLErrors?: unknown;
@@ -145,19 +144,16 @@ export function errorsOf({ errors = [], extensions }: GatewayResponse): GatewayE
 
 /** The value at a path of data; undefined where the path leads nowhere. */
 export function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce(
-    (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
-    data,
-  );
+  return path.reduce((value, name) => (isObject(value) ? Reflect.get(value, name) : undefined), data);
 }
 
 /** Whether an error says that sending the same operation again is safe and can help. */
-export function isRetryable({ extensions }: Extended): boolean {
+export function isRetryable({ extensions }: ResponseError): boolean {
   return extensions?.['retryable'] === true;
 }
 
 /** How long an error asks to wait, in milliseconds. */
-export function retryAfterMs({ extensions }: Extended): number | undefined {
+export function retryAfterMs({ extensions }: ResponseError): number | undefined {
   const value = extensions?.['retryAfterMs'];
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }

@@ -1,4 +1,5 @@
-import { type Kind, kindOf, type Variables, withKeys } from './idempotency.ts';
+import { isObject, parsed } from './errors.ts';
+import { isKeyed, LostEvents, type Variables, withKeys } from './idempotency.ts';
 import { testMode } from './retry.ts';
 import { type Sender, type Sending, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
@@ -39,7 +40,7 @@ interface Body {
 /**
  * A `fetch` for any GraphQL library: `new HttpLink({ uri, fetch: createFetch({ token }) })`. It adds the token and fetches a
  * new one once after a 401; sends again what may be repeated, as `createClient` does, with a random share in each pause; gives
- * events a key for the attempts of one call; ends an attempt after `timeoutMs`; and sends an id in place of a persisted
+ * events a key, also for the same call within a minute after it failed; ends an attempt after `timeoutMs`; and sends an id in place of a persisted
  * document's text. Everything else of the request, such as headers and signal, stays as the library made it.
  *
  * Resolves to the last response of the gateway. Rejects with a `GatewayError` of the code `NO_RESPONSE`, `NO_TOKEN` or
@@ -48,55 +49,47 @@ interface Body {
  * mutation: without its `type` in `persisted`, it is not sent again when there was no response.
  */
 export function createFetch(options: FetchOptions = {}): Fetch {
-  return fetchOf(authorized(options), options);
+  const send = createSend(options);
+  return (input, init) => send(input, init);
 }
 
-/** Two of them with one token, for a library that tells what it sends. */
-export function createFetches(options: FetchOptions): { readonly query: Fetch; readonly mutation: Fetch } {
-  const fetch = authorized(options);
-  return { query: fetchOf(fetch, options, true), mutation: fetchOf(fetch, options, false) };
-}
+/** A `fetch` for a library that tells whether it sends a query. Undefined: the text tells. */
+export type Send = (input: string | URL | Request, init?: RequestInit, isQuery?: boolean) => Promise<Response>;
 
-const authorized = ({ token, fetch, timeoutMs }: FetchOptions): Fetch =>
-  authorizedFetch(token, fetch, timeoutMs && timeoutMs / 2);
-
-/** @param isKnownQuery Undefined: the text tells. */
-function fetchOf(
-  fetch: Fetch,
-  { headers = {}, persisted, onLimit, ...sending }: FetchOptions,
-  isKnownQuery?: boolean,
-): Fetch {
+export function createSend({ token, fetch: inner, headers, persisted, onLimit, ...sending }: FetchOptions): Send {
+  const fetch = authorizedFetch(token, inner, sending.timeoutMs && sending.timeoutMs / 2);
   const sender: Sender = { ...sending, fetch };
-  return async (input, init = {}) => {
+  const lost = new LostEvents();
+  return async (input, init = {}, isKnownQuery) => {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const given = new Headers(init.headers ?? request?.headers);
     new Headers(headers).forEach((value, name) => {
       if (!given.has(name)) given.set(name, value);
     });
     const isJson = request && !init.body && given.get('content-type')?.includes('json');
-    const body = bodyOf(isJson ? await request.clone().text() : init.body);
-    if (!body) return fetch(input, { ...init, headers: given });
+    const content = isJson ? await request.clone().text() : typeof init.body === 'string' ? init.body : '';
+    const body = parsed(content);
+    if (!isOperation(body)) return fetch(input, { ...init, headers: given });
     const { query, operationName } = body;
     const listed = persisted?.operations.find(({ name }) => name === operationName);
     const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
-    const { variables, kind } = keyed(isQuery, body.variables ?? {}, query);
+    const hasEvents = !isQuery && (query === undefined || /\btrackEvents\b/.test(query));
+    const variables = hasEvents ? (lost.take(content) ?? withKeys(body.variables ?? {})) : (body.variables ?? {});
+    const kind = isQuery ? 'query' : hasEvents && isKeyed(variables, query) ? 'keyed' : 'write';
     const documentId = body.documentId ?? listed?.id;
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
     const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
     const signal = init.signal ?? request?.signal ?? null;
-    const received = await send(sender, input, { ...init, headers: given, body: text, signal }, kind);
+    const sent = send(sender, input, { ...init, headers: given, body: text, signal }, kind);
+    if (kind === 'keyed') lost.keepIfLost(content, variables, sent);
+    const received = await sent;
     const limit = onLimit && limitOf(received.headers);
     if (limit) onLimit(limit);
-    return new Response(received.text, { status: received.status, headers: withoutCoding(received.headers) });
+    // The text is decoded already.
+    for (const name of ['content-encoding', 'content-length']) received.headers.delete(name);
+    return new Response(received.text, { status: received.status, headers: received.headers });
   };
-}
-
-/** Events get keys, which are those of the attempts of this call. */
-function keyed(isQuery: boolean, given: Variables, text?: string): { variables: Variables; kind: Kind } {
-  const hasEvents = !isQuery && (text === undefined || /\btrackEvents\b/.test(text));
-  const variables = hasEvents ? withKeys(given) : given;
-  return { variables, kind: isQuery || hasEvents ? kindOf(isQuery, variables, text) : 'write' };
 }
 
 /**
@@ -105,32 +98,15 @@ function keyed(isQuery: boolean, given: Variables, text?: string): { variables: 
  */
 export const hasMutation = (text: string): boolean => /\bmutation\b/.test(text);
 
-/** The operation that a library sends; undefined for anything else. */
-function bodyOf(body: RequestInit['body']): Body | undefined {
-  if (typeof body !== 'string') return undefined;
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** One operation, as GraphQL libraries send it in JSON. */
+function isOperation(body: unknown): body is Body {
+  return isObject(body) && !Array.isArray(body);
 }
 
 /** `q` of the policy, `r` and `t` (seconds) of the limit: draft-ietf-httpapi-ratelimit-headers. */
 function limitOf(headers: Headers): Limit | undefined {
-  const [quota, remaining, seconds] = [
-    ['ratelimit-policy', 'q'],
-    ['ratelimit', 'r'],
-    ['ratelimit', 't'],
-  ].map(([name = '', item]) => Number(new RegExp(`;\\s*${item}=(\\d+)`).exec(headers.get(name) ?? '')?.[1]));
-  if (quota === undefined || remaining === undefined || seconds === undefined) return undefined;
+  const read = (name: string, item: string) =>
+    Number(new RegExp(`;\\s*${item}=(\\d+)`).exec(headers.get(name) ?? '')?.[1]);
+  const [quota, remaining, seconds] = [read('ratelimit-policy', 'q'), read('ratelimit', 'r'), read('ratelimit', 't')];
   return Number.isNaN(quota + remaining + seconds) ? undefined : { quota, remaining, resetMs: seconds * 1_000 };
-}
-
-/** The text is decoded already. */
-function withoutCoding(headers: Headers): Headers {
-  const own = new Headers(headers);
-  own.delete('content-encoding');
-  own.delete('content-length');
-  return own;
 }

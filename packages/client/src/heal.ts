@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayErrors } from './errors.ts';
-import { after, pauseBeforeHealing, unlessAborted } from './retry.ts';
+import { after, pauseBeforeHealing } from './retry.ts';
 
 export interface HealOptions {
   /** What the last read reported: the error of any library, or a list of errors. */
@@ -19,13 +19,10 @@ export interface HealOptions {
 export async function heal({ errors, again, signal }: HealOptions): Promise<readonly GatewayError[]> {
   let left = gatewayErrors(errors);
   let tookMs = 0;
-  for (let attempt = 1; left.some(({ retryable }) => retryable) && !signal?.aborted; attempt += 1) {
-    const asked = left.map(({ retryAfterMs }) => ({ extensions: { retryAfterMs } }));
-    const isOver = await unlessAborted(pause(pauseBeforeHealing(attempt, asked, tookMs), signal), signal).then(
-      () => false,
-      () => true,
-    );
-    if (isOver) break;
+  for (let attempt = 1; left.some(({ retryable }) => retryable); attempt += 1) {
+    const askedMs = Math.max(0, ...left.map(({ retryAfterMs = 0 }) => retryAfterMs));
+    await pause(pauseBeforeHealing(attempt, askedMs, tookMs), signal);
+    if (signal?.aborted) break;
     const began = Date.now();
     left = await again().then(errorsIn, gatewayErrors);
     tookMs = Date.now() - began;
@@ -35,39 +32,38 @@ export async function heal({ errors, again, signal }: HealOptions): Promise<read
 
 /** What a library's refetch resolves to. A list in `errors` beside `error` has the same errors. */
 function errorsIn(result: unknown): readonly GatewayError[] {
-  if (typeof result !== 'object' || result === null) return [];
-  const { error, errors }: { error?: unknown; errors?: unknown } = result;
+  const { error, errors }: { error?: unknown; errors?: unknown } = Object(result);
   return gatewayErrors(error ?? errors);
 }
 
 /** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */
 const isAwake = () => globalThis.document?.hidden !== true && globalThis.navigator?.onLine !== false;
 
-/** Resolves after a time, or when the page wakes up; not while it sleeps. */
+/** Resolves after a time, or when the page wakes up; not while it sleeps; at once when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const page: Partial<Pick<Document, 'addEventListener' | 'removeEventListener'>> | undefined = globalThis.document;
-    const network: Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>> = globalThis;
-    let isLate = false;
-    let slept = !isAwake();
+    const events: [Partial<EventTarget> | undefined, string][] = [
+      [globalThis.document, 'visibilitychange'],
+      [globalThis, 'online'],
+      [globalThis, 'offline'],
+    ];
+    let isOver = !isAwake();
     const end = () => {
       forget();
-      page?.removeEventListener?.('visibilitychange', check);
-      for (const name of ['online', 'offline']) network.removeEventListener?.(name, check);
+      for (const [target, name] of events) target?.removeEventListener?.(name, check);
       signal?.removeEventListener('abort', end);
       resolve();
     };
     const check = () => {
-      const awake = isAwake();
-      if (awake && (isLate || slept)) end();
-      slept ||= !awake;
+      if (!isAwake()) isOver = true;
+      else if (isOver) end();
     };
     const forget = after(milliseconds, () => {
-      isLate = true;
+      isOver = true;
       check();
     });
-    page?.addEventListener?.('visibilitychange', check);
-    for (const name of ['online', 'offline']) network.addEventListener?.(name, check);
-    signal?.addEventListener('abort', end, { once: true });
+    for (const [target, name] of events) target?.addEventListener?.(name, check);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
   });
 }

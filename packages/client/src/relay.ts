@@ -1,6 +1,6 @@
 import type { FetchFunction, GraphQLResponse, PayloadError } from 'relay-runtime';
 import { Observable } from 'relay-runtime';
-import { createFetches, type FetchOptions } from './fetch.ts';
+import { createSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
   /** Where the gateway is, for example `https://gateway.example/graphql`. */
@@ -12,7 +12,7 @@ export interface GatewayFetchOptions extends Omit<FetchOptions, 'persisted'> {
  * is sent by the id that the compiler gave it. A request that Relay no longer needs is aborted.
  */
 export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): FetchFunction {
-  const { query, mutation } = createFetches(options);
+  const send = createSend(options);
   return ({ id, text, name, operationKind }, variables) =>
     Observable.create<GraphQLResponse>((sink) => {
       const abort = new AbortController();
@@ -22,8 +22,7 @@ export function createGatewayFetch({ url, ...options }: GatewayFetchOptions): Fe
         variables,
       });
       const headers = { accept: 'application/json', 'content-type': 'application/json' };
-      const send = operationKind === 'query' ? query : mutation;
-      send(url, { method: 'POST', headers, body, signal: abort.signal })
+      send(url, { method: 'POST', headers, body, signal: abort.signal }, operationKind === 'query')
         .then(async (response) => {
           const { data, errors }: { data?: object | null; errors?: PayloadError[] } = await response.json();
           sink.next(data == null ? { errors: errors ?? [] } : { data, ...(errors && { errors }) });

@@ -1,30 +1,25 @@
-import { type Extended, isRetryable, retryAfterMs } from './errors.ts';
+import { type GatewayResponse, isObject, isRetryable, type ResponseError, retryAfterMs } from './errors.ts';
 
 /* When to send an operation again: the rules of docs/retries.md, for every library. */
 
-/** Attempts of an operation that has nothing to show, the first one included. */
-export const ATTEMPTS = 5;
 /** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
 export const TOO_LONG_MS = 60_000;
+/** Who sends an operation again so soon after it failed repeats it, as TanStack Query and Apollo's `RetryLink` do. */
+export const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 const FIRST_HEALING_PAUSE_MS = 2_000;
 const LONGEST_HEALING_PAUSE_MS = 60_000;
 
-interface Response {
-  readonly data?: unknown;
-  readonly errors?: readonly Extended[];
-}
-
 /** Whether a response has data: a field of the operation is not null, or there is no error. */
-export function hasData({ data, errors = [] }: Response): boolean {
-  if (typeof data !== 'object' || data === null) return false;
+export function hasData({ data, errors = [] }: GatewayResponse): boolean {
+  if (!isObject(data)) return false;
   return errors.length === 0 || Object.values(data).some((value) => value != null);
 }
 
 /** Whether to send an operation again before anything is delivered: it has no data, and every error may be retried. */
-export function isWorthless(response: Response): boolean {
+export function isWorthless(response: GatewayResponse): boolean {
   const { errors = [] } = response;
-  return !hasData(response) && errors.length > 0 && errors.every(isRetryable);
+  return errors.length > 0 && errors.every(isRetryable) && !hasData(response);
 }
 
 /** While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. */
@@ -33,18 +28,18 @@ export const testMode: { on: boolean } = { on: false };
 /** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
 const spread = (milliseconds: number) => (testMode.on ? 0 : milliseconds * (1 + Math.random() / 2));
 
-/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: at least as long as the errors ask. */
-export function pauseAfter(attempt: number, errors: readonly Extended[] = []): number {
-  return spread(Math.max(askedFor(errors), FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+/** How long to wait after the attempt 1, 2, … that had nothing to show, in milliseconds: at least as long as the gateway asks. */
+export function pauseAfter(attempt: number, askedMs: number): number {
+  return spread(Math.max(askedMs, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
 }
 
 /**
  * How long to wait before a missing part is asked for the first, second, … time, in milliseconds: 2 s, 4 s, and so on up to
  * 60 s. Never shorter than the gateway asks, or than the last request took: a service that hangs is asked less often.
  */
-export function pauseBeforeHealing(attempt: number, errors: readonly Extended[], tookMs: number): number {
+export function pauseBeforeHealing(attempt: number, askedMs: number, tookMs: number): number {
   const growing = Math.max(FIRST_HEALING_PAUSE_MS * 2 ** (attempt - 1), tookMs);
-  return spread(Math.max(askedFor(errors), Math.min(growing, LONGEST_HEALING_PAUSE_MS)));
+  return spread(Math.max(askedMs, Math.min(growing, LONGEST_HEALING_PAUSE_MS)));
 }
 
 /** The longest time of a timer: with a longer one, it ends at once. */
@@ -111,5 +106,5 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | nul
 }
 
 /** How long the errors ask to wait, in milliseconds. */
-export const askedFor = (errors: readonly Extended[]): number =>
+export const askedFor = (errors: readonly ResponseError[]): number =>
   Math.max(0, ...errors.map((error) => retryAfterMs(error) ?? 0));

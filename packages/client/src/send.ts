@@ -1,6 +1,6 @@
-import { GatewayError, type GatewayResponse, type ResponseError } from './errors.ts';
+import { GatewayError, type GatewayResponse, isObject, parsed, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { ATTEMPTS, askedFor, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
+import { askedFor, isWorthless, pauseAfter, REPEATED_WITHIN_MS, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
@@ -27,15 +27,11 @@ export interface Sender extends Sending {
   failedAt?: number;
 }
 
-const ATTEMPT_TIMEOUT_MS = 30_000;
-/** Who sends an operation so soon after a failure repeats it already, as TanStack Query does: retries do not multiply. */
-const REPEATED_WITHIN_MS = 30_000;
-
 /**
- * Sends a request until the response has data, or says that another attempt is of no use; at most five times, and while the
- * pauses are at most 60 s. Resolves to the last response. Rejects with the signal's reason, or with a `GatewayError` of the
- * code `NO_RESPONSE` or `NO_TOKEN`. When nobody knows what became of a mutation in an earlier attempt, errors have the outcome
- * `UNKNOWN`, unless the last attempt says `DONE`. In the 30 s after a request failed in all its attempts, the next is sent once.
+ * Sends a request until the response has data, or says that another attempt is of no use; at most `attempts` times, and while the
+ * pauses are at most 60 s. Soon after a failure it is sent once: retries of a library around it do not multiply these. Resolves
+ * to the last response, rejects as `createFetch` does. When nobody knows what became of a mutation in an earlier attempt, errors
+ * have the outcome `UNKNOWN`, unless the last attempt says `DONE`.
  */
 export async function send(
   sender: Sender,
@@ -43,11 +39,10 @@ export async function send(
   options: RequestInit,
   kind: Kind,
 ): Promise<Received> {
-  const { fetch, timeoutMs = ATTEMPT_TIMEOUT_MS, failedAt = -Infinity } = sender;
+  const { fetch, timeoutMs = 30_000, attempts = 5, failedAt = -Infinity } = sender;
   const { signal } = options;
   const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
-  const isRepeated = Date.now() - failedAt < REPEATED_WITHIN_MS;
-  const attempts = isRepeated ? 1 : (sender.attempts ?? ATTEMPTS);
+  const most = Date.now() - failedAt < REPEATED_WITHIN_MS ? 1 : attempts;
   if (isRelative(url)) throw relativeUrl(url);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -59,7 +54,7 @@ export async function send(
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
     const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
-    if (isFinal || attempt >= attempts || askedFor(found) > TOO_LONG_MS) {
+    if (isFinal || attempt >= most || askedFor(found) > TOO_LONG_MS) {
       sender.failedAt = isFinal ? -Infinity : Date.now();
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
@@ -68,7 +63,7 @@ export async function send(
       return { ...received, response, text: JSON.stringify(response) };
     }
     isUnknown ||= found.some(({ extensions }) => extensions?.['outcome'] === 'UNKNOWN');
-    await wait(pauseAfter(attempt, found), signal);
+    await wait(pauseAfter(attempt, askedFor(found)), signal);
   }
 }
 
@@ -76,7 +71,7 @@ export async function send(
 const isRelative = (url: string) => !/^[a-z][a-z\d+.-]*:/i.test(url) && globalThis.location === undefined;
 
 function relativeUrl(url: string): GatewayError {
-  const message = `The address "${url}" is relative, and here is no page that it is relative to: give an absolute URL.`;
+  const message = `The address "${url}" is relative, but there is no page: give an absolute URL.`;
   return new GatewayError({ message, extensions: { code: 'NO_RESPONSE', retryable: false, outcome: 'NOT_DONE' } });
 }
 
@@ -89,7 +84,7 @@ function withUnknown(error: ResponseError, kind: Kind): ResponseError {
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
-const NOT_TEMPORARY = new Error('What responded is not the gateway, and its status is final.');
+const NOT_TEMPORARY = 'The status is final.';
 /** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
 const TEMPORARY = [408, 425, 429];
 
@@ -102,7 +97,8 @@ async function sendOnce(
 ): Promise<Received | GatewayError> {
   // A redirect would take the token to another address. Not `error`, which Cloudflare's workers refuse.
   const received = await fetch(input, { ...options, redirect: 'manual' });
-  const { status, headers } = received;
+  const { status } = received;
+  const headers = new Headers(received.headers);
   const text = await received.text();
   const response = parsed(text);
   if (isGatewayResponse(response)) return { status, headers, text, response };
@@ -133,14 +129,6 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Something in between can respond in the place of the gateway, with HTML or with JSON of its own. */
 function isGatewayResponse(value: unknown): value is GatewayResponse {
   if (!isObject(value)) return false;
@@ -148,8 +136,6 @@ function isGatewayResponse(value: unknown): value is GatewayResponse {
   if (!Array.isArray(errors)) return isObject(data) && errors == null;
   return errors.every(isObject) && (isObject(data) || (data == null && errors.length > 0));
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function noResponse(
   message: string,

@@ -1,8 +1,7 @@
 import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
 import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
-import { createFetches, type FetchOptions } from './fetch.ts';
-import type { Fetch } from './token.ts';
+import { createSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayExchangesOptions extends FetchOptions {
   /** More for graphcache, for example `schema` or `optimistic`; a setting replaces that of `graphcacheConfig`. */
@@ -15,23 +14,19 @@ export interface GatewayExchangesOptions extends FetchOptions {
  * `useHealing`. Without a response, `error.networkError` is a `GatewayError`.
  */
 export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions = {}): Exchange[] {
-  const { query, mutation } = createFetches(options);
+  const send = createSend(options);
   const sending = mapExchange({
     onOperation(operation) {
-      const send = operation.kind === 'query' ? query : mutation;
-      const id = 'documentId' in operation.query ? operation.query.documentId : undefined;
+      const documentId = 'documentId' in operation.query ? operation.query.documentId : undefined;
+      // urql itself sends the id of a document only when graphcache could not read the document.
+      const withId = (init: RequestInit = {}) =>
+        documentId ? { ...init, body: JSON.stringify({ ...JSON.parse(String(init.body)), documentId }) } : init;
+      const fetch: typeof globalThis.fetch = (input, init) => send(input, withId(init), operation.kind === 'query');
       // Not by GET: variables would be in URLs and logs, and the gateway refuses a GET without a token.
-      const context = { ...operation.context, fetch: id ? byId(send, id) : send, preferGetMethod: false };
-      return makeOperation(operation.kind, operation, context);
+      return makeOperation(operation.kind, operation, { ...operation.context, fetch, preferGetMethod: false });
     },
   });
   return [cacheExchange({ ...graphcacheConfig, ...cache }), sending, fetchExchange];
-}
-
-/** urql itself sends the id of a document only when graphcache could not read the document. */
-function byId(fetch: Fetch, documentId: string): Fetch {
-  return (input, init) =>
-    fetch(input, { ...init, body: JSON.stringify({ ...JSON.parse(String(init?.body)), documentId }) });
 }
 
 /** What has no `id` is stored inside of what contains it. */

@@ -236,6 +236,25 @@ test('retries of a library around it do not multiply its own: after a failure, a
   expect(counts).toEqual([3, 1, 1, 1, 3]);
 });
 
+test('an event that is sent again soon after its response was lost is the same event, as of `RetryLink`', async () => {
+  const own = createFetch({ token: valid, attempts: 2 });
+  lose(2);
+  await rejection(own(url, post(TRACK)));
+  const abort = new AbortController();
+  const held = upstream.hold('POST /event');
+  const left = own(url, post({ ...TRACK, operationName: 'Open' }, { signal: abort.signal }));
+  await held.arrived;
+  abort.abort(new Error('closed'));
+  await expect(left).rejects.toThrow('closed');
+  held.release();
+  // Two that are the same: the second press after a success is another event.
+  for (const again of [TRACK, TRACK, { ...TRACK, operationName: 'Open' }]) await own(url, post(again));
+  const keys = sent.map(({ variables }) => variables['input']?.idempotencyKey);
+  const [first, , repeated, other, closed] = keys;
+  expect([keys.length, repeated, new Set([first, other, closed]).size]).toEqual([5, first, 3]);
+  expect(events()).toBe(3);
+});
+
 test('a `Request` is sent again as a text is, with the key of its event, until its own signal aborts', async () => {
   lose(1);
   const abort = new AbortController();
