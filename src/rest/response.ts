@@ -22,7 +22,8 @@ const MAX_RETRY_AFTER_MS = 30_000;
 /** After which time a call is sent again whose keys were refused, in milliseconds: its operator corrects them meanwhile. */
 const MISCONFIGURED_RETRY_MS = 60_000;
 
-const BY_ANOTHER = ' with an HTML page: something in between refused the call, such as a firewall or a proxy';
+const BY_ANOTHER =
+  ': something in between refused the call, such as a firewall, a proxy, or an ingress without a route';
 const REDIRECT = ': a redirect, which is not followed; REST_BASE_URL must be the address that it leads to';
 
 /** A page of a proxy, whatever its status says. */
@@ -44,15 +45,16 @@ export function readResponse(
 ): Json | null {
   const { status, headers, body } = response;
   const isHtml = HTML_TYPE.test(String(headers['content-type']));
-  if (status === 401 || status === 403) {
-    // The service refuses keys with JSON or without a body.
-    const code = isHtml ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_MISCONFIGURED';
-    throw failure(code, endpoint, response, MISCONFIGURED_RETRY_MS, isHtml ? BY_ANOTHER : '');
-  }
   if (status >= 400) {
     const code = codeOf(parseJson(body));
+    const isKeys = status === 401 || status === 403;
     const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
-    const isUnknown = endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
+    const isUnknown = !isKeys && endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
+    // The service refuses with JSON or without a body, and it has the paths without a player.
+    const isByAnother = isHtml || isWithoutCode;
+    if (!isUnknown && isByAnother)
+      throw failure('UPSTREAM_UNAVAILABLE', endpoint, response, MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+    if (isKeys) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response, MISCONFIGURED_RETRY_MS);
     if (!isUnknown) throw failure('UPSTREAM_REJECTED', endpoint, response);
     if (isWithoutCode) observer.notFoundWithoutCode?.(endpoint.name);
     return null;

@@ -41,6 +41,8 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['421', { status: 421 }, { ...unavailable, status: 421, retryAfterMs: 200 }],
   ['425', { status: 425 }, { ...unavailable, status: 425, retryAfterMs: 200 }],
   ['403 with a page', { status: 403, raw: '<html>', headers: html }, { ...kept, status: 403 }],
+  ['400 with a page', { status: 400, raw: '<html>', headers: html }, { ...kept, status: 400 }],
+  ['413 with a page', { status: 413, raw: '<html>', headers: html }, { ...kept, status: 413 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
   ['a list', { json: [{ playerUniqueId: 'p1' }] }, invalid],
@@ -101,9 +103,9 @@ test.each<[string, Answer, warned: boolean]>([
   expect(seen.withoutCode).toHaveLength(warned ? 4 : 0);
 });
 
-test('404 of a write that names its player in the body is a refusal, and a response about another player is invalid', async () => {
+test('404 of a write that names its player in the body is of an ingress, and a response about another player is invalid', async () => {
   const { results } = await answerAll(['POST /player', 'POST /event'], { status: 404 }, failure);
-  expect(results).toMatchObject(same(['POST /player', 'POST /event'], { ...rejected, status: 404 }));
+  expect(results).toMatchObject(same(['POST /player', 'POST /event'], { ...kept, status: 404, outcome: 'NOT_DONE' }));
   const other = await answerAll(['GET /player', 'POST /player'], { json: { playerUniqueId: 'p2' } }, failure);
   expect(other.results).toMatchObject({ 'GET /player': invalid, 'POST /player': { ...invalid, outcome: 'UNKNOWN' } });
 });
