@@ -87,6 +87,10 @@ export class GatewayError extends Error {
   }
 }
 
+/** A mistake of the program, for which nothing is sent. */
+export const mistake = (message: string): GatewayError =>
+  new GatewayError({ message, extensions: { code: 'NO_RESPONSE', retryable: false, outcome: 'NOT_DONE' } });
+
 /** What a request of `createClient` resolves to. */
 export interface Result<Data> {
   /** What was asked for. A field that could not be read is null or kept, and `errors` has an error with its path. */

@@ -10,7 +10,7 @@ export interface FetchOptions extends Sending {
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
   /** Sent with each request; those of the library win. */
-  readonly headers?: HeadersInit;
+  readonly headers?: RequestInit['headers'];
   /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
   readonly onLimit?: (limit: Limit) => void;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */

@@ -30,10 +30,10 @@ export async function heal({ errors, again, signal }: HealOptions): Promise<read
   return left;
 }
 
-/** What a library's refetch resolves to. A list in `errors` beside `error` has the same errors. */
+/** What a library's refetch resolves to. TanStack Query has the result of `request` in `data`. */
 function errorsIn(result: unknown): readonly GatewayError[] {
-  const { error, errors }: { error?: unknown; errors?: unknown } = Object(result);
-  return gatewayErrors(error ?? errors);
+  const { error, errors, data }: { error?: unknown; errors?: unknown; data?: { errors?: unknown } } = Object(result);
+  return gatewayErrors(error ?? errors ?? data?.errors);
 }
 
 /** Whether somebody can see the page, and it can reach the gateway. Always where there is no page, as on phones. */

@@ -45,14 +45,9 @@ export function pauseBeforeHealing(attempt: number, askedMs: number, tookMs: num
 /** The longest time of a timer: with a longer one, it ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/**
- * Calls a function after a time in milliseconds, however long. Returns what makes it forget that.
- *
- * @param holds False: a program of Node may end before.
- */
-export function after(milliseconds: number, call: () => void, holds = true): () => void {
+/** Calls a function after a time in milliseconds, however long. Returns what makes it forget that. */
+export function after(milliseconds: number, call: () => void): () => void {
   const timer = setTimeout(call, Math.min(milliseconds, LONGEST_TIMER_MS));
-  if (!holds) Object(timer).unref?.();
   return () => clearTimeout(timer);
 }
 
@@ -77,8 +72,7 @@ export async function within<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const abort = new AbortController();
-  const late = () => abort.abort(new Error(`no response within ${milliseconds} ms`));
-  const forget = after(milliseconds, late, false);
+  const forget = after(milliseconds, () => abort.abort(new Error(`no response within ${milliseconds} ms`)));
   const end = () => given && abort.abort(reasonOf(given));
   if (given?.aborted) end();
   given?.addEventListener('abort', end);

@@ -1,4 +1,4 @@
-import { GatewayError, type GatewayResponse, isObject, parsed, type ResponseError } from './errors.ts';
+import { GatewayError, type GatewayResponse, isObject, mistake, parsed, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
 import { askedFor, isWorthless, pauseAfter, REPEATED_WITHIN_MS, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { Fetch } from './token.ts';
@@ -43,7 +43,7 @@ export async function send(
   const { signal } = options;
   const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
   const most = Date.now() - failedAt < REPEATED_WITHIN_MS ? 1 : attempts;
-  if (isRelative(url)) throw relativeUrl(url);
+  if (isRelative(url)) throw mistake(`The address "${url}" is relative, but there is no page: give an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
@@ -69,11 +69,6 @@ export async function send(
 
 /** On a server there is no page that an address without a host is relative to. */
 const isRelative = (url: string) => !/^[a-z][a-z\d+.-]*:/i.test(url) && globalThis.location === undefined;
-
-function relativeUrl(url: string): GatewayError {
-  const message = `The address "${url}" is relative, but there is no page: give an absolute URL.`;
-  return new GatewayError({ message, extensions: { code: 'NO_RESPONSE', retryable: false, outcome: 'NOT_DONE' } });
-}
 
 function withUnknown(error: ResponseError, kind: Kind): ResponseError {
   const { outcome, code } = error.extensions ?? {};

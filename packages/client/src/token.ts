@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { GatewayError, mistake } from './errors.ts';
 import { reasonOf, unlessAborted, within } from './retry.ts';
 
 /** How long the function for the token may take by default, in milliseconds. */
@@ -24,11 +24,7 @@ const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
  * once for all requests that are under way. Nothing was done for a request with status 401. A signal that aborts ends the
  * request, also while it waits for the token: it rejects with the signal's reason.
  */
-export function authorizedFetch(
-  token: Token,
-  fetch: Fetch = (...request) => globalThis.fetch(...request),
-  timeoutMs: number = TOKEN_TIMEOUT_MS,
-): Fetch {
+export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeoutMs: number = TOKEN_TIMEOUT_MS): Fetch {
   const fetchToken = async () => {
     const value = String((typeof token === 'function' ? await token() : token) ?? '').trim();
     if (BEARER_TOKEN.test(value)) return value;
@@ -63,6 +59,12 @@ export function authorizedFetch(
     return (await send(url, options)).response;
   };
 }
+
+/** The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none. */
+const globalFetch: Fetch = async (...request) => {
+  if (!globalThis.fetch) throw mistake('There is no global fetch here: give one as the option `fetch`.');
+  return await globalThis.fetch(...request);
+};
 
 /** Nothing was sent. */
 function tokenError(code: 'NO_TOKEN' | 'TOKEN_UNAVAILABLE', message: string, cause: unknown): GatewayError {

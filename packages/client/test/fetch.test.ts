@@ -144,6 +144,15 @@ test.each<[string, Token]>([
   },
 );
 
+test('without a global `fetch`, as in Jest with jsdom, a request fails at once, and says so', async () => {
+  const original = globalThis.fetch;
+  Reflect.deleteProperty(globalThis, 'fetch');
+  const error = await rejection(createFetch()(url, post(READ))).finally(() => {
+    globalThis.fetch = original;
+  });
+  expect(error).toMatchObject({ message: expect.stringContaining('option `fetch`'), retryable: false });
+});
+
 test('a relative address without a page fails at once, and says so', async () => {
   const calls: unknown[] = [];
   const fetch = async (...request: unknown[]) => {

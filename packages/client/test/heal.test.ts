@@ -15,6 +15,7 @@ afterEach(() => {
 test.each<[string, unknown]>([
   ['a result with an error, as of Apollo Client', { data: {}, error: { errors: [busy()] } }],
   ['a result with errors, as of `createClient`', { data: {}, errors: [busy()] }],
+  ['a result that has that in `data`, as of TanStack Query', { error: null, data: { data: {}, errors: [busy()] } }],
   ['a result with the error of urql', { error: { graphQLErrors: [busy()] } }],
 ])('%s: asks until nothing is missing', async (_library, missing) => {
   testMode.on = true;
