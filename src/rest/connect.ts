@@ -1,12 +1,15 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { LRUCache } from 'lru-cache';
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { proxyFor } from '../egress-proxy.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
+/** How long an address that could not be reached is tried after the others, in milliseconds. */
+const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_HEAD_BYTES = 65_536;
 
@@ -24,7 +27,14 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
   const uri = proxyFor(new URL(origin), options.proxy);
   const tls = secureContext(options.tls ?? {});
-  const direct = { ...tls, timeout: timeoutMs, lookup: createLookup() };
+  const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
+  const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
+  const direct: buildConnector.connector = (to, done) =>
+    open(to, (...result) => {
+      const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(result[1]);
+      for (const address of tried.slice(0, -1)) avoided.set(address.replace(/:\d+$/, ''), true);
+      done(...result);
+    });
   const shared: Pool.Options = {
     connections,
     // One request at a time, so that a response cannot be assigned to another request.
@@ -69,7 +79,7 @@ type Found = Promise<LookupAddress[]>;
  * One look-up for all connections that are opened together, and for those of the next two seconds. The platform does each in
  * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes.
  */
-function createLookup(): LookupFunction {
+function createLookup(avoided: { has(address: string): boolean }): LookupFunction {
   const recent = new Map<string, Found>();
 
   function find(hostname: string, options: LookupOptions): Found {
@@ -78,8 +88,7 @@ function createLookup(): LookupFunction {
       recent.get(key) ??
       new Promise((resolve, reject) => {
         lookup(hostname, { ...options, all: true }, (error, addresses) => {
-          if (error) recent.delete(key);
-          else setTimeout(() => recent.delete(key), ADDRESSES_MS).unref();
+          setTimeout(() => recent.delete(key), error ? 0 : ADDRESSES_MS).unref();
           if (error) reject(error);
           else resolve(addresses);
         });
@@ -90,7 +99,8 @@ function createLookup(): LookupFunction {
 
   return (hostname, options, callback) => {
     find(hostname, options).then(
-      (addresses) => {
+      (found) => {
+        const addresses = found.toSorted((a, b) => Number(avoided.has(a.address)) - Number(avoided.has(b.address)));
         const [{ address, family } = { address: '', family: 4 }] = addresses;
         if (options.all) callback(null, addresses);
         else callback(null, address, family);

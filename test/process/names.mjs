@@ -17,28 +17,30 @@ writeFileSync(resolvers, 'nameserver 127.0.0.53\noptions timeout:5 attempts:2\n'
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 execFileSync('mount', ['--bind', resolvers, '/etc/resolv.conf']);
 
-/** Where the name leads to, how long an answer takes in milliseconds, and how many queries for it came. */
-const zone = { address: '127.0.0.11', delayMs: 0, queries: 0 };
+/** Where the name leads to, in this order, how long an answer takes in milliseconds, and how many queries for it came. */
+const zone = { addresses: ['127.0.0.11'], delayMs: 0, queries: 0 };
 const A = 1;
 const dns = createSocket('udp4', (query, { port, address }) => {
   const end = query.indexOf(0, 12) + 5;
   const isA = query.readUInt16BE(end - 4) === A;
   const head = Buffer.from(query.subarray(0, end));
   head.writeUInt16BE(0x8180, 2);
-  head.writeUInt16BE(isA ? 1 : 0, 6);
+  head.writeUInt16BE(isA ? zone.addresses.length : 0, 6);
   head.writeUInt32BE(0, 8);
-  const record = Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 1, 0, 4, ...zone.address.split('.').map(Number)]);
+  const records = zone.addresses.map((to) =>
+    Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 1, 0, 4, ...to.split('.').map(Number)]),
+  );
   if (isA) zone.queries += 1;
-  setTimeout(() => dns.send(isA ? Buffer.concat([head, record]) : head, port, address), zone.delayMs);
+  setTimeout(() => dns.send(isA ? Buffer.concat([head, ...records]) : head, port, address), zone.delayMs);
 });
 dns.bind(53, '127.0.0.53');
 
 /** A server at an address: how many requests it got, and the status that it answers. */
 async function startService(address) {
-  const service = { requests: 0, status: 200 };
+  const service = { requests: 0, status: 200, connection: 'keep-alive' };
   const server = createServer((_request, response) => {
     service.requests += 1;
-    response.writeHead(service.status, { 'content-type': 'application/json' });
+    response.writeHead(service.status, { 'content-type': 'application/json', connection: service.connection });
     response.end('{"playerAttributes":{"city":"Porto"}}');
   });
   await once(server.listen(PORT, address), 'listening');
@@ -97,15 +99,25 @@ for (const [name, env, status] of [
   ['the old address answers 503', {}, 503],
   ['the old address answers well', { REST_CONNECTION_MAX_AGE_S: '3' }, 200],
 ]) {
-  Object.assign(zone, { address: '127.0.0.11' });
+  zone.addresses = ['127.0.0.11'];
   first.status = 200;
   const { child, read } = await startGateway(env);
   const isWell = await read('before');
-  zone.address = '127.0.0.12';
+  zone.addresses = ['127.0.0.12'];
   first.status = status;
   say(name, { isWell, ms: await untilMoved(read) });
   child.kill('SIGKILL');
 }
+
+/** Each read opens a connection. The first address is not reached by the first read, and could be by the others. */
+Object.assign(first, { status: 200, connection: 'close' });
+zone.addresses = ['127.0.0.13', '127.0.0.11'];
+const avoiding = await startGateway({});
+const found = [await avoiding.read('a')];
+const third = await startService('127.0.0.13');
+for (const id of ['b', 'c', 'd']) found.push(await avoiding.read(id));
+say('an address is not reached', { isWell: !found.includes(false), requests: third.requests });
+avoiding.child.kill('SIGKILL');
 
 Object.assign(zone, { delayMs: 1_000, queries: 0 });
 const { child, read } = await startGateway({});
