@@ -33,6 +33,19 @@ export class Cancellation {
     this.#listeners.delete(listener);
   }
 
+  /** Resolves after so many milliseconds, or when it is cancelled. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.add(end);
+    });
+  }
+
   /** Called when the operation is over. What still waits for a connection, such as the coupons of no player, is not sent. */
   end(): void {
     clearTimeout(this.#timer);

@@ -122,8 +122,8 @@ interface Checked {
 }
 
 /**
- * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. Without enough left, only
- * the unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server
+ * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. It also notes in the context
+ * what its REST calls decode (`call.wanted`). Without enough left, only the unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server
  * returns that error afterwards.
  */
 async function chargeAndCheck(
@@ -176,11 +176,11 @@ function coerceVariables(
  * because Apollo Server does neither for this response.
  */
 async function respond(
-  { schema, compiler, limiter, rates, production: hideSuggestions, report }: ApolloOptions,
+  { schema, compiler, limiter, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, cost }: Checked,
 ): Promise<GraphQLResponse> {
-  const { caller, record, complexity: estimated } = contextValue;
+  const { caller, record, complexity: estimate } = contextValue;
   record.engine = 'graphql-jit';
   let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
   if (result?.data === undefined) {
@@ -188,20 +188,21 @@ async function respond(
     const { document, operation } = cached;
     // graphql-js coerces the variables itself.
     const [operationName, variableValues] = [operation.name?.value, request.variables];
-    result = await execute({ schema, document, operationName, variableValues, contextValue, hideSuggestions });
+    const input = { schema, document, operationName, variableValues, contextValue };
+    result = await execute({ ...input, hideSuggestions: production });
   }
   const { complexity, budget, extensions, rules } = contextValue;
-  if (!hideSuggestions) {
+  if (!production) {
     const { fields } = limiter.measure(cached.document, cached.operation, request.variables);
     extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, fields) };
   }
-  const taken = unitsOf(complexity, budget.taken());
-  if (taken > cost) {
-    rates.penalty(caller, taken - cost);
-    if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations: taken });
+  const operations = unitsOf(complexity, budget.taken());
+  if (operations > cost) {
+    rates.penalty(caller, operations - cost);
+    if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
   }
   // The text of a large response is made in another turn than its last list.
-  await limiter.turnAfter(complexity - estimated, caller.key);
+  await limiter.turnAfter(complexity - estimate, caller.key);
   const singleResult = formatResult(result, contextValue, report);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;

@@ -68,7 +68,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         // Authentication takes time, and a connection that is closed emits no `close` any more.
         if (request.raw.socket.destroyed) throw CLIENT_GONE;
         checkContent(request);
-        const slot = app.isUnderPressure() ? undefined : route.slots.find(caller);
+        const slot = app.isUnderPressure() ? undefined : route.slots.offer(caller);
         if (!slot) throw OVERLOADED;
         request.admitted = { caller, slot, bytes: 0 };
         releaseAtEnd(request.admitted, request, reply);
@@ -129,7 +129,7 @@ async function executeOperation(route: GraphQLRoute, admitted: Admitted, reply: 
   // The response of a pipelined request has no socket yet, so it is not destroyed with it.
   if (reply.request.raw.socket.destroyed) cancellation.cancel('the client disconnected');
   // Tokens with `any-player` are those of servers, with many users behind them.
-  const fairCaller = caller.scopes.has('any-player') ? undefined : slot.caller;
+  const fairCaller = caller.scopes.has('any-player') ? undefined : slot.callerIdentity;
   let created: Context | undefined;
   const context = async () => {
     created = createContext(route.contextOptions, { requestId, caller, record, cancellation, fairCaller });

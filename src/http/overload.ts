@@ -85,7 +85,7 @@ function readText(path: string): string {
 
 export type Slots = ReturnType<typeof createSlots>;
 /** The place of one request in flight. */
-export type Slot = NonNullable<ReturnType<Slots['find']>>;
+export type Slot = NonNullable<ReturnType<Slots['offer']>>;
 
 /**
  * Bounds the requests in flight, and the bytes of their bodies and responses.
@@ -106,7 +106,7 @@ export function createSlots(max: Config['concurrent']) {
         if (all.requests === 0) resolve();
       }),
     /** A slot for a request; undefined when there is none for this caller. It is taken while something uses it. */
-    find({ key, scopes }: Caller) {
+    offer({ key, scopes }: Caller) {
       const own = byCaller.get(key) ?? { requests: 0, bytes: 0 };
       byCaller.set(key, own);
       if (all.requests >= max.all || own.requests >= (scopes.has('any-player') ? max.server : max.player)) return;
@@ -121,8 +121,8 @@ export function createSlots(max: Config['concurrent']) {
         if (all.requests === 0) onIdle();
       };
       return {
-        /** The same object for all requests of a caller that are in flight. */
-        caller: own,
+        /** Identifies the caller: the same object for all its requests in flight. */
+        callerIdentity: own,
         /** Counts bytes of the request's body, or of its response; false when there are too many already. */
         hold(bytes: number): boolean {
           // The client disconnected, and the operation is over: the response is not sent.

@@ -1,3 +1,4 @@
+import type { UpstreamResponse } from './exchange.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
@@ -13,6 +14,16 @@ const BACK_OFF_MS = 1_000;
 
 /** What a request says about the service: `success` is any response but 5xx, `none` is nothing. */
 export type BreakerResult = 'success' | 'failure' | 'none';
+
+/** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
+export function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight: boolean): BreakerResult {
+  if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
+  const { code, withheld, cause } = response;
+  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
+  // A cause says that no connection was opened in time.
+  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined);
+  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
+}
 
 /** The right to send one request. */
 export interface Permit {

@@ -3,14 +3,14 @@ import type { Config } from '../config/config.ts';
 import type { Json } from '../json.ts';
 import { Breaker, createRetryBudget } from './breaker.ts';
 import type { CallContext, Observer } from './call-context.ts';
-import { createConnector } from './connect.ts';
+import { Connections, createConnector } from './connect.ts';
 import { decodeCoupons } from './decode/coupon.ts';
 import { decodePlayer, decodeUpsert } from './decode/player.ts';
 import { decodeReferrals } from './decode/referral.ts';
 import * as endpoints from './endpoints.ts';
+import { Queue } from './exchange.ts';
 import { type CallContent, createRequests, type PlayerUpsertRequest, type TrackEventsRequest } from './request.ts';
 import { Call, type CallOptions } from './send.ts';
-import { createTransport } from './transport.ts';
 
 export interface RestClientOptions extends Omit<Config['rest'], 'baseUrl'> {
   /** The URL of the REST service, without `/api/v3.0`. */
@@ -36,15 +36,17 @@ export function createRestClient(options: RestClientOptions) {
   const { now = () => performance.now(), random = () => randomInt(1_000) / 1_000 } = options;
   const baseUrl = new URL(options.baseUrl);
   const createRequest = createRequests(baseUrl, options);
-  const transport = createTransport(createConnector(baseUrl.origin, options), connections);
-  const shared = { createRequest, transport, observer, timeoutMs, random };
-  /** A failing endpoint closes no other one, and uses the retries of no other one. */
+  const connect = createConnector(baseUrl.origin, options);
+  const shared = { createRequest, observer, timeoutMs, random };
+  /** A failing endpoint closes no other one, and uses neither its connections nor its retries. */
   const sharedBy = new Map(
     endpoints.ENDPOINTS.map((endpoint) => {
       const breaker = new Breaker(now, (state) => observer.breaker?.(endpoint.name, state));
-      return [endpoint, { ...shared, endpoint, breaker, retryBudget: createRetryBudget(now) }];
+      const queue = new Queue(endpoint, new Connections(connect), connections);
+      return [endpoint, { ...shared, endpoint, queue, breaker, retryBudget: createRetryBudget(now) }];
     }),
   );
+  const queues = [...sharedBy.values()].map(({ queue }) => queue);
 
   const call = <Result>(
     endpoint: endpoints.Endpoint,
@@ -84,8 +86,10 @@ export function createRestClient(options: RestClientOptions) {
     /** The state of the breakers by the name of the endpoint, and how many requests are in flight and wait for a connection. */
     health: () => ({
       breakers: new Map([...sharedBy.values()].map(({ endpoint, breaker }) => [endpoint.name, breaker.state])),
-      ...transport.load(),
+      active: queues.reduce((sum, { active }) => sum + active, 0),
+      queued: queues.reduce((sum, { waiting }) => sum + waiting, 0),
     }),
-    close: transport.close,
+    /** Closes every connection; requests in flight fail. */
+    close: () => Promise.all(queues.map((queue) => queue.close())),
   };
 }

@@ -13,13 +13,58 @@ const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_HEAD_BYTES = 65_536;
 
+/** After how many 5xx in a row the connections are replaced, and how long they are kept at least, in milliseconds. */
+const RENEW_AFTER = 3;
+const RENEW_EACH_MS = 2_500;
+
+/** The connections of one endpoint. They are replaced when their address seems to be one that the name of the service has left. */
+export class Connections {
+  readonly #connect: () => Dispatcher;
+  #pool: Dispatcher;
+  /** Pools that were replaced, until their requests are over. */
+  readonly #replaced = new Set<Dispatcher>();
+  /** How many 5xx came in a row, and when the connections were replaced, by `performance.now()`. */
+  #failures = 0;
+  #renewedAt = 0;
+
+  /** @param connect Of `createConnector`. */
+  constructor(connect: () => Dispatcher) {
+    this.#connect = connect;
+    this.#pool = connect();
+  }
+
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#pool.dispatch(request, handler);
+  }
+
+  /**
+   * An address that accepts connections and answers 5xx may be a balancer without healthy servers. New connections look the name
+   * up again; those in use finish.
+   */
+  responded(status: number): void {
+    this.#failures = status >= 500 ? this.#failures + 1 : 0;
+    if (this.#failures < RENEW_AFTER || performance.now() - this.#renewedAt < RENEW_EACH_MS) return;
+    this.#renewedAt = performance.now();
+    this.#failures = 0;
+    const replaced = this.#pool;
+    this.#pool = this.#connect();
+    this.#replaced.add(replaced);
+    void replaced.close().finally(() => this.#replaced.delete(replaced));
+  }
+
+  /** Closes all of them; requests in flight fail. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.#pool, ...this.#replaced].map((pool) => pool.destroy()));
+  }
+}
+
 export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'maxAgeMs' | 'idleMs' | 'tls' | 'proxy'> {
   /** How long a connection may take to open, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
- * Creates the connections to one origin. They are opened when they are needed, closed by the gateway when they are idle, and
+ * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they are idle, and
  * replaced at an age, so that they follow the name. The caller must set timeouts: undici's own body timeout starts again with
  * each byte.
  */

@@ -5,7 +5,7 @@ import type { components } from '../generated/rest.ts';
 import { idProblem } from '../player-id.ts';
 import type { CallContext } from './call-context.ts';
 import { type Endpoint, ID_PLACEHOLDER } from './endpoints.ts';
-import type { UpstreamRequest } from './transport.ts';
+import type { UpstreamRequest } from './exchange.ts';
 
 export type PlayerUpsertRequest = components['schemas']['PlayerUpsertRequest'];
 export type TrackEventsRequest = components['schemas']['TrackEventsRequest'];

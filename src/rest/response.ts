@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import type { UpstreamErrorCode } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { UpstreamResponse } from './transport.ts';
+import type { UpstreamResponse } from './exchange.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** The code in an error's body that says that the player does not exist, with any status but 401, 403, 429 and 5xx. */
@@ -46,7 +47,7 @@ export function readResponse(
   const { status, headers, body } = response;
   const isHtml = HTML_TYPE.test(String(headers['content-type']));
   if (status >= 400) {
-    const code = codeOf(parseJson(body));
+    const code = codeOf(parseJson(response));
     const isKeys = status === 401 || status === 403;
     const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
     const isUnknown = !isKeys && endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
@@ -60,7 +61,7 @@ export function readResponse(
     return null;
   }
   if (isHtml) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
-  const json = parseJson(body);
+  const json = parseJson(response);
   if (!isJson(json) && isAcknowledgement(body, endpoint)) return {};
   if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
   return endpoint.ofPlayer && codeOf(json) === UNKNOWN_PLAYER ? null : json;
@@ -71,8 +72,8 @@ export function readResponse(
  * same player. Of a write, all but 5xx did nothing.
  */
 export function transientError(endpoint: Endpoint, response: UpstreamResponse): UpstreamError | undefined {
-  const { status, body } = response;
-  const isBusy = status === 422 && codeOf(parseJson(body)) === BUSY_PLAYER;
+  const { status } = response;
+  const isBusy = status === 422 && codeOf(parseJson(response)) === BUSY_PLAYER;
   const isRedirect = status >= 300 && status < 400;
   const isLater = isBusy || NOT_DONE_YET.includes(status);
   if (status < 500 && !isLater && !isRedirect) return undefined;
@@ -92,11 +93,12 @@ function delayOf({ headers }: UpstreamResponse): number | undefined {
 function failure(
   code: UpstreamErrorCode,
   { name }: Endpoint,
-  { status, body }: UpstreamResponse,
+  response: UpstreamResponse,
   retryAfterMs?: number,
   reason = '',
 ) {
-  const serviceCode = codeOf(parseJson(body));
+  const { status } = response;
+  const serviceCode = codeOf(parseJson(response));
   const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
   const details = { status, serviceCode, retryable, retryAfterMs };
   return new UpstreamError(code, `${name} responded ${status}${reason}`, details);
@@ -108,9 +110,9 @@ function isAcknowledgement(body: Buffer, { acknowledges }: Endpoint): boolean {
 }
 
 /** The value of a JSON text, with or without a byte order mark, which `trim` removes; undefined for any other text. */
-function parseJson(body: Buffer): unknown {
+function parseJson({ headers, body }: UpstreamResponse): unknown {
   try {
-    return JSON.parse(body.toString().trim());
+    return JSON.parse(inUtf8(body, headers['content-type']).toString().trim());
   } catch {
     return undefined;
   }
@@ -120,4 +122,15 @@ function parseJson(body: Buffer): unknown {
 function codeOf(body: unknown): number | undefined {
   const code = isJson(body) ? body['code'] : undefined;
   return typeof code !== 'object' && /^\d{1,5}$/.test(String(code)) ? Number(code) : undefined;
+}
+
+/** A text in the character set that its type names. Some services name one and send UTF-8 all the same. */
+function inUtf8(body: Buffer, type: unknown): Buffer {
+  const [, charset] = /;\s*charset\s*=\s*"?(?!utf-?8\b)([\w-]+)/i.exec(String(type)) ?? [];
+  if (charset === undefined || isUtf8(body)) return body;
+  try {
+    return Buffer.from(new TextDecoder(charset).decode(body));
+  } catch {
+    return body;
+  }
 }

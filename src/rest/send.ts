@@ -1,16 +1,15 @@
 /*
  * One call: retries → circuit breaker → one request. The timeout of a call covers its retries and begins when the first request
- * leaves the queue for connections. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
+ * gets a connection. The time in the queue is limited by the operation's deadline; it ends in OVERLOADED.
  */
 
-import type { Cancellation } from '../cancellation.ts';
 import type { Json } from '../json.ts';
-import type { Breaker, BreakerResult, createRetryBudget, Permit } from './breaker.ts';
+import { type Breaker, type createRetryBudget, type Permit, resultOf } from './breaker.ts';
 import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { Exchange, Queue, UpstreamRequest, UpstreamResponse } from './exchange.ts';
 import type { CallContent, createRequests } from './request.ts';
 import { readResponse, transientError } from './response.ts';
-import type { Exchange, Transport, UpstreamRequest, UpstreamResponse } from './transport.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
@@ -20,11 +19,11 @@ const RETRY_DELAY_MS = 100;
 /** A request that ends at its operation's deadline is a failure of the service only after this part of the timeout. */
 const MIN_PART_OF_TIMEOUT = 1 / 2;
 
-/** What all calls to one endpoint share; all but the endpoint, the breaker and the budget is shared by all endpoints. */
+/** What all calls to one endpoint share. */
 interface SharedByCalls {
   endpoint: Endpoint;
   createRequest: ReturnType<typeof createRequests>;
-  transport: Transport;
+  queue: Queue;
   breaker: Breaker;
   retryBudget: ReturnType<typeof createRetryBudget>;
   observer: Observer;
@@ -47,7 +46,7 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The last attempt: its request, when it was given to the transport, and when it left the queue for connections. */
+  /** The last attempt: its request, when it was queued, and when it got a connection. */
   #exchange: Exchange | undefined;
   #queuedAt = 0;
   #startedAt: number | undefined;
@@ -74,17 +73,17 @@ export class Call<Result> {
       for (;;) {
         this.#assertActive();
         const permit = breaker.admit(content.playerUniqueId);
-        const exchange = this.#begin(request, permit);
+        const exchange = this.#attempt(request, permit);
         const onCancel = () => this.#cancel(exchange);
         context.cancellation.add(onCancel);
         const result = await exchange.response;
         context.cancellation.delete(onCancel);
-        const response = this.#end(exchange, permit, result);
+        const response = this.#endAttempt(exchange, permit, result);
         if (!(response instanceof Error)) return this.#read(response);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
         if (delayMs === undefined) throw response;
         observer.retry?.(endpoint.method, endpoint.template);
-        await delay(delayMs, context.cancellation);
+        await context.cancellation.wait(delayMs);
       }
     } catch (thrown) {
       const error = this.#withOutcome(thrown);
@@ -99,12 +98,12 @@ export class Call<Result> {
     }
   }
 
-  #begin(request: UpstreamRequest, permit: Permit): Exchange {
-    const { endpoint, transport, breaker, timeoutMs } = this.#shared;
+  #attempt(request: UpstreamRequest, permit: Permit): Exchange {
+    const { endpoint, queue, breaker, timeoutMs } = this.#shared;
     const { context } = this.#options;
     this.#queuedAt = performance.now();
     this.#startedAt = undefined;
-    this.#exchange = transport.send(endpoint, request, context.fairCaller, () => {
+    this.#exchange = queue.send(request, context.fairCaller, () => {
       breaker.check(permit);
       const now = performance.now();
       // It has waited longer than the time that is left, so its response would come too late. The next ones may be in time.
@@ -133,7 +132,7 @@ export class Call<Result> {
   }
 
   /** Reports an attempt to the breaker, and returns its final response or its error. */
-  #end(
+  #endAttempt(
     exchange: Exchange,
     permit: Permit,
     response: UpstreamResponse | UpstreamError,
@@ -176,8 +175,8 @@ export class Call<Result> {
 
   /** The error of a call that has no time left. Without a free connection, the wait was caused by the gateway's own limit. */
   #late(): UpstreamError {
-    const { endpoint, transport } = this.#shared;
-    const isQueued = this.#exchange?.sent === false && transport.isBusy(endpoint);
+    const { endpoint, queue } = this.#shared;
+    const isQueued = this.#exchange?.sent === false && queue.isBusy();
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
@@ -214,27 +213,4 @@ export class Call<Result> {
     const retryable = error.retryable && !this.#maybeDone;
     return new UpstreamError(error.code, error.message, { ...error, cause: error.cause, outcome, retryable });
   }
-}
-
-/** What an attempt says about the service: only 5xx, lost connections and timeouts are failures. */
-function resultOf(response: UpstreamResponse | UpstreamError, wasInFlight: boolean): BreakerResult {
-  if (!(response instanceof Error)) return response.status >= 500 ? 'failure' : 'success';
-  const { code, withheld, cause } = response;
-  if (code === 'UPSTREAM_INVALID_RESPONSE') return 'success';
-  // A cause says that no connection was opened in time.
-  const isTimeout = code === 'UPSTREAM_TIMEOUT' && (wasInFlight || cause !== undefined);
-  return isTimeout || (code === 'UPSTREAM_UNAVAILABLE' && !withheld) ? 'failure' : 'none';
-}
-
-/** Waits before a retry; shorter when the operation is cancelled. */
-function delay(ms: number, cancellation: Cancellation): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      cancellation.delete(end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    cancellation.add(end);
-  });
 }

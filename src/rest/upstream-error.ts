@@ -39,3 +39,15 @@ export function noConnection({ name }: Endpoint): UpstreamError {
 export function timedOut({ name }: Endpoint, cause?: Error): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true, cause });
 }
+
+/** What an error of undici means; an error of ours is thrown before the request is written. */
+export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
+  if (cause instanceof UpstreamError) return cause;
+  const code = 'code' in cause && cause.code;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return timedOut(endpoint, cause);
+  const [, refusal] = /^Proxy response \((\d+)\)/.exec(cause.message) ?? [];
+  const problem = refusal ? `the egress proxy responded ${refusal}` : 'the connection failed';
+  return code === 'UND_ERR_INVALID_ARG'
+    ? new UpstreamError('UPSTREAM_MISCONFIGURED', `${endpoint.name}: the request cannot be written`, { cause })
+    : new UpstreamError('UPSTREAM_UNAVAILABLE', `${endpoint.name}: ${problem}`, { cause, retryable: true });
+}

@@ -1,0 +1,243 @@
+/*
+ * The only code that sends HTTP to the REST service. The requests of an endpoint wait in its queue for one of its connections; an
+ * exchange is one request and its response. Each endpoint has connections of its own, so that a slow one does not use those of the
+ * others. Redirects are not followed, because the keys would be sent to the new address.
+ *
+ * A request is queued, gets a connection (`started`), is written, and is over (`ended`).
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Dispatcher } from 'undici';
+import { batchPerTick } from '../batch-per-tick.ts';
+import { decodeContent } from '../content-encoding.ts';
+import type { Connections } from './connect.ts';
+import type { Endpoint } from './endpoints.ts';
+import { errorOf, noConnection, UpstreamError } from './upstream-error.ts';
+
+/** How many requests of one endpoint may wait for a connection. */
+const MAX_QUEUED = 10_000;
+/** The part of an endpoint's connections that one fair caller has at most while others wait. */
+const FAIR_SHARE = 1 / 4;
+/** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+
+/** Requests are sent in the order of a tick, and responses read in parts; see batchPerTick. */
+const atEndOfCallback = batchPerTick(process.nextTick);
+const afterSockets = batchPerTick(setImmediate);
+
+export type UpstreamRequest = Dispatcher.DispatchOptions;
+
+export interface UpstreamResponse {
+  status: number;
+  /** By lower-case name. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** The requests of one fair caller to one endpoint: how many have been dispatched, and those that wait for the caller's turn. */
+interface Line {
+  dispatched: number;
+  readonly waiting: Exchange[];
+}
+
+/**
+ * The queue of one endpoint. undici's Pool sends what it gets in its order. So when all connections are used, it gets no more of a
+ * caller that has its share of them: those wait here, and the callers take turns for connections that nobody else wants.
+ */
+export class Queue {
+  readonly #endpoint: Endpoint;
+  readonly #connections: Connections;
+  readonly #size: number;
+  readonly #share: number;
+  /** How many have no connection yet, and how many have one and are not over. */
+  waiting = 0;
+  active = 0;
+  /** How many the Pool has: it waits with some of them for a connection. */
+  #dispatched = 0;
+  readonly #lines = new WeakMap<object, Line>();
+  /** The lines with requests that wait, the next one first. */
+  readonly #turns = new Set<Line>();
+
+  /** @param size How many connections there are at most. */
+  constructor(endpoint: Endpoint, connections: Connections, size: number) {
+    this.#endpoint = endpoint;
+    this.#connections = connections;
+    this.#size = size;
+    this.#share = Math.max(1, Math.floor(size * FAIR_SHARE));
+  }
+
+  /**
+   * @param fairCaller Identifies a caller that has no more than its share while others wait.
+   * @param onStart Called when the request has a connection, before it is written; if it throws, that is the response.
+   */
+  send(request: UpstreamRequest, fairCaller: object | undefined, onStart: () => void): Exchange {
+    const line = fairCaller && this.#lineOf(fairCaller);
+    const exchange = new Exchange(this.#endpoint, request, onStart);
+    atEndOfCallback(() => {
+      if (this.waiting >= MAX_QUEUED) exchange.abort(noConnection(this.#endpoint));
+      if (exchange.aborted) return;
+      this.waiting += 1;
+      exchange.place = { queue: this, line };
+      if (line && this.#dispatched >= this.#size && line.dispatched >= this.#share) {
+        line.waiting.push(exchange);
+        this.#turns.add(line);
+      } else this.#dispatch(exchange, line);
+    });
+    return exchange;
+  }
+
+  /** Whether requests wait because others use the connections, not because none can be opened. */
+  isBusy(): boolean {
+    return this.waiting > 0 && this.active > 0;
+  }
+
+  #lineOf(caller: object): Line {
+    const line = this.#lines.get(caller) ?? { dispatched: 0, waiting: [] };
+    this.#lines.set(caller, line);
+    return line;
+  }
+
+  #dispatch(exchange: Exchange, line: Line | undefined): void {
+    this.#dispatched += 1;
+    if (line) line.dispatched += 1;
+    this.#connections.dispatch(exchange.request, exchange);
+  }
+
+  /** Called once for each dispatched request, when it has a connection or cannot get one. */
+  started(): void {
+    this.waiting -= 1;
+    this.active += 1;
+  }
+
+  /** Called once for each that has started. `status` is that of its response. */
+  ended(line: Line | undefined, status: number | undefined): void {
+    this.active -= 1;
+    this.#dispatched -= 1;
+    if (status !== undefined) this.#connections.responded(status);
+    if (line) {
+      line.dispatched -= 1;
+      if (line.dispatched < this.#share) this.#dispatchNext(line);
+    }
+    for (const next of this.#turns) {
+      if (this.#dispatched >= this.#size) return;
+      this.#turns.delete(next);
+      this.#dispatchNext(next);
+      if (next.waiting.length > 0) this.#turns.add(next);
+    }
+  }
+
+  #dispatchNext(line: Line): void {
+    const exchange = line.waiting.shift();
+    if (exchange) this.#dispatch(exchange, line);
+    else this.#turns.delete(line);
+  }
+
+  /** Closes every connection; requests in flight fail. */
+  async close(): Promise<void> {
+    await this.#connections.destroy();
+  }
+}
+
+const NO_HEADERS = {};
+const NO_BODY = Buffer.alloc(0);
+
+/** One request that waits or is in flight, and its response. Unlike undici's `request`, it needs no stream and knows when writing begins. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
+  /** Resolves to the response, or to the error of the request. Never rejects. */
+  readonly response = new Promise<UpstreamResponse | UpstreamError>((resolve) => {
+    this.#resolve = resolve;
+  });
+  /** Whether the service may have received a part of the request. */
+  sent = false;
+  aborted: UpstreamError | undefined;
+  readonly request: UpstreamRequest;
+  readonly #endpoint: Endpoint;
+  readonly #onStart: () => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** Whether the whole response has arrived; it is read a little later. */
+  #received = false;
+  #status = 0;
+  #headers: UpstreamResponse['headers'] = NO_HEADERS;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Its queue and its caller's line there, until it has ended; undefined before it is queued. */
+  place: { readonly queue: Queue; readonly line: Line | undefined } | undefined;
+  #started = false;
+
+  constructor(endpoint: Endpoint, request: UpstreamRequest, onStart: () => void) {
+    this.#endpoint = endpoint;
+    this.request = request;
+    this.#onStart = onStart;
+  }
+
+  #start(): void {
+    if (!this.#started) this.place?.queue.started();
+    this.#started = true;
+  }
+
+  /** @param status Undefined when there is no response. */
+  #end(status: number | undefined): void {
+    this.place?.queue.ended(this.place.line, status);
+    this.place = undefined;
+  }
+
+  /** Ends the request at once, unless its response has arrived. One that still waits stays in the queue, and counts there, until its turn comes. */
+  abort(reason: UpstreamError): void {
+    if (this.#received) return;
+    this.aborted ??= reason;
+    this.#resolve(reason);
+    this.#controller?.abort(reason);
+  }
+
+  /** An error thrown here fails the request before it is written and keeps the connection. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#start();
+    if (this.aborted) throw this.aborted;
+    this.#onStart();
+    this.#controller = controller;
+    this.sent = true;
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: UpstreamResponse['headers']): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= MAX_RESPONSE_BYTES) return;
+    this.abort(new UpstreamError('UPSTREAM_INVALID_RESPONSE', `${this.#endpoint.name}: the body is too large`));
+  }
+
+  onResponseEnd(): void {
+    this.#received = true;
+    this.#end(this.#status);
+    const [first, ...others] = this.#chunks;
+    const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));
+    else void this.#decode(body, String(this.#headers['content-encoding']));
+  }
+
+  #respond(body: Buffer): void {
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  /** For servers, and what is in front of them, that compress although they were asked not to. */
+  async #decode(body: Buffer, encoding: string): Promise<void> {
+    const decoded = await decodeContent(body, encoding, MAX_RESPONSE_BYTES);
+    if (typeof decoded !== 'string') return this.#respond(decoded);
+    // `Content-Encoding: UTF-8` is a frequent mistake, and a proxy may decode a body and leave the header.
+    if (decoded !== 'too large' && isUtf8(body)) return this.#respond(body);
+    // The status of an error says enough.
+    if (this.#status >= 300) return this.#respond(NO_BODY);
+    const message = `${this.#endpoint.name}: the body (content-encoding: ${encoding.slice(0, 50)}) is ${decoded}`;
+    this.#resolve(new UpstreamError('UPSTREAM_INVALID_RESPONSE', message, { status: this.#status }));
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#start();
+    this.#end(undefined);
+    this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
+  }
+}
