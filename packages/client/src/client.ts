@@ -96,7 +96,7 @@ export function createClient({ url, persisted = false, ...options }: ClientOptio
       let failure: unknown;
       const again = async () => {
         try {
-          const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)));
+          const next = keepParts(shown, resultOf<Data>(await read(document, variables, signal, true)), true);
           failure = undefined;
           if (!signal?.aborted && (!shown || outlineOf(next) !== outlineOf(shown))) onResult(next);
           shown = next;

@@ -105,11 +105,11 @@ async function sendOnce(
 /** What a status means that something between client and gateway sent. */
 const meaningOf = (status: number) =>
   status === 0 || (status >= 300 && status < 400)
-    ? 'it redirects, and the token is not sent to another address'
+    ? 'it redirects, which is not followed'
     : (MEANINGS[status] ?? 'something in between may have responded');
 
 const MEANINGS: Partial<Record<number, string>> = {
-  401: 'a proxy or a firewall wants another sign-in',
+  401: 'a proxy wants another sign-in',
   403: 'a firewall refused the request',
   404: 'the URL is probably wrong',
   405: 'the URL is probably wrong',

@@ -62,7 +62,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
 
 /** The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none. */
 const globalFetch: Fetch = async (...request) => {
-  if (!globalThis.fetch) throw mistake('There is no global fetch here: give one as the option `fetch`.');
+  if (!globalThis.fetch) throw mistake('There is no global fetch: give the option `fetch`.');
   return await globalThis.fetch(...request);
 };
 

@@ -136,6 +136,22 @@ describe('watch', () => {
     expect(shown).toEqual(['undefined 3 1', '5 3 1', '5 3 0']);
   });
 
+  test('keeps what it had also in a player without an id: its variables are those of one player', async () => {
+    upstream.on('GET /coupon', { status: 500 });
+    const shown: string[] = [];
+    const text = '{ player(playerUniqueId: "p1") { coupons { code } referredFriends { nodes { displayName } } } }';
+    await connect().watch<{ player: { coupons: []; referredFriends: { nodes: [] } } }>(
+      text,
+      {},
+      ({ data: { player } }) => {
+        shown.push(`${player.coupons?.length} ${player.referredFriends?.nodes.length}`);
+        upstream.on('GET /coupon', 'usual');
+        upstream.on('GET /referrals', shown.length === 1 ? { status: 500 } : 'usual');
+      },
+    );
+    expect(shown.map((one) => one.replace(/\d+/g, 'n'))).toEqual(['undefined n', 'n n', 'n n']);
+  });
+
   test('never takes away what was shown, and ends with its signal', async () => {
     upstream.on('GET /coupon', { status: 500 });
     upstream.on('GET /referrals', { status: 500 });
@@ -166,6 +182,12 @@ describe('watch', () => {
     ['brings a part with gaps', of({ a: null }, 'a'), of({ a: B }, 'a.link', 'a.coupons'), 'next'],
     ['brings an error that lasts', of({ a: A }), lasting, 'next'],
     ['loses an item', of({ l: [A, B] }, 'l.1.link'), of({ l: [A, null] }, 'l.1'), of({ l: [A, B] }, 'l.1')],
+    [
+      'has an embedded part',
+      of({ me: { id: 'a', p: { n: 1 } } }),
+      of({ me: { id: 'a', p: { n: null } } }, 'me.p.n'),
+      of({ me: { id: 'a', p: { n: 1 } } }, 'me.p.n'),
+    ],
     ['is of another player', of({ me: { id: 'a', link: 'x' } }), of({ me: OTHER }, 'me.link'), 'next'],
     [
       'has another item in its place',
@@ -176,8 +198,17 @@ describe('watch', () => {
     ['is the first one', undefined, of({ a: B }, 'a.link'), 'next'],
   ])('what was shown stays in a result that %s', (_, last, next, better) => {
     const before = JSON.stringify(next.data);
-    expect(keepParts<unknown>(last, next)).toEqual(better === 'next' ? next : better);
+    expect(keepParts<unknown>(last, next, true)).toEqual(better === 'next' ? next : better);
     expect(JSON.stringify(next.data)).toBe(before);
+  });
+
+  test.each([
+    ['that has the same id', of({ me: { id: 'a', link: 'x' } }), of({ me: { id: 'a', link: null } }, 'me.link'), true],
+    ['whose object has no id', of({ me: { link: 'x' } }), of({ me: { link: null } }, 'me.link'), false],
+    ['that is null as a whole', of({ a: A, c: A }), of({ a: A, c: null }, 'c'), false],
+  ])('where a key may be that of another player, a part %s is kept: %#', (_, last, next, isKept) => {
+    expect(keepParts<unknown>(last, next)).toEqual({ ...next, data: isKept ? last.data : next.data });
+    expect(keepParts<unknown>(last, next, true)).toEqual({ ...next, data: last.data });
   });
 
   test('rejects when there is no data, or no token any more, and refuses a mutation', async () => {
