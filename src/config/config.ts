@@ -1,6 +1,7 @@
 import { authOf, JWT_KEYS } from './auth.ts';
 import { ConfigError, describeEnvironment, misspelt, readEnvironment, summarize } from './environment.ts';
 import { LOOPBACK } from './forms.ts';
+import { reveal } from './secret.ts';
 import { tlsOf, tlsProblems } from './tls.ts';
 import { ALSO_IN_FILES, DEVELOPMENT_KEYS, type Values } from './variables.ts';
 
@@ -122,6 +123,9 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
     rest.tls &&
       restUrl?.protocol !== 'https:' &&
       'REST_BASE_URL: must begin with https:// when REST_CA_FILE or REST_CLIENT_CERT_FILE is set',
+    redisTls &&
+      !(values.REDIS_URL && /^rediss:/i.test(reveal(values.REDIS_URL))) &&
+      'REDIS_URL: must begin with rediss:// when REDIS_CA_FILE or REDIS_CLIENT_CERT_FILE is set',
     isGiven('REST_TIMEOUT_MS') &&
       callMs > operationMs &&
       `REST_TIMEOUT_MS: must not be above OPERATION_TIMEOUT_MS, which ends the operation with its calls (given: ${callMs} and ${operationMs})`,

@@ -22,7 +22,7 @@ const ENV: Record<string, string> = {
   CLIENT_TOKENS_FILE: file('c.json', [{ name: 'client', sha256: sha256(CLIENT), scopes: [] }]),
   ...{ REST_API_KEY: '', REST_API_KEY_FILE: file('api-key', 'key') },
   ...{ REST_SECRET_KEY: '', REST_SECRET_KEY_FILE: file('secret-key', 'key') },
-  ...{ FEDERATION: 'true', TRUST_PROXY: '1', REDIS_URL_FILE: file('redis-url', 'redis://127.0.0.1:1') },
+  ...{ FEDERATION: 'true', TRUST_PROXY: '1', REDIS_URL_FILE: file('redis-url', 'rediss://127.0.0.1:1') },
   ...{ LOG_KEY_FILE: file('log-key', 'a-key-of-16-characters'), REVISION: 'abc1234' },
   ...{ PERSISTED_OPERATIONS: 'log', PERSISTED_OPERATIONS_FILE: file('manifest.json', MANIFEST) },
   ...{ MAX_CONCURRENT_OPERATIONS_PER_CALLER: '10', MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: '100' },

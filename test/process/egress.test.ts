@@ -187,6 +187,7 @@ function createAuthority() {
       [{ ...trusted, REST_CA_FILE: file('ca.key') }, 'REST_CA_FILE: the file has no certificate in PEM'],
       [{ ...trusted, REST_CA_FILE: file('none.pem') }, 'REST_CA_FILE: ENOENT'],
       [{ ...trusted, REST_BASE_URL: 'http://127.0.0.1:1' }, 'REST_BASE_URL: must begin with https://'],
+      [{ REDIS_URL: 'redis://127.0.0.1:1', REDIS_CA_FILE: file('ca.pem') }, 'REDIS_URL: must begin with rediss://'],
     ];
     for (const [env, sentence] of wrong) {
       const { output, ended } = spawnProcess(env);
