@@ -13,17 +13,17 @@ export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
   HOST: f.host
     .default('127.0.0.1')
-    .describe('address (`localhost` is 127.0.0.1); other than loopback needs a token setting'),
-  PORT: f.port.default(4_000).describe('its port; 0 takes a free one'),
+    .describe('address of `/graphql` (`localhost` is 127.0.0.1); other than loopback needs a token setting'),
+  PORT: f.port.default(4_000).describe('port of `/graphql`; 0 takes a free one'),
   MANAGEMENT_HOST: f.host.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
-  MANAGEMENT_PORT: f.port.default(4_001).describe('their port'),
+  MANAGEMENT_PORT: f.port.default(4_001).describe('port of `/healthz`, `/readyz` and `/metrics`'),
 
   REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; unset (in development), the reference service'),
   REST_API_KEY: f.headerSecret
     .prefault(DEVELOPMENT_KEYS.REST_API_KEY)
     .describe('the API key; must be set in production'),
   REST_SECRET_KEY: f.headerSecret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
-  REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('the wire name of `serviceId`'),
+  REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('name of `serviceId` in the JSON of the REST service'),
   REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
   REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),
   REST_SECRET_KEY_ON: f
@@ -36,10 +36,10 @@ export const VARIABLES = z.object({
     .optional()
     .describe('PEM: the certificates that are trusted, in place of the public ones'),
   REST_CLIENT_CERT_FILE: f.certificates.optional().describe('PEM: the client certificate, with its chain'),
-  REST_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: its key'),
+  REST_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: the key of `REST_CLIENT_CERT_FILE`'),
   HTTPS_PROXY: f.proxy.optional().describe('proxy for `https:` to the REST service, the key server and the collector'),
   HTTP_PROXY: f.proxy.optional().describe('the same for `http:`, and without `HTTPS_PROXY` for both'),
-  NO_PROXY: f.text.default('').describe('names and addresses without it: `.internal,10.0.0.0/8`; loopback never'),
+  NO_PROXY: f.text.default('').describe('hosts reached without the proxy: `.internal,10.0.0.0/8`; loopback always'),
   OPERATION_TIMEOUT_MS: f.milliseconds.default(10_000).describe('how long a whole operation may take'),
 
   JWT_JWKS_URL: f.keySetUrl.optional().describe('key set that verifies JWTs; `https://` in production'),
@@ -53,7 +53,7 @@ export const VARIABLES = z.object({
   JWT_SCOPE_MAP: c.scopeMap.optional().describe('JSON: name in a token → list of scopes; other names allow nothing'),
   JWT_DEFAULT_SCOPES: c.defaultScopes.default([]).describe('scopes of a token without a scope claim (Firebase)'),
   JWT_REQUIRE: c.requirements.default([]).describe('claims that must have this value: `token_use=access`'),
-  JWT_MAX_LIFETIME_S: f.whole(0, 315_360_000).default(86_400).describe('longest `exp` − `iat` (else now); 0 for any'),
+  JWT_MAX_LIFETIME_S: f.whole(0, 315_360_000).default(86_400).describe('longest `exp` − `iat` of a JWT; 0: no limit'),
   JWT_TYP: f.text.optional().describe('a JWT header `typ` that is accepted beside `JWT` and `at+jwt`'),
   CLIENT_TOKENS_FILE: c.clientTokens.optional().describe('JSON: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
 
@@ -64,36 +64,36 @@ export const VARIABLES = z.object({
   REDIS_TIMEOUT_MS: f.milliseconds.default(250).describe('how long an event with an idempotency key waits for Redis'),
   REDIS_CA_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CA_FILE`'),
   REDIS_CLIENT_CERT_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CLIENT_CERT_FILE`'),
-  REDIS_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: its key'),
+  REDIS_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: the key of `REDIS_CLIENT_CERT_FILE`'),
   PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
-  LOG_KEY: f.key.optional().describe('of hashes in the log and in ids of friends; unset, `REST_API_KEY`'),
-  LOG_ADDRESSES: f.flag.default(false).describe('addresses in lines of 401 and 429; else keyed hashes of them'),
+  LOG_KEY: f.key.optional().describe("key of the hashes in the log and in friends' ids; default: `REST_API_KEY`"),
+  LOG_ADDRESSES: f.flag.default(false).describe('logs addresses with 401 and 429 as they are; else keyed hashes'),
   REVISION: f.text.optional().describe('the commit that was built, for the line `ready`; the images have it'),
   LOG_LEVEL: f
     .wordOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('lowest level'),
+    .describe('lowest level that is logged'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
-  SHUTDOWN_DELAY_MS: f.whole(0, 600_000).default(0).describe('after SIGTERM, when only `/readyz` is 503 yet'),
+  KEEP_ALIVE_TIMEOUT_MS: f.hour.default(65_000).describe("idle time of a client's connection; above the balancer's"),
+  SHUTDOWN_DELAY_MS: f.whole(0, 600_000).default(0).describe('how long requests are still accepted after SIGTERM'),
   SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
-  PERSISTED_OPERATIONS: f.oneOf(['off', 'log', 'enforce']).default('off').describe('operations outside the manifest'),
+  PERSISTED_OPERATIONS: f.oneOf(['off', 'log', 'enforce']).default('off').describe('outside the manifest: log, refuse'),
   PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),
   PERSISTED_OPERATIONS_EXEMPT_SCOPE: f.oneOf(SCOPES).optional().describe('a caller with it may send any operation'),
   OTEL_EXPORTER_OTLP_ENDPOINT: f.httpUrl.optional().describe("collector (OTLP, HTTP); the SDK's `OTEL_*` apply too"),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: f.httpUrl.optional().describe('the same for traces alone, with its path'),
   OTEL_TRACES_EXPORTER: f.oneOf(['otlp', 'none']).default('otlp').describe('`none` exports no traces'),
   OTEL_SDK_DISABLED: f.flag.default(false).describe('`true` exports no traces'),
-  KEEP_ALIVE_TIMEOUT_MS: f.hour.default(65_000).describe("idle time of a connection; above the balancer's"),
 
   MAX_CONCURRENT_OPERATIONS: f.count.default(1_000).describe('operations executed at once; others get 503'),
-  MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count.optional().describe('of one bound to its player; unset, an eighth'),
+  MAX_CONCURRENT_OPERATIONS_PER_CALLER: f.count.optional().describe('the same of one player; unset: an eighth'),
   MAX_CONCURRENT_OPERATIONS_PER_SERVER_CALLER: f.count
     .optional()
-    .describe('of one with `any-player`; unset, all but an eighth'),
+    .describe('the same of one caller with `any-player`; unset: all but an eighth'),
   MAX_BODY_BYTES: f.whole(1_024, 8_388_608).default(262_144).describe('largest request body, in bytes'),
   MAX_TOKENS: f.whole(10, 100_000).default(1_000).describe('lexical tokens of a document'),
   MAX_DEPTH: f.whole(1, 100).default(10).describe('levels of a document; introspection is exempt'),
-  MAX_COMPLEXITY: f.whole(1, 10_000_000).default(25_000).describe('fields, once for each item of the lists above'),
+  MAX_COMPLEXITY: f.whole(1, 10_000_000).default(25_000).describe('complexity of an operation'),
   MAX_UPSTREAM_CALLS: f.whole(1, 10_000).default(200).describe('REST calls of one operation'),
   MAX_OPERATIONS_PER_SECOND: f.count.default(50).describe('operations of a caller bound to its own player'),
   MAX_OPERATIONS_BURST: f.count.default(100).describe(BURST),
