@@ -117,7 +117,8 @@ describe('compose', () => {
   );
 
   test('the documented commands make the secrets and a token for them', () => {
-    const commands = [...read('deploy/compose.yaml').matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line);
+    const [, page = ''] = read('docs/operations.md').split('\nWith Docker Compose, everything on one machine:');
+    const commands = [...(page.split('\n## ')[0]?.matchAll(/^```sh\n(.*?)^```$/gms) ?? [])].map(([, block]) => block);
     // npm runs a script in the root of the repository; there is no engine here.
     const stubs = `docker() { :; }; npm() { shift 3; (cd .. && node "${resolve('dist/token.js')}" "$@"); }`;
     mkdirSync(join(folder, 'deploy'));
