@@ -199,7 +199,7 @@ describe('names and values', () => {
     JWT_ISSUER=, | is needed
     JWT_AUDIENCE=, | is needed
     JWT_REQUIRE=typ | "typ" must be
-    JWT_JWKS_URL=https://a.example/keys?token=hunter2 | must have no user, query or fragment
+    JWT_JWKS_URL=https://a:hunter2@a.example/keys | must have no user or fragment
     `),
   )('%s refuses to start', (setting, problem) => {
     const [name = '', value = ''] = setting.split(/=(.*)/s);
