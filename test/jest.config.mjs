@@ -10,6 +10,8 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
   resolver: '<rootDir>/test/kit/resolve-client.cjs',
   testPathIgnorePatterns: isSite ? [] : ['\\.site\\.test\\.ts$', ...(isLong ? [] : ['\\.long\\.test\\.ts$'])],
+  // Copies of the project, while `npm run mutation` runs.
+  modulePathIgnorePatterns: ['<rootDir>/dist/mutation/'],
   extensionsToTreatAsEsm: ['.ts'],
   // On a terminal, Jest itself says how many files are left.
   reporters: ['default', ...(isLong && !process.stderr.isTTY ? ['<rootDir>/test/kit/progress-reporter.mjs'] : [])],

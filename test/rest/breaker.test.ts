@@ -53,12 +53,36 @@ test('it opens after failures of twenty players in a row, though the service was
   expect(upstream.calls()).toHaveLength(120);
 });
 
+test.each<[successes: number, failing: number, states: string[]]>([
+  [10, 10, []],
+  [10, 11, ['open']],
+])('after %i successes and failures of %i players: %j', async (successes, failing, states) => {
+  const { upstream, rest, seen } = await startWithClock();
+  await Promise.all(Array.from({ length: successes }, () => track(rest)));
+  upstream.on('POST /event', failed);
+  await fail(rest, failing);
+  expect(seen.breaker).toEqual(states);
+});
+
+test('a success between the failures of twenty players keeps it closed', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  await Promise.all(Array.from({ length: 100 }, () => track(rest)));
+  upstream.on('POST /event', failed);
+  await fail(rest, 19);
+  upstream.on('POST /event', 'usual');
+  await track(rest);
+  upstream.on('POST /event', failed);
+  await failure(track(rest, 'the-twentieth'));
+  expect(seen.breaker).toEqual([]);
+});
+
 test('it stays closed after failures of one player, or of nine in ten seconds', async () => {
   const { upstream, rest, seen, clock } = await startWithClock();
+  clock.ms = 1;
   upstream.on('POST /event', failed);
   for (let call = 0; call < 50; call += 1) await failure(track(rest));
   await fail(rest, 8);
-  clock.ms += 10_001;
+  clock.ms += 10_000;
   await failure(track(rest, 'another'));
   // One player's in each of twenty windows is still one player's.
   for (let window = 0; window < 20; window += 1) {
@@ -160,7 +184,7 @@ test('it stays open when the client of that one call goes away', async () => {
 });
 
 test('calls that wait for a connection when it opens are not sent', async () => {
-  const { upstream, rest } = await startWithClock({ connections: 1 });
+  const { upstream, rest, seen } = await startWithClock({ connections: 1 });
   upstream.on('POST /event', failed);
   await fail(rest, 9);
   const held = upstream.hold('POST /event', failed);
@@ -171,6 +195,7 @@ test('calls that wait for a connection when it opens are not sent', async () => 
   await tenth;
   expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.objectContaining(rejected)));
   expect(upstream.calls()).toHaveLength(10);
+  expect(seen.calls.map(({ attempts }) => attempts)).toEqual([...Array(10).fill(1), 0, 0]);
 });
 
 test('what was sent before it opened says nothing once it is closed again', async () => {

@@ -112,7 +112,14 @@ test('a quiet gateway retries its first failing read, and one more each second a
   upstream.on('GET /player', { status: 500 });
   await until(async () => (await retriesOf()) === 0);
   clock.ms += 1_000;
-  expect(await retriesOf()).toBe(1);
+  expect([await retriesOf(), await retriesOf()]).toEqual([1, 0]);
+});
+
+test('reads that fail at once have ten retries in all', async () => {
+  const { upstream, rest, seen } = await startWithClock();
+  upstream.on('GET /player', { status: 500 });
+  await Promise.all(Array.from({ length: 12 }, () => failure(read(rest))));
+  expect(seen.retries).toHaveLength(10);
 });
 
 test('a 429 of one player, with Retry-After: 30, fails no reads of others', async () => {
