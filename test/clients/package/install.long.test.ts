@@ -122,7 +122,14 @@ const APPLICATIONS = [
   ['graphql@16', '@urql/core@5', 'urql@4', 'react@18'],
   ['graphql@16', 'relay-runtime@18'],
   ['graphql@16', '@vue/apollo-composable@4', '@apollo/client@3', 'vue@3'],
+  ['graphql@15', '@apollo/client@3.4', '@urql/core@3', 'relay-runtime@12', 'react@16'],
 ];
+
+/** The file that `npm pack` makes. Of a folder, npm would not compare the peers. The package is built already. */
+const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', newFolder()];
+const { stdout } = await run('npm', pack, { cwd: PACKAGE });
+const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
+const PACKED = `file:${pack.at(-1)}/${packed.filename}`;
 
 test.each(APPLICATIONS.map((packages) => [packages.join(', '), packages] as const))(
   'npm installs the package beside %s',
@@ -130,15 +137,11 @@ test.each(APPLICATIONS.map((packages) => [packages.join(', '), packages] as cons
     const folder = newFolder();
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     const options = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
-    await run('npm', [...options, ...packages, `file:${PACKAGE}`], { cwd: folder });
+    await run('npm', [...options, ...packages, PACKED], { cwd: folder });
   },
 );
 
 test('the package has nothing of the gateway; with the code of its README, it compiles in an empty project', async () => {
-  // The package is built already: another build would take it away from the tests beside this one.
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', project];
-  const { stdout } = await run('npm', pack, { cwd: PACKAGE });
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const files: string[] = packed.files.map(({ path }: { path: string }) => path);
   const own =
     /^(dist\/(cjs\/)?(generated\/)?[\w-]+\.(js|d\.ts|graphql)|((dist\/cjs|apollo|urql|relay|react|testing)\/)?package\.json|README\.md|LICENSE|llms\.txt|schema\.semantic\.graphql)$/;
@@ -146,7 +149,7 @@ test('the package has nothing of the gateway; with the code of its README, it co
   expect(files).toContain('dist/schema.graphql');
   expect(readJson(`${PACKAGE}/package.json`)).not.toHaveProperty('dependencies');
 
-  writeProject(`file:${packed.filename}`);
+  writeProject(PACKED);
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: project });
   await runThere('tsc', '-p', '.');
   // Types of other packages are their own business.
