@@ -60,7 +60,8 @@ describe.each([
     if ('data' in row) expect(data).toEqual(row.data);
     if (extensions) expect(extensions.requestId).toMatch(/^[\w-]{36}$/);
     if (extensions) expect(text).toContain(`x-request-id: ${extensions.requestId}\r\n`);
-    expect(all.upstream.calls()).toEqual(row.upstream ?? []);
+    // The gateway may read its keys meanwhile.
+    expect(all.upstream.calls().filter((call) => call !== 'GET /keys')).toEqual(row.upstream ?? []);
   });
 });
 
