@@ -1,7 +1,7 @@
 import { isObject, parsed } from './errors.ts';
-import { isKeyed, LostEvents, type Variables, withKeys } from './idempotency.ts';
-import { testMode } from './retry.ts';
-import { type Sender, type Sending, send } from './send.ts';
+import { isKeyed, type Variables, withKeys } from './idempotency.ts';
+import { isWorthless, Repeats, testMode } from './retry.ts';
+import { type Sending, send } from './send.ts';
 import { authorizedFetch, type Fetch, type Token } from './token.ts';
 
 export interface FetchOptions extends Sending {
@@ -39,9 +39,12 @@ interface Body {
 
 /**
  * A `fetch` for any GraphQL library: `new HttpLink({ uri, fetch: createFetch({ token }) })`. It adds the token and fetches a
- * new one once after a 401; sends again what may be repeated, as `createClient` does, with a random share in each pause; gives
- * events a key, also for the same call within a minute after it failed; ends an attempt after `timeoutMs`; and sends an id in place of a persisted
- * document's text. Everything else of the request, such as headers and signal, stays as the library made it.
+ * new one once after a 401; sends again what may be repeated, with a random share in each pause; gives events a key; ends an
+ * attempt after `timeoutMs`; and sends an id in place of a persisted document's text. Everything else of the request, such as
+ * headers and signal, stays as the library made it.
+ *
+ * The same request within a minute after it failed is a repetition: it has one attempt, so that retries of a library do not
+ * multiply these, and an event has the same key.
  *
  * Resolves to the last response of the gateway. Rejects with a `GatewayError` of the code `NO_RESPONSE`, `NO_TOKEN` or
  * `TOKEN_UNAVAILABLE`, which `gatewayErrors` finds in any library's error; with the signal's reason when that aborts. What is
@@ -58,8 +61,8 @@ export type Send = (input: string | URL | Request, init?: RequestInit, isQuery?:
 
 export function createSend({ token, fetch: inner, headers, persisted, onLimit, ...sending }: FetchOptions): Send {
   const fetch = authorizedFetch(token, inner, sending.timeoutMs && sending.timeoutMs / 2);
-  const sender: Sender = { ...sending, fetch };
-  const lost = new LostEvents();
+  const failed = new Repeats<true>();
+  const lostEvents = new Repeats<Variables>();
   return async (input, init = {}, isKnownQuery) => {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const given = new Headers(init.headers ?? request?.headers);
@@ -74,15 +77,18 @@ export function createSend({ token, fetch: inner, headers, persisted, onLimit, .
     const listed = persisted?.operations.find(({ name }) => name === operationName);
     const isQuery = isKnownQuery ?? (listed?.type === 'query' || (query !== undefined && !hasMutation(query)));
     const hasEvents = !isQuery && (query === undefined || /\btrackEvents\b/.test(query));
-    const variables = hasEvents ? (lost.take(content) ?? withKeys(body.variables ?? {})) : (body.variables ?? {});
+    const variables = hasEvents ? (lostEvents.take(content) ?? withKeys(body.variables ?? {})) : (body.variables ?? {});
     const kind = isQuery ? 'query' : hasEvents && isKeyed(variables, query) ? 'keyed' : 'write';
     const documentId = body.documentId ?? listed?.id;
     // In tests, what stands for the gateway gets the text too.
     const isIdAlone = documentId !== undefined && !testMode.on;
     const text = JSON.stringify({ ...body, documentId, variables, ...(isIdAlone && { query: undefined }) });
     const signal = init.signal ?? request?.signal ?? null;
+    const keepEvents = () => kind === 'keyed' && lostEvents.add(content, variables);
+    const attempts = failed.take(content) ? 1 : sending.attempts;
+    const sender = { ...sending, attempts, fetch, onFailed: () => failed.add(content, true) };
     const sent = send(sender, input, { ...init, headers: given, body: text, signal }, kind);
-    if (kind === 'keyed') lost.keepIfLost(content, variables, sent);
+    sent.then(({ response }) => isWorthless(response) && keepEvents(), keepEvents);
     const received = await sent;
     const limit = onLimit && limitOf(received.headers);
     if (limit) onLimit(limit);

@@ -1,5 +1,4 @@
-import { type GatewayResponse, isObject } from './errors.ts';
-import { isWorthless, REPEATED_WITHIN_MS } from './retry.ts';
+import { isObject } from './errors.ts';
 
 /**
  * A key for `trackEvents`: a random UUID. Make one when the user acts and keep it until there is a response, so that a
@@ -23,26 +22,6 @@ export function withKeys(variables: Variables): Variables {
     isEventsInput(value) && value.idempotencyKey == null ? { ...value, idempotencyKey: createIdempotencyKey() } : value,
   ]);
   return Object.fromEntries(entries);
-}
-
-/**
- * The variables, with keys, of events that failed, by what was to be sent. Who sends the same soon after repeats it, be it Apollo's
- * `RetryLink` or a second press: it is the same event.
- */
-export class LostEvents {
-  private readonly known: Map<string, { readonly at: number; readonly variables: Variables }> = new Map();
-
-  take(text: string): Variables | undefined {
-    for (const [name, { at }] of this.known) if (Date.now() - at > REPEATED_WITHIN_MS) this.known.delete(name);
-    const { variables } = this.known.get(text) ?? {};
-    this.known.delete(text);
-    return variables;
-  }
-
-  keepIfLost(text: string, variables: Variables, sent: Promise<{ readonly response: GatewayResponse }>): void {
-    const keep = () => this.known.set(text, { at: Date.now(), variables });
-    sent.then(({ response }) => isWorthless(response) && keep(), keep);
-  }
 }
 
 /** What is sent: without a response, a query and events with a key may be sent again. Nobody knows what became of a write. */

@@ -4,8 +4,7 @@ import { type GatewayResponse, isObject, isRetryable, type ResponseError, retryA
 
 /** A pause that nobody waits for, in milliseconds: the error is delivered at once. */
 export const TOO_LONG_MS = 60_000;
-/** Who sends an operation again so soon after it failed repeats it, as TanStack Query and Apollo's `RetryLink` do. */
-export const REPEATED_WITHIN_MS = 60_000;
+const REPEATED_WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 125;
 const FIRST_HEALING_PAUSE_MS = 2_000;
 const LONGEST_HEALING_PAUSE_MS = 60_000;
@@ -97,6 +96,26 @@ export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal | nul
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });
+}
+
+/**
+ * What is known of requests that failed in the last minute, by what was to be sent. Who sends the same again repeats it: TanStack
+ * Query, Apollo's `RetryLink`, or a person who presses a button a second time.
+ */
+export class Repeats<Known> {
+  private readonly known: Map<string, { readonly at: number; readonly value: Known }> = new Map();
+
+  add(content: string, value: Known): void {
+    this.known.set(content, { at: Date.now(), value });
+  }
+
+  /** Returns what is known, and forgets it. */
+  take(content: string): Known | undefined {
+    for (const [one, { at }] of this.known) if (Date.now() - at > REPEATED_WITHIN_MS) this.known.delete(one);
+    const { value } = this.known.get(content) ?? {};
+    this.known.delete(content);
+    return value;
+  }
 }
 
 /** How long the errors ask to wait, in milliseconds. */

@@ -1,6 +1,6 @@
 import { GatewayError, type GatewayResponse, isObject, mistake, parsed, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
-import { askedFor, isWorthless, pauseAfter, REPEATED_WITHIN_MS, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
+import { askedFor, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { Fetch } from './token.ts';
 
 /** A response of the gateway: its HTTP status, its headers, its text and what that says. */
@@ -19,19 +19,18 @@ export interface Sending {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What sends the requests of one client. */
+/** What sends one request. */
 export interface Sender extends Sending {
   /** Sends the token; see `authorizedFetch`. */
   readonly fetch: Fetch;
-  /** When a request failed in all its attempts, since one succeeded. */
-  failedAt?: number;
+  /** Called when the request failed in all its attempts. */
+  readonly onFailed: () => void;
 }
 
 /**
  * Sends a request until the response has data, or says that another attempt is of no use; at most `attempts` times, and while the
- * pauses are at most 60 s. Soon after a failure it is sent once: retries of a library around it do not multiply these. Resolves
- * to the last response, rejects as `createFetch` does. When nobody knows what became of a mutation in an earlier attempt, errors
- * have the outcome `UNKNOWN`, unless the last attempt says `DONE`.
+ * pauses are at most 60 s. Resolves to the last response, rejects as `createFetch` does. When nobody knows what became of a
+ * mutation in an earlier attempt, errors have the outcome `UNKNOWN`, unless the last attempt says `DONE`.
  */
 export async function send(
   sender: Sender,
@@ -39,10 +38,9 @@ export async function send(
   options: RequestInit,
   kind: Kind,
 ): Promise<Received> {
-  const { fetch, timeoutMs = 30_000, attempts = 5, failedAt = -Infinity } = sender;
+  const { fetch, timeoutMs = 30_000, attempts = 5, onFailed } = sender;
   const { signal } = options;
   const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
-  const most = Date.now() - failedAt < REPEATED_WITHIN_MS ? 1 : attempts;
   if (isRelative(url)) throw mistake(`The address "${url}" is relative, but there is no page: give an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -54,8 +52,8 @@ export async function send(
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
     const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
-    if (isFinal || attempt >= most || askedFor(found) > TOO_LONG_MS) {
-      sender.failedAt = isFinal ? -Infinity : Date.now();
+    if (isFinal || attempt >= attempts || askedFor(found) > TOO_LONG_MS) {
+      if (!isFinal) onFailed();
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
       if (!isUnknown || found.length === 0) return received;

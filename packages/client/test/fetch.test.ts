@@ -226,7 +226,7 @@ test('tells what is left of the limit after each response that has it', async ()
   expect(limits).toHaveLength(2);
 });
 
-test('retries of a library around it do not multiply its own: after a failure, a request is sent once', async () => {
+test('retries of a library do not multiply: a request that failed is sent once, others have all their attempts', async () => {
   let requests = 0;
   let isAway = true;
   const fetch = async () => {
@@ -243,6 +243,24 @@ test('retries of a library around it do not multiply its own: after a failure, a
     counts.push(requests);
   }
   expect(counts).toEqual([3, 1, 1, 1, 3]);
+  requests = 0;
+  await own(url, post({ ...READ, operationName: 'Other' })).catch(() => undefined);
+  expect(requests).toBe(3);
+});
+
+test('a request that its caller aborted has all its attempts when it is sent again', async () => {
+  const abort = new AbortController();
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    if (requests === 1) abort.abort(new Error('closed'));
+    throw new TypeError('connection refused');
+  };
+  const own = createFetch({ fetch, attempts: 3 });
+  await expect(own(url, post(READ, { signal: abort.signal }))).rejects.toThrow('closed');
+  requests = 1;
+  await own(url, post(READ)).catch(() => undefined);
+  expect(requests).toBe(4);
 });
 
 test('an event that is sent again soon after its response was lost is the same event, as of `RetryLink`', async () => {
