@@ -1,6 +1,6 @@
 /*
  * Turns of the event loop for large lists. Each list is completed in a turn of its own, so that other work of the process goes on
- * between two of them. Callers take turns in rotation: a list waits for one list of each other caller, not for all of them.
+ * between two of them. Callers take turns: a list waits for one list of each other caller, not for all of them.
  */
 export function createTurns(): (caller: string) => Promise<void> {
   /** What waits, by caller; the caller whose turn is next comes first. */

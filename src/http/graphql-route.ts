@@ -119,7 +119,7 @@ async function executeOperation(route: GraphQLRoute, admitted: Admitted, reply: 
   // Of any other type, Apollo Server would answer its errors with 406, and not say what is wrong.
   headers.set('accept', responseType(all));
   // Empty parameters are absent.
-  const search = /\?.*/s.exec(url)?.[0].replace(/[^?&]*=(?=&|$)/g, '') ?? '';
+  const search = /\?.*/s.exec(url)?.[0].replace(/(?<=[?&])[^?&=]*=(?=&|$)/g, '') ?? '';
   const httpGraphQLRequest = { method, headers, search, body };
   // Requests that arrive together are begun together; see batchPerTick.
   await new Promise<void>((resolve) => afterSockets(resolve));

@@ -98,6 +98,7 @@ export function announce(config: Config, urls: { gateway: string; rest: string; 
   const open =
     'OPEN: no token setting is given, so everybody on this machine may do everything, as the player "demo-player".';
   return `
+  Start page       ${urls.gateway}/ (in a browser; works offline)
   GraphQL          ${urls.gateway}/graphql
   Apollo Sandbox   ${urls.gateway}/graphql (in a browser)
   GraphiQL         ${urls.gateway}/graphiql (works offline)

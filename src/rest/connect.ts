@@ -64,9 +64,9 @@ export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'ma
 }
 
 /**
- * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they are idle, and
- * replaced at an age, so that they follow the name. The caller must set timeouts: undici's own body timeout starts again with
- * each byte.
+ * Returns what opens a Pool of connections to one origin. They are opened when they are needed, closed by the gateway when they
+ * are idle, and replaced at an age, so that they follow the name. The caller must set timeouts: undici's own body timeout starts
+ * again with each byte.
  */
 export function createConnector(origin: string, options: ConnectOptions): () => Dispatcher {
   const { connections, timeoutMs, maxAgeMs, idleMs } = options;
@@ -74,6 +74,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const tls = secureContext(options.tls ?? {});
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
+  // Node says which addresses it tried, in their order: all but the last could not be reached in time.
   const direct: buildConnector.connector = (to, done) =>
     open(to, (...result) => {
       const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(result[1]);

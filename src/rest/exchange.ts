@@ -20,7 +20,7 @@ const FAIR_SHARE = 1 / 4;
 /** Larger responses, in bytes, would block the event loop while they are parsed and decoded. */
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 
-/** Requests are sent in the order of a tick, and responses read in parts; see batchPerTick. */
+/** The requests of a tick are dispatched together, and responses are read in parts; see batchPerTick. */
 const atEndOfCallback = batchPerTick(process.nextTick);
 const afterSockets = batchPerTick(setImmediate);
 
@@ -140,7 +140,10 @@ export class Queue {
 const NO_HEADERS = {};
 const NO_BODY = Buffer.alloc(0);
 
-/** One request that waits or is in flight, and its response. Unlike undici's `request`, it needs no stream and knows when writing begins. */
+/**
+ * One request that waits or is in flight, and its response. Unlike undici's `request`, it needs no stream and knows when writing
+ * begins.
+ */
 export class Exchange implements Dispatcher.DispatchHandler {
   #resolve: (response: UpstreamResponse | UpstreamError) => void = () => {};
   /** Resolves to the response, or to the error of the request. Never rejects. */
@@ -181,7 +184,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.place = undefined;
   }
 
-  /** Ends the request at once, unless its response has arrived. One that still waits stays in the queue, and counts there, until its turn comes. */
+  /**
+   * Ends the request at once, unless its response has arrived. One that still waits stays in the queue, and counts there, until
+   * its turn comes.
+   */
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;

@@ -51,7 +51,7 @@ export function readResponse(
     const isKeys = status === 401 || status === 403;
     const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
     const isUnknown = !isKeys && endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
-    // The service refuses with JSON or without a body, and it has the paths without a player.
+    // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
     const isByAnother = isHtml || isWithoutCode;
     if (!isUnknown && isByAnother)
       throw failure('UPSTREAM_UNAVAILABLE', endpoint, response, MISCONFIGURED_RETRY_MS, BY_ANOTHER);
