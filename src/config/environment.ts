@@ -101,7 +101,7 @@ function readFiles(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Removes quotation marks around values, but those of PEM, which do not matter. Returns what is wrong. */
+/** Reports values in quotation marks, and goes on without the marks. Around PEM they do not matter. */
 function unquote(given: NodeJS.ProcessEnv): string[] {
   return Object.keys(VARIABLES.shape).flatMap((name) => {
     const [, , value] = /^(["'])(?!-----BEGIN)(.*)\1$/s.exec(given[name] ?? '') ?? [];
