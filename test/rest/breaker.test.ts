@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
+import type { UpstreamErrorCode } from '../../src/errors.ts';
+import { resultOf } from '../../src/rest/breaker.ts';
 import type { RestClient } from '../../src/rest/client.ts';
+import { UpstreamError } from '../../src/rest/upstream-error.ts';
 import { atEnd } from '../kit/at-end.ts';
 import type { Answer, EndpointName } from '../kit/upstream.ts';
 import { CALLS, failure, operation, read, startWithClock, track } from './setup.ts';
@@ -211,4 +214,22 @@ test('what was sent before it opened says nothing once it is closed again', asyn
   for (const { release } of held) release();
   await Promise.all(before);
   expect(seen.breaker).toEqual(['open', 'half-open', 'closed']);
+});
+
+const error = (code: UpstreamErrorCode, options = {}) => new UpstreamError(code, 'GET /x', options);
+const refused = new Error('no connection was opened');
+
+test.each([
+  ['500', 'failure', { status: 500, headers: {}, body: Buffer.from('') }, false],
+  ['404', 'success', { status: 404, headers: {}, body: Buffer.from('') }, false],
+  ['a body that cannot be used', 'success', error('UPSTREAM_INVALID_RESPONSE'), true],
+  ['a lost connection', 'failure', error('UPSTREAM_UNAVAILABLE'), false],
+  ['a call that the breaker withheld', 'none', error('UPSTREAM_UNAVAILABLE', { withheld: true }), true],
+  ['a timeout after half of its time', 'failure', error('UPSTREAM_TIMEOUT'), true],
+  ['a timeout before that, as of an operation that is over', 'none', error('UPSTREAM_TIMEOUT'), false],
+  ['a timeout because no connection opened', 'failure', error('UPSTREAM_TIMEOUT', { cause: refused }), false],
+  ['a client that left', 'none', error('CANCELLED'), true],
+  ['the end of the wait for a connection', 'none', error('OVERLOADED', { withheld: true }), true],
+] as const)('%s is a %s for the breaker', (_, result, response, wasInFlight) => {
+  expect(resultOf(response, wasInFlight)).toBe(result);
 });
