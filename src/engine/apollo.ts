@@ -27,7 +27,7 @@ import type { CachedOperation, DocumentStore } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
 import { planOf } from './plan.ts';
-import { completeResponse, formatResult } from './response.ts';
+import { completeResponse, formatResult, stringifyResult } from './response.ts';
 
 /** The header with which a client asks for the cost of its operation in `extensions`. */
 export const SHOW_COST = 'x-operation-cost';
@@ -66,8 +66,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     // A request with an authorization header needs a preflight, and there are no cookies. So it cannot be forged.
     csrfPrevention: { requestHeaders: ['x-apollo-operation-name', 'apollo-require-preflight', 'authorization'] },
     stopOnTerminationSignals: false,
-    // By default a line break is added, for which the whole text is copied.
-    stringifyResult: (result) => JSON.stringify(result),
+    stringifyResult,
     logger: log,
     plugins: [
       // Those that Apollo Server adds by itself: landing page, inline trace, reporting. That of cache control wraps every
@@ -123,8 +122,8 @@ interface Checked {
 
 /**
  * Measures the operation, consumes its cost from the caller's limit, and checks limits and variables. It also notes in the context
- * what its REST calls decode (`call.wanted`). Without enough left, only the unit of its request is consumed. Also called without an operation: the name is not in the document, and Apollo Server
- * returns that error afterwards.
+ * what its REST calls decode (`call.wanted`). Without enough left, only the unit of its request is consumed. Also called without an
+ * operation: the name is not in the document, and Apollo Server returns that error afterwards.
  */
 async function chargeAndCheck(
   { documents, limiter, rates, schema, production, deprecatedInputs }: ApolloOptions,
@@ -201,9 +200,10 @@ async function respond(
     rates.penalty(caller, operations - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
   }
-  // The text of a large response is made in another turn than its last list.
-  await limiter.turnAfter(complexity - estimate, caller.key);
-  const singleResult = formatResult(result, contextValue, report);
+  // A large response is measured in another turn than its last list is completed, and made into text in the next.
+  const nextTurn = () => limiter.turnAfter(complexity - estimate, caller.key);
+  await nextTurn();
+  const singleResult = await formatResult(result, contextValue, report, nextTurn);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.
   const type = `${request.http?.headers.get('accept')}; charset=utf-8`;
   return { http: { headers: new HeaderMap([['content-type', type]]) }, body: { kind: 'single', singleResult } };

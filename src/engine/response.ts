@@ -6,13 +6,13 @@ import { formatError, isIntended } from './format-error.ts';
 
 /** Errors of one operation that are reported one by one. */
 const MAX_ERRORS = 100;
-/** The largest response, in bytes. */
+/** The longest JSON text of a response's data, in bytes. */
 const MAX_RESPONSE = 4 * 1_024 * 1_024;
 /**
- * A response of so many characters always fits: a character takes at most 6 bytes in JSON, as an escape. It must be an integer:
- * V8 allocates memory for each number that is not.
+ * Data of so many characters always fits: one takes at most 6 bytes in JSON, as an escape, and a number, which counts as two,
+ * at most 25. It must be an integer: V8 allocates memory for each number that is not.
  */
-const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 6);
+const SAFE_CHARACTERS = Math.floor(MAX_RESPONSE / 13);
 
 const TOO_LONG = {
   message: `The response is longer than ${MAX_RESPONSE} bytes. Ask for less at once.`,
@@ -23,54 +23,62 @@ const TOO_LONG = {
 const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false } };
 
 /**
- * Whether the JSON text of the data would be longer than a response may be, before it is made. Characters are counted first,
- * which is fast; bytes only where there are more than SAFE_CHARACTERS.
+ * The characters of the data's JSON text, or fewer: quotes and escapes do not count. It stops counting above `MAX_RESPONSE`, so
+ * that no text is made that would fill the memory.
  */
-function isTooLong(data: unknown): boolean {
-  return (
-    exceeds(data, SAFE_CHARACTERS, (leaf) => (typeof leaf === 'string' ? leaf.length + 1 : 5)) &&
-    exceeds(data, MAX_RESPONSE, bytesOf)
-  );
-}
-
-/** ASCII without escapes, as all names and nearly all values are: JSON adds the quotes alone. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-
-/** The bytes of a name or value in JSON, and of what separates it from the next. */
-function bytesOf(leaf: unknown): number {
-  if (typeof leaf === 'string' && PLAIN.test(leaf)) return leaf.length + 3;
-  if (typeof leaf === 'number' || typeof leaf === 'boolean') return String(leaf).length + 1;
-  return Buffer.byteLength(JSON.stringify(leaf) ?? '') + 1;
-}
-
-/** @param sizeOf The size of a name, or of a value that is no list or object, with what separates it from the next. */
-function exceeds(data: unknown, max: number, sizeOf: (leaf: unknown) => number): boolean {
-  let left = max;
+function charactersOf(data: unknown): number {
+  let characters = 0;
   const count = (value: unknown): void => {
     const isObject = isJson(value);
-    left -= isObject || Array.isArray(value) ? 3 : sizeOf(value);
-    if (left < 0) return;
+    characters += typeof value === 'string' ? value.length + 1 : 2;
+    if (characters > MAX_RESPONSE) return;
     if (Array.isArray(value)) for (const item of value) count(item);
     else if (isObject) {
       // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
       for (const name in value) {
-        left -= sizeOf(name);
+        characters += name.length + 1;
         count(value[name]);
       }
     }
   };
   count(data);
-  return left < 0;
+  return characters;
 }
 
-/** The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. */
-export function formatResult(
+/** Texts of data that were made to measure them. */
+const texts = new WeakMap<object, string>();
+
+/** The JSON text of a completed response, which has `extensions`. Its data may have been made into text before. */
+export function stringifyResult(result: FormattedExecutionResult): string {
+  const text = result.data && texts.get(result.data);
+  if (text === undefined) return JSON.stringify(result);
+  const { data: _, ...others } = result;
+  return `${JSON.stringify(others).slice(0, -1)},"data":${text}}`;
+}
+
+/** Whether the JSON text of data is longer than a response may be. A long one is made to know it, after `beforeText`. */
+async function isTooLong(data: object | null | undefined, beforeText: () => Promise<void>): Promise<boolean> {
+  const characters = charactersOf(data);
+  if (!data || characters <= SAFE_CHARACTERS) return false;
+  if (characters > MAX_RESPONSE) return true;
+  await beforeText();
+  const text = JSON.stringify(data);
+  texts.set(data, text);
+  return Buffer.byteLength(text) > MAX_RESPONSE;
+}
+
+/**
+ * The response to an executed operation: errors formatted and reported, at most 100 and the number of the others. `beforeText` is
+ * awaited before a long text is made, so that it is made in another turn of the event loop.
+ */
+export async function formatResult(
   { data, errors = [] }: ExecutionResult,
   { caller, record, loaders, call }: Context,
   report: ReportError,
-): FormattedExecutionResult<Record<string, unknown>> {
+  beforeText: () => Promise<void>,
+): Promise<FormattedExecutionResult<Record<string, unknown>>> {
   const isMutation = record.type === 'mutation';
-  const tooLong = isTooLong(data);
+  const tooLong = await isTooLong(data, beforeText);
   if (errors.length === 0 && data !== undefined && !tooLong) return { data };
   const shown = errors.slice(0, MAX_ERRORS);
   const [next, ...others] = errors.slice(MAX_ERRORS);

@@ -198,6 +198,21 @@ describe('a response of more than 4 MB', () => {
     expect(await gateway.query(query)).toMatchObject(refused);
   });
 
+  test('nearly so long has its errors and extensions too', async () => {
+    upstream.on('GET /coupon', { status: 400, json: { success: false } });
+    const displayName = 'n'.repeat(400);
+    const referredFriends = Array.from({ length: 200 }, (_, i) => ({ playerUniqueId: `f${i}`, displayName }));
+    upstream.on('GET /referrals', { json: { referredFriends, total: 200 } });
+    const friends = `referredFriends(limit: 200) { nodes { ${aliases} } }`;
+    const { data, errors, extensions, text } = await gateway.query(
+      `{ player(playerUniqueId: "p1") { coupons { code } ${friends} } }`,
+    );
+    expect(text.length).toBeGreaterThan(2_000_000);
+    expect([data.player.coupons, data.player.referredFriends.nodes.length]).toEqual([null, 200]);
+    expect(errors).toMatchObject([{ path: ['player', 'coupons'] }]);
+    expect(extensions).toMatchObject({ requestId: expect.any(String) });
+  });
+
   test('is what it takes as text: 2.7 MB of short values are no more', async () => {
     const group = { isAvailable: true, isValid: true, isActive: true };
     upstream.on('GET /coupon', { json: { coupons: Array(10_000).fill({ isUsed: true, isExpired: true, group }) } });
