@@ -5,9 +5,9 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 /** Every way in which a call to the REST service can fail. */
 export type UpstreamErrorCode =
   | 'UPSTREAM_TIMEOUT' // No response within the time of the call or its operation.
-  | 'UPSTREAM_UNAVAILABLE' // No connection, 5xx, 429, 422 with code 2001 (the player is busy), or an open breaker.
+  | 'UPSTREAM_UNAVAILABLE' // No connection, 5xx, 408, 421, 425, 429, 422 with code 2001, something in between, an open breaker.
   | 'UPSTREAM_REJECTED' // A response of 4xx: the service refuses the request.
-  | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, a redirect, another player.
+  | 'UPSTREAM_INVALID_RESPONSE' // Not as the interface describes it: no JSON, too large, another player.
   | 'UPSTREAM_MISCONFIGURED' // A response of 401 or 403: our keys were refused, never the fault of the gateway's client.
   | 'OVERLOADED' // Not sent: too many calls wait for a connection of ours. Says nothing about the service.
   | 'CANCELLED'; // The client disconnected, or the operation no longer needs the call. For log and metrics.

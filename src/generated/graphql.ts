@@ -110,7 +110,7 @@ export type CouponGroup = {
   readonly handle?: Maybe<Scalars['String']['output']>;
   /** Path of the group's icon, on the host of the referral and rewards account. */
   readonly iconPath?: Maybe<Scalars['String']['output']>;
-  /** Whether the client marked the group active and its dates are valid. */
+  /** Whether the group is marked active and its dates are valid. */
   readonly isActive?: Maybe<Scalars['Boolean']['output']>;
   /** Whether coupons of the group are available to be redeemed. */
   readonly isAvailable?: Maybe<Scalars['Boolean']['output']>;
@@ -157,7 +157,7 @@ export type CouponOptions = {
 
 /** What kind of advantage a coupon gives. */
 export type CouponType =
-  /** An advantage the client defined. */
+  /** An advantage that you defined. */
   | 'CUSTOM'
   /** A fixed amount off. */
   | 'FIXED_DISCOUNT'
@@ -174,7 +174,7 @@ export type CouponType =
 
 /** A player to delete. */
 export type DeletePlayerInput = {
-  /** The client's own identifier of the player. */
+  /** Your own identifier of the player. */
   readonly playerUniqueId: Scalars['ID']['input'];
 };
 
@@ -255,7 +255,7 @@ export type PageInfo = {
   readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
-/** An end user of the client's platform. */
+/** An end user of your platform. */
 export type Player = Node & {
   readonly __typename?: 'Player';
   /** What is known about the player. Each field that is not known is null. */
@@ -264,7 +264,7 @@ export type Player = Node & {
   readonly coupons?: Maybe<ReadonlyArray<Coupon>>;
   /** A stable identifier for client caches, and for `node`; equal to `playerUniqueId`. */
   readonly id: Scalars['ID']['output'];
-  /** The client's own identifier of the player: a database id, an e-mail address, any string that is unique per player. */
+  /** Your own identifier of the player: a database id, an e-mail address, any string that is unique per player. */
   readonly playerUniqueId: Scalars['ID']['output'];
   /** The link this player shares to refer friends. */
   readonly referralLink?: Maybe<Scalars['URL']['output']>;
@@ -275,26 +275,26 @@ export type Player = Node & {
 };
 
 
-/** An end user of the client's platform. */
+/** An end user of your platform. */
 export type PlayerCouponsArgs = {
   filter?: InputMaybe<CouponFilter>;
 };
 
 
-/** An end user of the client's platform. */
+/** An end user of your platform. */
 export type PlayerReferralLinkArgs = {
   lang?: InputMaybe<Scalars['LanguageCode']['input']>;
 };
 
 
-/** An end user of the client's platform. */
+/** An end user of your platform. */
 export type PlayerReferredFriendsArgs = {
   limit?: InputMaybe<Scalars['Int']['input']>;
   page?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** An end user of the client's platform. */
+/** An end user of your platform. */
 export type PlayerReferredFriendsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -319,9 +319,9 @@ export type PlayerAttributes = {
   readonly email?: Maybe<Scalars['String']['output']>;
   /** First name. */
   readonly firstName?: Maybe<Scalars['String']['output']>;
-  /** Gender as the client wrote it, for example `F` or `Female`. */
+  /** Gender as you sent it, for example `F` or `Female`. */
   readonly gender?: Maybe<Scalars['String']['output']>;
-  /** When the player joined the client's system. */
+  /** When the player joined your system. */
   readonly joinDate?: Maybe<Scalars['DateTime']['output']>;
   /** Last name. */
   readonly lastName?: Maybe<Scalars['String']['output']>;
@@ -329,7 +329,7 @@ export type PlayerAttributes = {
   readonly lastOrderDate?: Maybe<Scalars['Date']['output']>;
   /** Mobile number. It counts for a referral only if it is among the first attributes of the player. */
   readonly mobile?: Maybe<Scalars['String']['output']>;
-  /** Tags the client gave the player. */
+  /** Tags that you gave the player. */
   readonly tags?: Maybe<ReadonlyArray<Scalars['String']['output']>>;
   /** How many orders the player has placed. Null for more than 2,147,483,647, the largest `Int`. */
   readonly totalOrders?: Maybe<Scalars['Int']['output']>;
@@ -365,7 +365,7 @@ export type PlayerAttributesInput = {
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
   /** Gender, for example `M`, `F`, `Male` or `Female`. */
   readonly gender?: InputMaybe<Scalars['String']['input']>;
-  /** When the player joined the client's system. */
+  /** When the player joined your system. */
   readonly joinDate?: InputMaybe<Scalars['DateTime']['input']>;
   /** Last name. */
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
@@ -405,7 +405,7 @@ export type Query = {
   readonly me?: Maybe<Player>;
   /** A player by its global `id`, as Relay reads an object again. Null when no such player exists. */
   readonly node?: Maybe<Node>;
-  /** One player by the client's own identifier. Null when no such player exists. */
+  /** One player by your own identifier. Null when no such player exists. */
   readonly player?: Maybe<Player>;
   /** Several players, in the order of the identifiers, null for each one that does not exist. At most 50 identifiers. */
   readonly players?: Maybe<ReadonlyArray<Maybe<Player>>>;
@@ -461,7 +461,7 @@ export type ReferredFriend = {
   readonly mobileNumber?: Maybe<Scalars['String']['output']>;
   /** The friend as a player. Needs one more REST call for each friend. */
   readonly player?: Maybe<Player>;
-  /** The client's own identifier of the friend. */
+  /** Your own identifier of the friend. */
   readonly playerUniqueId?: Maybe<Scalars['ID']['output']>;
   /** The status of the referral. */
   readonly status: ReferralStatus;
@@ -521,13 +521,13 @@ export type TrackEventsInput = {
   /** 1 to 500 events; no name twice. */
   readonly events: ReadonlyArray<EventInput>;
   /**
-   * A name that the client gives to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
+   * A name that you give to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
    * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
    * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
    * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
    */
   readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
-  /** The client's own identifier of the player. */
+  /** Your own identifier of the player. */
   readonly playerUniqueId: Scalars['ID']['input'];
 };
 
@@ -554,7 +554,7 @@ export type UpsertPlayerInput = {
   readonly attributes?: InputMaybe<PlayerAttributesInput>;
   /** The player's mobile device, for push notifications. */
   readonly device?: InputMaybe<DeviceInput>;
-  /** The client's own identifier of the player; 1 to 1,024 bytes of UTF-8. */
+  /** Your own identifier of the player; 1 to 1,024 bytes of UTF-8. */
   readonly playerUniqueId: Scalars['ID']['input'];
 };
 

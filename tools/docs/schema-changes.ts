@@ -7,11 +7,11 @@ const INTRODUCTION = `# Changes of the schema
 
 For client teams. After this page you know what an upgrade of the gateway changes for your documents.
 
-What changed in the schema from one version to the next. Written by \`npm run docs\` from the differences between the SDLs in \`schema/released/\` and the current one; do not edit. The behaviour behind the schema is in [CHANGELOG.md](../CHANGELOG.md).
+This page lists what changed in the schema from one version to the next. It is written by \`npm run docs\` from the differences between the SDLs in \`schema/released/\` and the current one; do not edit. The behaviour behind the schema is in [CHANGELOG.md](../CHANGELOG.md).
 
 - **What is deprecated stays for two minor versions.** A field, argument or enum value that will go is marked \`@deprecated\` with what to use in its place. Deprecated in 0.3, it works in 0.3 and 0.4 and can go in 0.5. \`npm run explain -- FILE\` lists the deprecated fields of your operations, and \`npm run explain -- --check SDL FILE\` says whether they are valid against a version.
 - **Breaking** changes make a valid operation invalid, or change the type of a value. **Dangerous** ones can surprise a client: a new enum value (each enum that can grow has \`UNKNOWN\`), a new optional argument, another default. All others only add.
-- Not counted: descriptions.
+- Changed descriptions are not listed.
 `;
 
 const LEVELS = [

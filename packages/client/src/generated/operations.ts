@@ -5,7 +5,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import { TypedDocumentString } from '../document.ts';
 /** What kind of advantage a coupon gives. */
 export type CouponType =
-  /** An advantage the client defined. */
+  /** An advantage that you defined. */
   | 'CUSTOM'
   /** A fixed amount off. */
   | 'FIXED_DISCOUNT'
@@ -22,7 +22,7 @@ export type CouponType =
 
 /** A player to delete. */
 export type DeletePlayerInput = {
-  /** The client's own identifier of the player. */
+  /** Your own identifier of the player. */
   playerUniqueId: string;
 };
 
@@ -68,7 +68,7 @@ export type PlayerAttributesInput = {
   firstName?: string | null | undefined;
   /** Gender, for example `M`, `F`, `Male` or `Female`. */
   gender?: string | null | undefined;
-  /** When the player joined the client's system. */
+  /** When the player joined your system. */
   joinDate?: string | null | undefined;
   /** Last name. */
   lastName?: string | null | undefined;
@@ -100,13 +100,13 @@ export type TrackEventsInput = {
   /** 1 to 500 events; no name twice. */
   events: Array<EventInput>;
   /**
-   * A name that the client gives to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
+   * A name that you give to this report, 1 to 128 characters, so that repeating it cannot count an event twice. For 24
    * hours a report with the same key and player is never sent on a second time: it gets the response of the first one, or
    * `outcome: UNKNOWN` again where it is not known whether the first one arrived. Each report needs a key of its own, for example a
    * UUID; the same key with other events is refused. Without a key, do not repeat a report whose outcome you do not know.
    */
   idempotencyKey?: string | null | undefined;
-  /** The client's own identifier of the player. */
+  /** Your own identifier of the player. */
   playerUniqueId: string;
 };
 
@@ -116,7 +116,7 @@ export type UpsertPlayerInput = {
   attributes?: PlayerAttributesInput | null | undefined;
   /** The player's mobile device, for push notifications. */
   device?: DeviceInput | null | undefined;
-  /** The client's own identifier of the player; 1 to 1,024 bytes of UTF-8. */
+  /** Your own identifier of the player; 1 to 1,024 bytes of UTF-8. */
   playerUniqueId: string;
 };
 
