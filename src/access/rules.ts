@@ -161,7 +161,7 @@ export function enforceAccess(schema: GraphQLSchema, personalIds = false): Acces
       if (field.args.some(({ type }) => isInputObjectType(getNamedType(type)))) {
         field.resolve = protectInput(field, rules);
       }
-      if (rule && !field.resolve && !rule.player && !rule.names && !rule.exceptOwn) {
+      if (rule && !field.resolve && !rule.also && !rule.player && !rule.names && !rule.exceptOwn) {
         field.extensions = { ...field.extensions, [SCOPE_ALONE]: rule.scope };
       }
       if (rule) field.resolve = protect(field, rule);

@@ -26,6 +26,7 @@ import type { findDeprecatedInputs } from './deprecated.ts';
 import type { CachedOperation, DocumentStore } from './documents.ts';
 import { formatError, isIntended } from './format-error.ts';
 import { type OperationLimiter, unitsOf } from './operation-limits.ts';
+import { type Size, withDefaults } from './operation-size.ts';
 import { planOf } from './plan.ts';
 import { completeResponse, formatResult, stringifyResult } from './response.ts';
 
@@ -89,9 +90,10 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
         async didResolveOperation(request) {
           const { document, operation, contextValue } = request;
           checked = await chargeAndCheck(options, request).catch((error: unknown) => {
-            const variables = request.request.variables ?? {};
-            if (document && operation)
+            if (document && operation) {
+              const variables = withDefaults(operation, request.request.variables);
               auditRefused(options.schema, document, operation, variables, contextValue.record);
+            }
             throw error;
           });
         },
@@ -106,17 +108,17 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
         },
       };
     },
-    async unexpectedErrorProcessingRequest({ requestContext, error }) {
-      const { call, caller } = requestContext.contextValue;
-      report(error, call.requestId, caller.name);
+    async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
+      report(error, contextValue.call.requestId, contextValue.caller.name);
     },
   };
 }
 
-/** An operation that may be executed: what it is, its coerced variables, and the cost that was consumed for it. */
+/** An operation that may be executed: what it is, its coerced variables, its size, and the cost that was consumed for it. */
 interface Checked {
   cached: CachedOperation;
   variables: Readonly<Record<string, unknown>>;
+  size: Size;
   cost: number;
 }
 
@@ -151,7 +153,7 @@ async function chargeAndCheck(
   record.deprecated = [...cached.deprecated, ...inVariables];
   contextValue.call.wanted = cached.wanted;
   contextValue.complexity = complexity;
-  return { cached, variables, cost };
+  return { cached, variables, size, cost };
 }
 
 /** The variables with their types and defaults. Stops at the first error: a list can have many. Throws BAD_USER_INPUT. */
@@ -177,9 +179,9 @@ function coerceVariables(
 async function respond(
   { schema, compiler, limiter, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
-  { cached, variables, cost }: Checked,
+  { cached, variables, size, cost }: Checked,
 ): Promise<GraphQLResponse> {
-  const { caller, record, complexity: estimate } = contextValue;
+  const { caller, record } = contextValue;
   record.engine = 'graphql-jit';
   let result = await compiler.executorOf(cached)?.({}, contextValue, variables);
   if (result?.data === undefined) {
@@ -191,17 +193,14 @@ async function respond(
     result = await execute({ ...input, hideSuggestions: production });
   }
   const { complexity, budget, extensions, rules } = contextValue;
-  if (!production) {
-    const { fields } = limiter.measure(cached.document, cached.operation, request.variables);
-    extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, fields) };
-  }
+  if (!production) extensions['plan'] = { engine: record.engine, ...planOf(schema, rules, cached, size.fields) };
   const operations = unitsOf(complexity, budget.taken());
   if (operations > cost) {
     rates.penalty(caller, operations - cost);
     if (extensions['cost']) Object.assign(extensions['cost'], { complexity, operations });
   }
   // A large response is measured in another turn than its last list is completed, and made into text in the next.
-  const nextTurn = () => limiter.turnAfter(complexity - estimate, caller.key);
+  const nextTurn = () => limiter.turnAfter(complexity - size.complexity, caller.key);
   await nextTurn();
   const singleResult = await formatResult(result, contextValue, report, nextTurn);
   // The request accepts one type; see graphql-route.ts. Apollo Server would negotiate for each request.

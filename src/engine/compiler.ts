@@ -21,7 +21,6 @@ const MAX_LATE_MS = 100;
 export interface CompilerOptions {
   schema: GraphQLSchema;
   limiter: OperationLimiter;
-  /** How often an operation is requested before it is compiled. */
   compileAfter: number;
   log: Pick<FastifyBaseLogger, 'warn'>;
   /** The clock that tells how late the event loop is, in milliseconds. */

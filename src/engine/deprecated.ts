@@ -29,8 +29,8 @@ export function findDeprecatedInputs(schema: graphql.GraphQLSchema) {
     const look = (type: graphql.GraphQLType | undefined, given: unknown): void => {
       const named = graphql.getNamedType(type);
       for (const value of [given].flat(Number.POSITIVE_INFINITY)) {
-        if (!graphql.isInputObjectType(named)) used.push(`${named}.${value}`);
-        else if (isJson(value)) {
+        if (graphql.isEnumType(named)) used.push(`${named}.${value}`);
+        else if (graphql.isInputObjectType(named) && isJson(value)) {
           for (const name in value) {
             used.push(`${named}.${name}`);
             look(named.getFields()[name]?.type, value[name]);

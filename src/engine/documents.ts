@@ -18,7 +18,6 @@ export interface CachedOperation {
   readonly manifest: string | undefined;
   /** The deprecated parts of the schema that its document names. */
   readonly deprecated: readonly string[];
-  /** How often it was requested. */
   requests: number;
   /** Why graphql-js executes it for good; undefined while it may be compiled, or is. */
   notCompiled?: string;
@@ -43,7 +42,7 @@ export class DocumentStore {
     maxEntrySize: MAX_TEXT_LENGTH,
   });
   /** Documents of the manifest, which bounds them: of any length, never evicted. */
-  readonly #persisted = new Map<string, CachedDocument>();
+  readonly #listed = new Map<string, CachedDocument>();
 
   /** @param manifestOf The name of the manifest file that lists a text, if one does. */
   constructor(schema: GraphQLSchema, manifestOf: (text: string) => string | undefined = () => undefined) {
@@ -72,7 +71,7 @@ export class DocumentStore {
   }
 
   #get(textHash: string): CachedDocument | undefined {
-    return this.#persisted.get(textHash) ?? this.#recent.get(textHash);
+    return this.#listed.get(textHash) ?? this.#recent.get(textHash);
   }
 
   #add(textHash: string, text: string, document: DocumentNode): CachedDocument {
@@ -83,7 +82,7 @@ export class DocumentStore {
       return [name, { ...common, operation, requests: 0 }];
     });
     const cached = new Map(operations);
-    if (manifest !== undefined) this.#persisted.set(textHash, cached);
+    if (manifest !== undefined) this.#listed.set(textHash, cached);
     else this.#recent.set(textHash, cached, { size: text.length + 1 });
     return cached;
   }

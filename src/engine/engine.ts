@@ -22,7 +22,6 @@ export interface EngineOptions {
   metrics: Metrics;
   log: FastifyBaseLogger;
   sharedTexts: OptionalRedis | undefined;
-  /** How often an operation is requested before it is compiled. */
   compileAfter: number;
 }
 
@@ -40,12 +39,11 @@ export async function startEngine({ config, schema, rates, metrics, log, sharedT
   const documents = new DocumentStore(schema, persisted.manifestOf);
   const compiler = new Compiler({ schema, limiter, compileAfter, log });
   const deprecatedInputs = findDeprecatedInputs(schema);
-  const shared = { schema, documents, limiter, rates, parseOptions, deprecatedInputs };
-  const apollo = await startApollo({ ...shared, compiler, persistedQueries, production, log, report: reportTo(log) });
+  const parts = { schema, documents, limiter, rates, parseOptions, deprecatedInputs };
+  const apollo = await startApollo({ ...parts, compiler, persistedQueries, production, log, report: reportTo(log) });
   return {
     apollo,
     listedOperations: persisted.count,
-    /** What comes before Apollo Server's pipeline; see prepare.ts. */
-    prepare: createPrepare({ ...shared, persisted }),
+    prepare: createPrepare({ ...parts, persisted }),
   };
 }

@@ -13,7 +13,6 @@ import {
   isNonNullType,
   isScalarType,
   isSpecifiedScalarType,
-  Kind,
   type OperationDefinitionNode,
   TypeInfo,
   visit,
@@ -53,7 +52,7 @@ function scopesIn(schema: GraphQLSchema, document: DocumentNode): readonly unkno
   const scopes = new Set<unknown>();
   const types = new TypeInfo(schema);
   const add = () => void scopes.add(types.getFieldDef()?.extensions[SCOPE_ALONE]);
-  visit(document, visitWithTypeInfo(types, { [Kind.FIELD]: add }));
+  visit(document, visitWithTypeInfo(types, { Field: add }));
   scopes.delete(undefined);
   return [...scopes];
 }

@@ -7,15 +7,17 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql';
+import { SCOPE_ALONE } from '../access/rules.ts';
 import type { Config } from '../config/config.ts';
 import { ClientError, requestError } from '../errors.ts';
 import { OperationMeasure, type Size } from './operation-size.ts';
 import { createTurns } from './turns.ts';
 
-/** The complexity that costs one operation more. */
-const COMPLEXITY_PER_COST = 500;
-/** The REST calls that cost one operation more. */
-const CALLS_PER_COST = 10;
+/** The complexity, and the REST calls, that cost one operation more. */
+const COMPLEXITY_PER_OPERATION = 500;
+const CALLS_PER_OPERATION = 10;
+/** A list that adds more than this to the complexity is completed in a turn of its own: as much as one operation is. */
+const MAX_ADDED_IN_TURN = 500;
 
 type Limited = Exclude<keyof Size, 'fields' | 'introspects'> | 'repetitions';
 type Sizes = Partial<Record<Limited, number>>;
@@ -76,6 +78,8 @@ export class OperationLimiter {
       for (const field of Object.values(type.getFields())) {
         const assumed = this.#sizes.assumedLength(field);
         if (assumed === undefined) continue;
+        // Else graphql-jit would read the property without this resolver.
+        field.extensions = { ...field.extensions, [SCOPE_ALONE]: undefined };
         const { resolve = defaultFieldResolver } = field;
         field.resolve = (parent, args, context, info) => {
           const count = (list: unknown) => {
@@ -118,7 +122,4 @@ export class OperationLimiter {
 
 /** How many ordinary operations a complexity and a number of REST calls stand for. */
 export const unitsOf = (complexity: number, calls = 0) =>
-  Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_COST), Math.ceil(calls / CALLS_PER_COST));
-
-/** A list that adds more than this to the complexity is completed in a turn of its own: as much as one operation is. */
-const MAX_ADDED_IN_TURN = 500;
+  Math.max(1 + Math.floor(complexity / COMPLEXITY_PER_OPERATION), Math.ceil(calls / CALLS_PER_OPERATION));

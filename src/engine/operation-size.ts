@@ -60,11 +60,7 @@ export class OperationMeasure {
    */
   measure({ definitions }: DocumentNode, operation: OperationDefinitionNode, given: object = {}) {
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-    const defaults = (operation.variableDefinitions ?? []).map(({ variable, defaultValue }) => [
-      variable.name.value,
-      defaultValue && valueFromASTUntyped(defaultValue),
-    ]);
-    const variables = { ...Object.fromEntries(defaults), ...given };
+    const variables = withDefaults(operation, given);
     const sizes = new Map<readonly SelectionNode[], Size>();
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
     const root = this.#schema.getRootType(operation.operation);
@@ -145,6 +141,15 @@ export class OperationMeasure {
     // Not JSON: an identifier may still be any value, nested too deeply for the stack.
     return operations.size * new Set(ids.map((id) => (typeof id === 'object' ? id : String(id)))).size;
   }
+}
+
+/** The variables that were sent, and the defaults of the others. */
+export function withDefaults({ variableDefinitions = [] }: OperationDefinitionNode, given: object = {}) {
+  const defaults = variableDefinitions.map(({ variable, defaultValue }): [string, unknown] => [
+    variable.name.value,
+    defaultValue && valueFromASTUntyped(defaultValue),
+  ]);
+  return { ...Object.fromEntries(defaults), ...given };
 }
 
 /** What the directives `@cost`, `@listSize` and `@rest` say about a field. */

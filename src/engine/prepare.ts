@@ -5,23 +5,19 @@
 
 import { hash } from 'node:crypto';
 import type { HTTPGraphQLRequest } from '@apollo/server';
-import { type DocumentNode, type GraphQLSchema, Kind, type ParseOptions, parse, type SelectionNode } from 'graphql';
+import { type DocumentNode, Kind, parse, type SelectionNode } from 'graphql';
 import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { IDS, nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
-import { type DocumentStore, operationsIn } from './documents.ts';
-import type { OperationLimiter } from './operation-limits.ts';
+import type { ApolloOptions } from './apollo.ts';
+import { operationsIn } from './documents.ts';
 
-export interface PrepareOptions {
-  schema: GraphQLSchema;
+export interface PrepareOptions extends Pick<ApolloOptions, 'schema' | 'documents' | 'limiter' | 'parseOptions'> {
   persisted: PersistedOperations;
-  documents: DocumentStore;
-  limiter: OperationLimiter;
   rates: Pick<RateLimits, 'consume'>;
-  parseOptions: ParseOptions;
 }
 
 /**
@@ -34,7 +30,7 @@ export function createPrepare(options: PrepareOptions) {
   return async function prepare(http: HTTPGraphQLRequest, caller: Caller, record: OperationRecord): Promise<void> {
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
-    const { text, isPersisted, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
+    const { text, isListed, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
       const id = IDS.map((name) => body[name]).find((value) => typeof value === 'string');
       noteText(record, query ?? String(id ?? ''));
       throw error;
@@ -42,7 +38,7 @@ export function createPrepare(options: PrepareOptions) {
     if (textOfId !== undefined) replaceId(http, textOfId);
     if (text === undefined || documents.has(text)) return;
     noteText(record, text);
-    if (!isPersisted) await rates.consume('newDocuments', caller);
+    if (!isListed) await rates.consume('newDocuments', caller);
     checkDocument(options, text);
   };
 }

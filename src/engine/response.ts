@@ -1,7 +1,7 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { Context } from '../graphql/context.ts';
 import { isJson } from '../json.ts';
-import type { ReportError } from '../telemetry/observe.ts';
+import { type ReportError, rounded } from '../telemetry/observe.ts';
 import { formatError, isIntended } from './format-error.ts';
 
 /** Errors of one operation that are reported one by one. */
@@ -29,11 +29,10 @@ const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retr
 function charactersOf(data: unknown): number {
   let characters = 0;
   const count = (value: unknown): void => {
-    const isObject = isJson(value);
     characters += typeof value === 'string' ? value.length + 1 : 2;
     if (characters > MAX_RESPONSE) return;
     if (Array.isArray(value)) for (const item of value) count(item);
-    else if (isObject) {
+    else if (isJson(value)) {
       // Twice as fast as `Object.entries`, which took 5 % of a list of 200 friends.
       for (const name in value) {
         characters += name.length + 1;
@@ -100,8 +99,6 @@ function format(error: GraphQLError): GraphQLFormattedError {
   return formatError({ ...formatted, extensions: { code: 'INTERNAL_SERVER_ERROR', ...extensions } }, error);
 }
 
-const tenths = (ms: number) => Math.round(ms * 10) / 10;
-
 /** The last step of every response: its codes for the record, and `extensions`. */
 export function completeResponse(response: FormattedExecutionResult, context: Context, production: boolean): void {
   const { record, extensions } = context;
@@ -110,7 +107,7 @@ export function completeResponse(response: FormattedExecutionResult, context: Co
   if (!production) {
     extensions['upstream'] = record.calls.map(
       ({ method, template, operation, status, began, ms, queueMs, attempts, error }) => {
-        const times = { startMs: tenths(began - record.started), ms: tenths(ms), queueMs: tenths(queueMs) };
+        const times = { startMs: rounded(began - record.started), ms: rounded(ms), queueMs: rounded(queueMs) };
         return { method, template, operation, status, ...times, attempts, outcome: error ?? 'OK' };
       },
     );

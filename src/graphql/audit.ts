@@ -1,5 +1,12 @@
 /* The audit: each requested deletion is recorded, with the outcome that its client is told. */
-import { type DocumentNode, type GraphQLSchema, getArgumentValues, Kind, type OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getArgumentValues,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
 import { ClientError } from '../errors.ts';
 import { isJson, type Json } from '../json.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
@@ -34,24 +41,28 @@ export function auditDeletions(schema: GraphQLSchema): void {
 /** Records the deletions of an operation that is refused as a whole. */
 export function auditRefused(
   schema: GraphQLSchema,
-  { definitions }: DocumentNode,
+  document: DocumentNode,
   operation: OperationDefinitionNode,
   variableValues: Json,
   { deletions }: OperationRecord,
 ): void {
   const field = schema.getMutationType()?.getFields()[FIELD];
   if (operation.operation !== 'mutation' || !field) return;
-  const ofFragments = definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
+  const ofFragments = document.definitions.filter((part) => part.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(ofFragments.map((fragment) => [fragment.name.value, fragment]));
-  for (const node of selectedFields([operation], 'Mutation', { schema, fragments, variableValues })) {
-    if (node.name.value !== FIELD) continue;
-    let args: unknown;
-    try {
-      args = getArgumentValues(field, node, variableValues);
-    } catch {
-      // They can be why it is refused.
+  const refuse = (args?: unknown) => deletions.push({ playerUniqueId: playerIn(args), outcome: 'REFUSED' });
+  // Variables without a value can be why it is refused: then its arguments, or what its conditions select, are not known.
+  try {
+    const selected = selectedFields([operation], 'Mutation', { schema, fragments, variableValues });
+    for (const node of selected.filter(({ name }) => name.value === FIELD)) {
+      try {
+        refuse(getArgumentValues(field, node, variableValues));
+      } catch {
+        refuse();
+      }
     }
-    deletions.push({ playerUniqueId: playerIn(args), outcome: 'REFUSED' });
+  } catch {
+    visit(document, { Field: ({ name }) => void (name.value === FIELD && refuse()) });
   }
 }
 

@@ -48,7 +48,7 @@ export function createPersistedOperations(
     /** The name of the manifest file that lists a text; undefined for a text that none lists. */
     manifestOf: (text: string) => fileOf.get(text),
     /**
-     * The text; undefined for an id that nobody has registered, of which Apollo Server returns the error. `isPersisted` if
+     * The text; undefined for an id that nobody has registered, of which Apollo Server returns the error. `isListed` if
      * the manifest has it; `textOfId` is what Apollo Server gets in place of an id.
      */
     async resolve(query: string | undefined, body: Json, caller: Caller) {
@@ -60,21 +60,16 @@ export function createPersistedOperations(
       }
       if (text !== undefined && fileOf.has(text)) {
         if (id !== undefined) metrics.persistedQuery('listed');
-        return { text, isPersisted: true, textOfId: id && text };
+        return { text, isListed: true, textOfId: id && text };
       }
       refuseUnlisted(caller, text, id);
-      // Only in Apollo's form, clients also register queries.
-      if (id === undefined || apollo === undefined) {
-        if (id === undefined) return { text, isPersisted: false };
-        metrics.persistedQuery(text === undefined ? 'unknown' : 'sent');
-        if (text === undefined) throw badRequest(UNKNOWN_ID);
-        return { text, isPersisted: false };
-      }
-      if (!SHA256.test(id)) throw badRequest(APOLLO_FORM);
-      // Apollo Server registers texts under this key.
-      const found = text ?? (await registered.get(`apq:${id}`));
+      if (id === undefined) return { text, isListed: false };
+      if (apollo !== undefined && !SHA256.test(id)) throw badRequest(APOLLO_FORM);
+      // Only in Apollo's form, clients also register queries; Apollo Server does it under this key.
+      const found = text ?? (apollo && (await registered.get(`apq:${id}`)));
       metrics.persistedQuery(text !== undefined ? 'sent' : found === undefined ? 'unknown' : 'registered');
-      return { text: found, isPersisted: false };
+      if (found === undefined && apollo === undefined) throw badRequest(UNKNOWN_ID);
+      return { text: found, isListed: false };
     },
   };
 }

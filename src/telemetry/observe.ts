@@ -104,7 +104,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     ms: rounded(ms),
     upstreamCalls: calls.length,
     calls: ms > config.SLOW_OPERATION_MS ? calls.slice(0, MAX_LOGGED).map(describeCall) : undefined,
-    bytes: typeof payload === 'string' ? Buffer.byteLength(payload) : 0,
+    bytes: typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0,
     status,
     outcome: codes[0] ?? 'OK',
     codes: codes.length > 1 ? codes : undefined,
@@ -127,7 +127,8 @@ function describeCall({ method, template, status, ms, queueMs, error }: CallReco
   return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
 }
 
-const rounded = (ms: number) => Math.round(ms * 10) / 10;
+/** Milliseconds with one decimal. */
+export const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 /** Called with errors that a client must not see. The client gets only `requestId`. */
 export type ReportError = (error: Error, requestId: string, caller: string) => void;

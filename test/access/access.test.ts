@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { buildSchema, type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isObjectType } from 'graphql';
-import { enforceAccess } from '../../src/access/rules.ts';
+import { enforceAccess, SCOPE_ALONE } from '../../src/access/rules.ts';
 import type { Scope } from '../../src/config/scopes.ts';
 import { CLIENT_SCOPES, client, NOBODY, player, startWithCallers, type TestCaller, WHAT } from '../kit/callers.ts';
 import { rows } from '../kit/rows.ts';
@@ -366,4 +366,13 @@ test.each(
   `),
 )('a schema with %s cannot be started', (extension, message) => {
   expect(() => enforceAccess(buildSchema(`${sdl}\n${extension}`))).toThrow(message);
+});
+
+test('a field that needs a second scope is never checked by its first alone, as compiled operations do', () => {
+  const schema = buildSchema(
+    `${sdl}\nextend type ReferredFriend { a: ID @access(scope: "referrals:read") b: ID @access(scope: "referrals:read") @friendId }`,
+  );
+  enforceAccess(schema, true);
+  const { a, b } = (schema.getType('ReferredFriend') as GraphQLObjectType).getFields();
+  expect([a?.extensions[SCOPE_ALONE], b?.extensions[SCOPE_ALONE]]).toEqual(['referrals:read', undefined]);
 });

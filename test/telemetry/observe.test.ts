@@ -43,6 +43,16 @@ describe('the log line of an operation', () => {
     for (const absent of ['client', 'calls']) expect(operationsOf(both.gateway)[0]).not.toHaveProperty(absent);
   });
 
+  test('has the bytes of a long response too', async () => {
+    const displayName = 'x'.repeat(500);
+    const referredFriends = Array.from({ length: 200 }, (_, n) => ({ playerUniqueId: `f${n}`, displayName }));
+    both.upstream.on('GET /referrals', { json: { referredFriends, total: 200 } });
+    const friends = 'referredFriends(limit: 200) { nodes { displayName } }';
+    const { text } = await both.gateway.query(`{ player(playerUniqueId: "p1") { ${friends} } }`);
+    expect(text.length).toBeGreaterThan(100_000);
+    expect(operationsOf(both.gateway)).toMatchObject([{ bytes: Buffer.byteLength(text), status: 200 }]);
+  });
+
   test('has the trace, the document, the client, and the REST calls of a slow operation', async () => {
     const gateway = await startGateway(both.upstream.url, { SLOW_OPERATION_MS: '1' });
     const held = both.upstream.hold('GET /player');
@@ -167,6 +177,28 @@ test('every deletePlayer has a line of audit: caller, player and outcome', async
   const outcomes = ['UNKNOWN', 'DELETED', 'NOT_FOUND', 'REFUSED', 'NOT_FOUND'];
   const always = { caller: 'development', player: HASHED };
   expect(audits).toMatchObject(outcomes.map((outcome) => ({ ...always, outcome })));
+});
+
+test('a deletion under a condition is refused with its own error, and has a line of audit', async () => {
+  const gateway = await startGateway(both.upstream.url, { MAX_COMPLEXITY: '200' });
+  const send = async (declared: string, fields: string) => {
+    const refused = await gateway.query(`mutation (${declared}) { ${fields} }`, {});
+    expect(refused.status).toBe(400);
+    const audit = linesOf(gateway).filter(({ audit }) => audit === 'deletePlayer');
+    return [refused.errors[0]?.message, ...audit.map(({ outcome, player }) => [outcome, player])];
+  };
+  const remove = (condition: string) => `deletePlayer(input: $input) ${condition} { deletedPlayerUniqueId }`;
+  const noInput = 'Variable "$input" of required type "DeletePlayerInput!" was not provided.';
+  const input = '$input: DeletePlayerInput!';
+  expect(await send(`$skip: Boolean = false, ${input}`, remove('@skip(if: $skip)'))).toEqual([
+    noInput,
+    ['REFUSED', undefined],
+  ]);
+  const noCondition = 'Variable "$skip" of required type "Boolean!" was not provided.';
+  expect((await send(`$skip: Boolean!, ${input}`, remove('@skip(if: $skip)'))).slice(0, 1)).toEqual([noCondition]);
+  const many = Array.from({ length: 10 }, (_, n) => `a${n}: ${remove('')}`).join(' ');
+  const found = await send('$input: DeletePlayerInput! = { playerUniqueId: "p1" }', many);
+  expect(found.slice(1)).toEqual([...Array(2).fill(['REFUSED', undefined]), ...Array(10).fill(['REFUSED', HASHED])]);
 });
 
 test('a deletion that is refused, or whose outcome nobody knows, has a line of audit too', async () => {
