@@ -16,7 +16,7 @@ const BUDGETS = {
   http: 825,
   limits: 225,
   'persisted-operations': 300,
-  process: 725,
+  process: 735,
   rest: 1675,
   telemetry: 550,
 };

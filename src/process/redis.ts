@@ -56,11 +56,19 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     reconnectOnError: ({ message }) => message.startsWith('READONLY') && mayReconnect(),
   });
   let problem: string | undefined;
+  /** The error codes of Redis in this outage, such as READONLY, and '' for no connection: each is logged once. */
+  const logged = new Set<string>();
   const note = (found?: string) => {
-    if (!problem === !found) return;
+    const code = /^[A-Z]+(?= )/.exec(found ?? '')?.[0] ?? '';
+    if (found && !logged.has(code)) {
+      const state = problem ? 'still not reachable, for another reason' : 'not reachable';
+      log.warn({ reason: found }, `Redis is ${state}: replicas share nothing until it is`);
+      logged.add(code);
+    } else if (problem && !found) {
+      log.info('Redis is reachable again');
+      logged.clear();
+    }
     problem = found;
-    if (!problem) log.info('Redis is reachable again');
-    else log.warn({ reason: problem }, 'Redis is not reachable: replicas share nothing until it is');
   };
   // A write: a Redis that is full, or a replica, still answers reads.
   const check = () =>
@@ -89,7 +97,7 @@ export async function connectRedis(url: Secret, account: Account, log: FastifyBa
     isUp: () => redis.status === 'ready' && !problem,
     stop() {
       clearInterval(checking);
-      problem = 'the end'; // What follows is no loss to log.
+      logged.add(''); // What follows is no loss to log.
       redis.disconnect();
     },
   };

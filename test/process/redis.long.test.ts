@@ -21,6 +21,7 @@ const track = ({ url }: GatewayProcess, key = 'k') => {
   return post(url, { query: `mutation { trackEvents(${input}) { eventNames } }` });
 };
 const isLost = ({ level, msg }: { level: number; msg: string }) => level === 40 && /^Redis is not reachable/.test(msg);
+const isOther = ({ msg }: { msg: string }) => /^Redis is still not reachable, for another reason/.test(msg);
 const isBack = ({ msg }: { msg: string }) => msg === 'Redis is reachable again';
 const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
   pageWhen('/metrics', ({ text }) => text.includes(`\ngateway_redis_up ${up}`));
@@ -58,6 +59,29 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await client.acl('SETUSER', 'default', '-@write');
     expect((await ask(gateway)).status).toBe(200);
     await metricIs(gateway, 0);
+  });
+
+  test('each further error code of an outage is logged once; the next outage begins again', async () => {
+    const { redis, gateway } = await startBoth();
+    const client = new Redis(redis.port);
+    atEnd(() => client.disconnect());
+    const codeOf = ({ reason }: { reason: string }) => reason.split(' ')[0];
+    const codes = (is: typeof isLost) => gateway.log().filter(is).map(codeOf);
+    const others = () => codes(isOther).filter((code) => code !== 'the');
+    await client.config('SET', 'maxmemory', '1');
+    await gateway.logged(() => codes(isLost).join() === 'OOM');
+    await client.replicaof('127.0.0.1', '1');
+    await client.config('SET', 'maxmemory', '0');
+    await gateway.logged(() => others().join() === 'READONLY');
+    await client.acl('SETUSER', 'default', '-@write');
+    await gateway.logged(() => others().join() === 'READONLY,NOPERM');
+    await client.acl('SETUSER', 'default', '+@write');
+    await client.replicaof('NO', 'ONE');
+    await gateway.logged(isBack);
+    expect([codes(isLost), others()]).toEqual([['OOM'], ['READONLY', 'NOPERM']]);
+    await client.config('SET', 'maxmemory', '1');
+    await gateway.logged(() => codes(isLost).join() === 'OOM,OOM');
+    expect(codes(isOther).length).toBeLessThanOrEqual(3);
   });
 
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {
