@@ -30,8 +30,8 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /**
  * Returns the function that sends events unless they were sent under this key before. It resolves when they are done, by this
- * operation or an earlier one: with the same input both have the same response, so no response is kept. The calls of `send`
- * are cancelled at the deadline alone, not when the client disconnects.
+ * operation or an earlier one: with the same input both have the same response, so no response is kept. It resolves to whether
+ * it was an earlier one. The calls of `send` are cancelled at the deadline alone, not when the client disconnects.
  *
  * Throws what `send` throws. Without sending anything it throws:
  * - InputRefused: the key had other events;
@@ -40,7 +40,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
  * - OVERLOADED: the store does not answer.
  */
 export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyKeys']) {
-  return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<void> => {
+  return async (keyed: KeyedEvents, send: (cancellation: Cancellation) => Promise<void>): Promise<boolean> => {
     const { caller, playerUniqueId, idempotencyKey } = keyed;
     const { deadline } = keyed.call.cancellation;
     // Names of callers and players can be personal data, so the store gets hashes.
@@ -53,13 +53,15 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
     const lastsMs = Math.ceil(Math.max(0, deadline - performance.now())) + STORE_WITHIN_MS;
     const claim = `${input} ${lastsMs} ${randomUUID()}`;
     const found = await store.claim(key, claim).catch(storeUnavailable);
-    if (found) return assertDone(found, input);
+    if (found) assertDone(found, input);
+    if (found) return true;
     // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
     const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`).catch(() => undefined);
     const cancellation = new Cancellation(deadline);
     try {
       await send(cancellation);
       await keep('DONE');
+      return false;
     } catch (error) {
       await (outcomeOf(error) === 'NOT_DONE' ? store.release(key, claim) : keep('UNKNOWN'));
       throw error;

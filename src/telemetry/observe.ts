@@ -38,6 +38,8 @@ export interface OperationRecord {
   players?: Set<string>;
   /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
+  /** The `trackEvents`: with and without an idempotency key, and those that were done before, so that nothing was sent. */
+  reports?: { keyed: number; unkeyed: number; repeated: number };
   /** The codes of the response's errors, each once, and those of the mutations' user errors. */
   codes: readonly string[];
   readonly userErrors: Set<string>;
@@ -108,6 +110,7 @@ export function finish(options: Observation, record: OperationRecord, reply: Fas
     status,
     outcome: codes[0] ?? 'OK',
     codes: codes.length > 1 ? codes : undefined,
+    reports: record.reports,
     userErrors: userErrors.size > 0 ? [...userErrors] : undefined,
   };
   log[codes[0] === 'OVERLOADED' ? 'debug' : 'info'](line, 'operation');
@@ -138,9 +141,9 @@ export function reportTo(log: FastifyBaseLogger): ReportError {
   return (error, requestId, caller) => {
     const cause = unwrapResolverError(error);
     if (cause instanceof ClientError) {
-      return log.warn({ requestId, code: cause.code, reason: cause.originalError?.message }, 'field failed');
+      return log.warn({ requestId, caller, code: cause.code, reason: cause.originalError?.message }, 'field failed');
     }
-    if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId }, 'field failed');
+    if (!(cause instanceof UpstreamError)) return log.error({ err: cause, requestId, caller }, 'field failed');
     const { code, status, serviceCode, message, withheld, cause: origin } = cause;
     const line = { requestId, caller, code, upstreamStatus: status, upstreamCode: serviceCode, reason: message };
     // The code of a connection error, such as ENOTFOUND. An error without a code is a bug of the gateway.

@@ -54,7 +54,14 @@ describe('one gateway', () => {
     }
     const player = 'GET /integrations/player/p1';
     expect(upstream.calls()).toEqual(['POST /integrations/event', player, player]);
+    await gateway.query(query, { input: PURCHASE });
     expect(gateway.logged()).not.toContain('key-of-this-test');
+    const lines = [...gateway.logged().matchAll(/^.*"msg":"operation".*$/gm)].map(([line]) => JSON.parse(line).reports);
+    expect(lines).toEqual([
+      { keyed: 1, unkeyed: 0, repeated: 0 },
+      { keyed: 1, unkeyed: 0, repeated: 1 },
+      { keyed: 0, unkeyed: 1, repeated: 0 },
+    ]);
   });
 
   test('a key belongs to a caller and a player', async () => {

@@ -30,6 +30,7 @@ for (const query of [
   '{ me { coupons { code } } }',
   '{ me { coupons { code } } node(id: "..") { id } }',
   'mutation { upsertPlayer(input: { playerUniqueId: ".." }) { userErrors { code } } }',
+  'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "visit" }] }) { eventNames } }',
 ])
   await gateway.query(query, {}, headers);
 await gateway.query('{ me { id } }', {}, bearer(signer, { sub: 'p1', iss: 'somebody else' }));

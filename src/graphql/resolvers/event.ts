@@ -1,5 +1,6 @@
 import { type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { rejectionReason } from '../../access/rules.ts';
+import type { Cancellation } from '../../cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import type { MutationResolvers, TrackEventsInput } from '../../generated/graphql.ts';
 import type { TrackEventsRequest } from '../../rest/request.ts';
@@ -15,12 +16,15 @@ export const eventMutations: Pick<MutationResolvers, 'trackEvents'> = {
     // Mutation fields run one by one, so all events of an operation are authorized before the first is sent, once.
     context.eventsAllowed ??= allEventsAllowed(info, context);
     if (!context.eventsAllowed) throw new ClientError('FORBIDDEN', NOT_ALLOWED);
-    const { caller, idempotency, loaders } = context;
+    const { caller, idempotency, loaders, record } = context;
     const { playerUniqueId, idempotencyKey: key, events } = input;
     const send: Send<void> = async (rest, call) => {
+      record.reports ??= { keyed: 0, unkeyed: 0, repeated: 0 };
+      record.reports[key == null ? 'unkeyed' : 'keyed'] += 1;
       if (key == null) return await rest.trackEvents(eventBody(input), call);
       const keyed = { caller, playerUniqueId, idempotencyKey: key, events, call };
-      return await idempotency(keyed, (cancellation) => rest.trackEvents(eventBody(input), { ...call, cancellation }));
+      const track = (cancellation: Cancellation) => rest.trackEvents(eventBody(input), { ...call, cancellation });
+      if (await idempotency(keyed, track)) record.reports.repeated += 1;
     };
     const { userErrors } = await loaders.writes.perform(info.path.key, eventProblems(input), send, key != null);
     return { playerUniqueId, eventNames: userErrors.length > 0 ? [] : events.map(({ name }) => name), userErrors };
