@@ -6,12 +6,13 @@ import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadReferenceConfig } from '../../packages/reference/src/config.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { reveal } from '../../src/config/secret.ts';
 import { ALSO_IN_FILES, VARIABLES } from '../../src/config/variables.ts';
 import { newFile, newFolder } from '../kit/at-end.ts';
 import { post, startGateway } from '../kit/gateway.ts';
 import { startProcess } from '../kit/process.ts';
 import { freePort } from '../kit/redis.ts';
-import { bearer, secretSigner } from '../kit/tokens.ts';
+import { bearer, secretSigner, sha256 } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 
 /* The manifests of deploy/ fit the programs: their settings can be run with, and what is asked for exists. */
@@ -19,7 +20,14 @@ import { until } from '../kit/until.ts';
 const read = (path: string) => readFileSync(path, 'utf8');
 const folder = newFolder();
 const fileOf = (name: string, text: string) => newFile(name, text, folder);
-for (const name of ['rest-api-key', 'rest-secret-key', 'jwt-secret', 'postgres-password', 'contact-hash-key']) {
+for (const name of [
+  'rest-api-key',
+  'rest-secret-key',
+  'log-key',
+  'jwt-secret',
+  'postgres-password',
+  'contact-hash-key',
+]) {
   fileOf(name, `${name}-of-more-than-32-bytes-for-this-test\n`);
 }
 fileOf('redis-url', 'redis://127.0.0.1:1/0\n');
@@ -41,6 +49,8 @@ test('Kubernetes: the pod is restricted, its settings are accepted in production
   const [pod] = spec.containers;
   expect(service.spec).toMatchObject({ selector: metadata.labels, ports: [{ targetPort: 'http' }] });
   expect(budget.spec.selector.matchLabels).toEqual(metadata.labels);
+  // A pod that is not ready blocks no drain.
+  expect(budget.spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' });
   expect(autoscaler.spec).toMatchObject({ scaleTargetRef: { name: deployment.metadata.name }, minReplicas: 2 });
   expect(spec.securityContext).toMatchObject({ runAsUser: 1000, runAsGroup: 1000, runAsNonRoot: true });
   const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
@@ -54,6 +64,7 @@ test('Kubernetes: the pod is restricted, its settings are accepted in production
   expect(config.TRUST_PROXY).not.toBe(false);
   const management = { name: 'management', containerPort: config.MANAGEMENT_PORT };
   expect(pod.ports).toMatchObject([{ containerPort: config.PORT }, management]);
+  expect(reveal(config.logKey)).not.toBe(reveal(config.rest.apiKey));
   const shutdownMs = config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_GRACE_MS;
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(shutdownMs / 1_000 + 4);
 
@@ -79,6 +90,14 @@ describe('compose', () => {
     expect(config.databaseUrl).toBe('postgres://referral:password@postgres:5432/referral');
     // Redis keeps every key, also through a restart.
     expect(services.redis.command.join(' ')).toMatch(/--appendonly yes .*noeviction/);
+    // Rewriting its file can take as much again.
+    const [, megabytes] = /--maxmemory (\d+)mb/.exec(services.redis.command.join(' ')) ?? [];
+    expect(Number(megabytes) * 2).toBeLessThan(Number.parseInt(services.redis.mem_limit, 10));
+    const { SHUTDOWN_DELAY_MS, SHUTDOWN_GRACE_MS } = loadConfig(here(services.gateway.environment, '/run/secrets'));
+    const [, asksEveryS] = /resolver \S+ valid=(\d+)s/.exec(read('deploy/nginx.conf')) ?? [];
+    expect(SHUTDOWN_DELAY_MS).toBeGreaterThan(Number(asksEveryS) * 1_000);
+    const graceMs = Number.parseInt(services.gateway.stop_grace_period, 10) * 1_000;
+    expect(graceMs).toBeGreaterThanOrEqual(SHUTDOWN_DELAY_MS + SHUTDOWN_GRACE_MS + 4_000);
   });
 
   test.each(Object.keys(services))('%s: its secrets and dependencies exist', (name) => {
@@ -132,8 +151,14 @@ describe('compose', () => {
 
 describe('monitoring', () => {
   const metrics = async () => {
-    const gateway = await startProcess({ REST_BASE_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' });
-    await post(gateway.url, { query: '{ me { id } }' });
+    const token = 'token-of-a-server';
+    const clients = JSON.stringify([{ name: 'server', sha256: sha256(token), scopes: ['players:read', 'any-player'] }]);
+    const keySet = { JWT_JWKS_URL: 'http://127.0.0.1:1/keys', JWT_ISSUER: 'login', JWT_AUDIENCE: 'gateway' };
+    const gateway = await startProcess({
+      ...{ REST_BASE_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' },
+      ...{ ...keySet, CLIENT_TOKENS_FILE: fileOf('clients.json', clients) },
+    });
+    await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' }, bearer(token));
     const { text } = await gateway.pageWhen('/metrics', (page) => page.text.includes('\nrest_calls_total{'));
     return text;
   };
@@ -174,6 +199,7 @@ withNginx('behind the shipped nginx no client chooses its address; nginx refuses
   const address = `127.0.0.1:${await freePort()}`;
   // Older versions than the shipped one lack `resolve`.
   const conf = read('deploy/nginx.conf')
+    .replace('access_log /dev/stdout', `access_log ${folder}/access.log`)
     .replace('pid /tmp/nginx.pid;', `pid ${folder}/pid; daemon off; error_log ${folder}/error.log;`)
     .replace(/server gateway:4000 resolve;/, hosts.join(' '))
     .replace(/keepalive_timeout 60s; #/, '#')
@@ -198,6 +224,16 @@ withNginx('behind the shipped nginx no client chooses its address; nginx refuses
   const stranger = await fetch(`http://${address}/graphql`, from('https://stranger.example'));
   expect([stranger.status, stranger.headers.get('access-control-allow-origin')]).toEqual([413, null]);
   expect(gateways.map((gateway) => gateway.logged())).toEqual(before);
+  // A head that is too large is a 400 of nginx; its log has what the gateways did not answer, without the path.
+  const long = await fetch(`http://${address}/graphql?secret`, {
+    headers: { origin: 'http://localhost:3000', 'x-long': 'x'.repeat(70_000) },
+  });
+  expect([long.status, long.headers.get('access-control-allow-origin'), long.headers.get('retry-after')]).toEqual([
+    ...[400, 'http://localhost:3000', null],
+  ]);
   nginx.kill('SIGTERM');
   await ended;
+  const lines = readFileSync(join(folder, 'access.log'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => line.split(' ')[1])).toEqual(['413', '413', '400']);
+  expect(lines.join()).not.toContain('secret');
 });

@@ -12,16 +12,19 @@ import { UNLIMITED } from '../kit/tokens.ts';
 import { until } from '../kit/until.ts';
 import { startUpstream } from '../kit/upstream.ts';
 
-/* A real Prometheus that scrapes the built gateway, with the alerts, the dashboard and the queries of docs/operations.md. */
+/* A real Prometheus that scrapes the built gateway, with the alerts, the dashboard and the queries of the operator's pages. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const isInstalled = spawnSync('prometheus', ['--version']).status === 0;
 
-const inDocs = [...read('docs/operations.md').matchAll(/`((?:sum|topk|max|rate|histogram_quantile)[ (][^`]*)`/g)];
+const pages = read('docs/operations.md') + read('docs/observability.md');
+const inText = [...pages.matchAll(/`((?:sum|topk|max|rate|histogram_quantile)[ (][^`]*)`/g)];
+const inBlocks = [...pages.matchAll(/^ *```promql\n(.*?)^ *```/gms)];
 const inDashboard = [...read('deploy/dashboard.json').matchAll(/"expr": ?("(?:[^"\\]|\\.)*")/g)];
 const queries: string[] = [
-  ...inDocs.map(([, query = '']) => query.replaceAll('\\|', '|')),
+  ...inText.map(([, query = '']) => query),
+  ...inBlocks.flatMap(([, block = '']) => block.split('\n').filter((line) => /^\s*[^#\s]/.test(line))),
   ...inDashboard.map(([, text = '""']) => JSON.parse(text).replaceAll('$__rate_interval', '1m')),
 ];
 
@@ -70,7 +73,8 @@ async function startPrometheus(target: string): Promise<(path: string) => Promis
       return answer.data?.result.map(({ value }) => Number(value[1])) ?? [];
     };
     await until(async () => (await valuesOf('gateway_operations_total')).length > 0);
-    expect(queries.length).toBeGreaterThan(20);
+    expect(inBlocks.length).toBeGreaterThan(5);
+    expect(queries.length).toBeGreaterThan(40);
     for (const query of queries) await valuesOf(query);
 
     const { data }: { data: { groups: { rules: { name: string; health: string; query: string }[] }[] } } =

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { atEnd, newFile } from '../kit/at-end.ts';
+import { post } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
+import { bearer, type Json, keySigner, secretSigner } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
+import { startUpstream } from '../kit/upstream.ts';
+
+/* The commands of docs/operations.md that read the log find their lines in the log of a gateway to which all of it happened. */
+
+const page = readFileSync('docs/operations.md', 'utf8');
+const commands = [...page.matchAll(/^ *```sh\n(.*?)^ *```/gms)]
+  .flatMap(([, block = '']) => block.split('\n'))
+  .map((line) => line.trim())
+  .filter((line) => /^(?:SINCE=\w+ )?log '/.test(line));
+const jqIsInstalled = spawnSync('jq', ['--version']).status === 0;
+
+const signer = secretSigner();
+const upstream = await startUpstream();
+const settings = {
+  ...{ ...signer.env, REST_BASE_URL: upstream.url, LOG_KEY: 'key-of-the-names-in-the-log', SLOW_OPERATION_MS: '1' },
+  ...{ PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_EXEMPT_SCOPE: 'schema:read' },
+  PERSISTED_OPERATIONS_FILE: newFile('app-1.json', { id: '{ me { id } }' }),
+};
+const gateway = await startProcess({ ...settings, REDIS_URL: 'redis://127.0.0.1:1' });
+const client = { 'apollographql-client-name': 'web', 'apollographql-client-version': '4.1' };
+const server = { sub: 'backend', scope: 'players:read players:delete events:write any-player schema:read' };
+const ask = (query: string, more: Json) => post(gateway.url, { query }, { ...bearer(signer, more), ...client });
+upstream.on('GET /player', { status: 400, json: {} });
+await ask('{ player(playerUniqueId: "p7") { attributes { city } } }', server);
+await ask('{ player(playerUniqueId: "p7") { nothing } }', server);
+await ask('mutation { deletePlayer(input: { playerUniqueId: "p8" }) { deletedPlayerUniqueId } }', server);
+await ask(
+  'mutation { trackEvents(input: { playerUniqueId: "p8", events: [{ name: "visit" }] }) { eventNames } }',
+  server,
+);
+await ask('{ me { attributes { city } } }', { scope: 'players:read' });
+await ask('{ me { id } }', { iss: 'another login' });
+await gateway.logged(({ outcome }) => outcome === 'UNAUTHENTICATED');
+
+// The key server has a key; later a token names another, and then it fails.
+const known = keySigner('ES256', 'one');
+let status = 200;
+const keyServer = createServer((_request, response) => {
+  response.writeHead(status).end(JSON.stringify({ keys: [known.jwk] }));
+}).listen(0, '127.0.0.1');
+await once(keyServer, 'listening');
+atEnd(async () => void keyServer.close());
+const JWT_JWKS_URL = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/keys`;
+const other = await startProcess({ ...signer.env, REST_BASE_URL: upstream.url, JWT_SECRET: '', JWT_JWKS_URL });
+const strange = (kid: string) => post(other.url, { query: '{ me { id } }' }, bearer(keySigner('ES256', kid)));
+await until(async () => (await other.page('/readyz')).status === 200);
+await strange('two');
+await other.logged(({ msg }) => /^a token names/.test(msg));
+status = 500;
+await strange('three');
+await other.logged(({ msg }) => /^the keys for tokens/.test(msg));
+
+// A gateway has no bug that a test could ask for.
+const bug = JSON.stringify({ level: 50, msg: 'field failed', requestId: 'r1', err: { message: 'a bug' } });
+const name = spawnSync(process.execPath, ['dist/main.js', '--name', 'p7'], {
+  encoding: 'utf8',
+  env: { ...process.env, LOG_KEY: settings.LOG_KEY },
+}).stdout.trim();
+const requestId = gateway.log().find(({ msg }) => msg === 'operation')?.requestId;
+
+(jqIsInstalled ? test : test.skip).each(commands)('%s', (command) => {
+  const stub = 'log() { jq -cR "fromjson? | $1"; }';
+  const script = `${stub}\n${command.replaceAll('NAME', name).replaceAll('"ID"', `"${requestId}"`)}`;
+  const input = gateway.output() + other.output() + bug;
+  const { stdout, stderr } = spawnSync('sh', ['-c', script], { input, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(stdout).not.toBe('');
+});
+
+test('there are such commands', () => expect(commands.length).toBeGreaterThan(12));
