@@ -13,7 +13,7 @@ const BUDGETS = {
   config: 860,
   engine: 1350,
   graphql: 1550,
-  http: 825,
+  http: 775,
   limits: 225,
   'persisted-operations': 300,
   process: 735,

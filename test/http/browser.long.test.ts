@@ -58,7 +58,7 @@ const QUIET = ['--disable-gpu', '--disable-quic', '--disable-background-networki
     await panel.getByText('for Mutation.upsertPlayer').waitFor();
 
     await page.getByRole('link', { name: 'Query', exact: true }).click();
-    await page.getByText("One player by the client's own identifier.").waitFor();
+    await page.getByText('One player by your own identifier.').waitFor();
 
     const again = await context.newPage();
     await again.goto(`${demo.url}/graphiql`);

@@ -8,7 +8,6 @@ import { type AuthConfig, tokenHint } from '../../config/auth.ts';
 import { printSdl } from '../../graphql/schema.ts';
 import { GRAPHQL_PATH } from '../error-responses.ts';
 import { createScript } from './graphiql.ts';
-import { startPage } from './start.ts';
 
 /** A file of `schema/operations/`: its name without the ending, and the variables, if any are needed, as JSON. */
 export interface Example {
@@ -16,6 +15,9 @@ export interface Example {
   document: string;
   variables: string | undefined;
 }
+
+/** The text of a file below assets/. */
+type Asset = (name: string) => string;
 
 /** The example operations in `operations/` of the schema directory, in the order of their file names. */
 export function readExamples(schemaDirectory: URL): Example[] {
@@ -33,17 +35,12 @@ export function readExamples(schemaDirectory: URL): Example[] {
 export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDirectory: URL, auth: AuthConfig) {
   const examples = readExamples(schemaDirectory);
   const hint = tokenHint(auth)?.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const assets = new URL('../assets/', schemaDirectory);
-  const start = startPage(assets, hint ?? OPEN);
+  const asset: Asset = (name) => readFileSync(new URL(`../assets/${name}`, schemaDirectory), 'utf8');
+  const start = startPage(asset, hint ?? OPEN);
   const policy = `${START_POLICY}; script-src 'sha256-${hash('sha256', start.script, 'base64')}'`;
   app.get('/', (_request, reply) => send(reply, 'Referral gateway', policy, start.html));
   app.get('/schema.graphql', (_request, reply) => reply.type('text/plain; charset=utf-8').send(printSdl(schema)));
-  const asset = (name: string) => readFileSync(new URL(name, assets), 'utf8');
-  const createGraphiql = () =>
-    createScript(GRAPHQL_PATH, examples, hint !== undefined, {
-      css: asset('ide/panel.css'),
-      js: asset('ide/panel.js'),
-    });
+  const createGraphiql = () => createScript(GRAPHQL_PATH, examples, hint !== undefined, asset);
   app.get('/graphiql', async (_request, reply) => {
     // Browsers keep the script: its address contains its hash.
     const src = `/graphiql/script.js?${hash('sha256', await createGraphiql()).slice(0, 16)}`;
@@ -55,7 +52,8 @@ export function servePages(app: FastifyInstance, schema: GraphQLSchema, schemaDi
     void reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable');
     return await createGraphiql();
   });
-  return (reply: FastifyReply) => send(reply, 'Apollo Sandbox', SANDBOX_POLICY, sandbox(examples, start.html));
+  return (reply: FastifyReply) =>
+    send(reply, 'Apollo Sandbox', SANDBOX_POLICY, sandboxPage(asset, examples, start.html));
 }
 
 function send(reply: FastifyReply, title: string, policy: string, body: string): FastifyReply {
@@ -86,23 +84,24 @@ const SANDBOX_POLICY = `script-src 'unsafe-inline' ${SANDBOX}; style-src 'unsafe
  * only between the browser and this gateway. It requests the schema once, not every second as by default.
  * @param start What is shown until the script has arrived, and without the internet.
  */
-function sandbox([first]: readonly Example[], start: string): string {
+function sandboxPage(asset: Asset, [first]: readonly Example[], start: string): string {
   const initialState = { document: first?.document, includeCookies: false, pollForSchemaUpdates: false };
-  const options = { target: '#sandbox', initialState, endpointIsEditable: false, runTelemetry: false };
-  return `<style>
-  .sandbox { display: flex; flex-direction: column; height: 100vh } #sandbox { flex: 1 }
-  #sandbox iframe { width: 100%; height: 100%; border: 0 } #note { margin: 0; padding: 0 1em }
-</style>
-<p id="note">The Apollo Sandbox needs the internet. <a href="/graphiql">GraphiQL</a> works offline.</p>
-<div id="start">${start}</div>
-<div id="sandbox"></div>
-<script src="${SANDBOX}/v2/embeddable-sandbox.umd.production.min.js"></script>
-<script>
-  if (window.EmbeddedSandbox) {
-    document.querySelector('#start').remove();
-    document.body.className = 'sandbox';
-    new EmbeddedSandbox({ ...${JSON.stringify(options).replaceAll('<', '\\u003c')}, initialEndpoint: location.href });
-  }
-</script>
-`;
+  const given = { target: '#sandbox', initialState, endpointIsEditable: false, runTelemetry: false };
+  const options = JSON.stringify(given).replaceAll('<', '\\u003c');
+  return fill(asset('pages/sandbox.html'), { options, origin: SANDBOX, start });
+}
+
+/** The first screen. It loads nothing. `state`: whether a token is needed, as HTML. `{ide PLAYER}` is the first query of a player. */
+function startPage(asset: Asset, state: string): { html: string; script: string } {
+  const [query, script] = [asset('pages/start.graphql').trimEnd(), asset('pages/start.js')];
+  const ideOf = (player: string) => `/graphiql?query=${encodeURIComponent(query.replace('demo-player', player))}`;
+  const body = asset('pages/start.html').replace(/\{ide ([\w-]+)\}/g, (_, player: string) => ideOf(player));
+  const head = `<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">`;
+  const style = `<style>${asset('pages/start.css')}</style>`;
+  return { html: `${head}${style}${fill(body, { state, query })}<script type="module">${script}</script>`, script };
+}
+
+/** Replaces each `{name}` of a page by its value. */
+function fill(page: string, values: Record<string, string>): string {
+  return Object.entries(values).reduce((html, [name, value]) => html.replaceAll(`{${name}}`, () => value), page);
 }
