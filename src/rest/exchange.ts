@@ -191,7 +191,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   abort(reason: UpstreamError): void {
     if (this.#received) return;
     this.aborted ??= reason;
-    this.#resolve(reason);
+    this.#fail(reason);
     this.#controller?.abort(reason);
   }
 
@@ -244,6 +244,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: unknown, error: Error): void {
     this.#start();
     this.#end(undefined);
-    this.#resolve(this.aborted ?? errorOf(this.#endpoint, error));
+    this.#fail(this.aborted ?? errorOf(this.#endpoint, error));
+  }
+
+  /** A write whose body does not arrive is not more unknown than its status: from 300 on, that says what was done. */
+  #fail(error: UpstreamError): void {
+    if (this.#status >= 300 && this.#endpoint.method !== 'GET') this.#respond(NO_BODY);
+    else this.#resolve(error);
   }
 }

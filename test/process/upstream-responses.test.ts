@@ -185,6 +185,33 @@ test.each([
   expect((await post(gateway.url, read)).data).toEqual({ player: { attributes: { city } } });
 });
 
+const DELETE = { query: 'mutation { deletePlayer(input: { playerUniqueId: "p1" }) { deletedPlayerUniqueId } }' };
+
+test.each([
+  [302, 'is lost'],
+  [302, 'does not end'],
+  [409, 'is lost'],
+  [409, 'does not end'],
+  [429, 'is lost'],
+  [429, 'does not end'],
+])('%d whose body %s did nothing: the key of its event is free', async (status, end) => {
+  const head = `HTTP/1.1 ${status} x\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n{"code":`;
+  let isRefusing = true;
+  const service = await startBytes((_request, socket) => {
+    if (!isRefusing) return `${HEAD}${LENGTH}\r\n${PLAYER}`;
+    if (end === 'is lost') process.nextTick(() => socket.end());
+    return head;
+  });
+  const gateway = await startProcess({ REST_BASE_URL: service.url, REST_TIMEOUT_MS: '200' });
+  for (const write of [UPSERT, DELETE, track('order-18')]) {
+    const [error] = (await post(gateway.url, write)).errors;
+    expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE' });
+  }
+  isRefusing = false;
+  expect((await post(gateway.url, track('order-18'))).codes).toEqual([]);
+  expect(service.requests.filter((request) => request.includes('/event '))).toHaveLength(2);
+});
+
 test('204 and 205 are a success without a body', async () => {
   const gateway = await start();
   for (const status of [204, 205]) {
