@@ -111,6 +111,8 @@ describe('a player', () => {
   test.each<[id: string, accepted: unknown[], refused: unknown[]]>([
     ['p1', ['p1', '', null], ['p2', 'P1', 1, {}]],
     ['12', [12], [13, '012']],
+    ['-7', [-7], [7]],
+    ...['012', '1.2e1', '0xc', '12.0', '+12'].map((id): [string, unknown[], unknown[]] => [id, [id], [12, '12']]),
     ['12345678901234567890', [JSON.parse('12345678901234567890')], [12345]],
   ])('%s is accepted when the response names %j, refused when %j', (id, accepted, refused) => {
     const read = (playerUniqueId: unknown) => decodePlayer({ playerUniqueId }, id, () => {}).id;

@@ -19,9 +19,13 @@ export function ownedBy<Item extends object>(owner: string, items: Item[] = []):
   return items.map((item) => Object.assign(item, { owner }));
 }
 
+/** A whole number as it is usually written: `01` and `1e3` may be other players than `1` and `1000`. */
+const DIGITS = /^(?:0|-?[1-9]\d*)$/;
+
 /** A response may name the requested player, or none. Some services send an id as a number, which JSON may have rounded. */
 export function checkPlayer({ playerUniqueId: named }: Json, playerUniqueId: string): void {
-  if (d.isAbsent(named) || named === playerUniqueId || named === Number(playerUniqueId)) return;
+  if (d.isAbsent(named) || named === playerUniqueId) return;
+  if (named === Number(playerUniqueId) && DIGITS.test(playerUniqueId)) return;
   throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', 'The response is about another player');
 }
 
