@@ -73,6 +73,7 @@ else {
       await withProgram(['examples/web/serve.mjs'], /Example +(http:\S+\d)/, async (url) => {
         await shoot(url, 390, 800, 'light', 'example-phone', example);
         await shoot(url, 1280, 800, 'light', 'example-desktop', example);
+        await shoot(url, 1280, 800, 'dark', 'example-desktop-dark', example);
       });
     } else console.log('examples/web has no packages: its pictures stay as they are.');
   } finally {

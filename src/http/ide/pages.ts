@@ -93,12 +93,13 @@ function sandboxPage(asset: Asset, [first]: readonly Example[], start: string): 
 
 /** The first screen. It loads nothing. `state`: whether a token is needed, as HTML. `{ide PLAYER}` is the first query of a player. */
 function startPage(asset: Asset, state: string): { html: string; script: string } {
-  const [query, script] = [asset('pages/start.graphql').trimEnd(), asset('pages/start.js')];
+  const [page, script] = [asset('pages/start.html'), asset('pages/start.js')];
+  const [, query = ''] = /<pre id="query">([^<]*)/.exec(page) ?? [];
   const ideOf = (player: string) => `/graphiql?query=${encodeURIComponent(query.replace('demo-player', player))}`;
-  const body = asset('pages/start.html').replace(/\{ide ([\w-]+)\}/g, (_, player: string) => ideOf(player));
+  const body = page.replace(/\{ide ([\w-]+)\}/g, (_, player: string) => ideOf(player));
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">`;
   const style = `<style>${asset('pages/start.css')}</style>`;
-  return { html: `${head}${style}${fill(body, { state, query })}<script type="module">${script}</script>`, script };
+  return { html: `${head}${style}${fill(body, { state })}<script type="module">${script}</script>`, script };
 }
 
 /** Replaces each `{name}` of a page by its value. */
