@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { fetch as fetchWith, ProxyAgent } from 'undici';
+import { type Dispatcher, fetch as fetchWith, Pool, ProxyAgent } from 'undici';
 import type { EgressProxy } from './config/config.ts';
 import { reveal } from './config/secret.ts';
 
@@ -29,11 +29,23 @@ function isInRange(host: string, range: string): boolean {
   return first.kind() === address.kind() && address.match(first, bits);
 }
 
+/**
+ * The connections to a proxy. After the error of a lost socket, undici connects again at once: where a proxy closes it in place of
+ * a response to CONNECT, thousands of times a second.
+ */
+export function createProxyClient(proxy: URL, options: object): Pool {
+  const pool = new Pool(proxy, options);
+  const connect = pool.connect.bind(pool);
+  const fail = (cause: NodeJS.ErrnoException) =>
+    Promise.reject(cause.code === 'UND_ERR_SOCKET' ? new Error('Proxy response (nothing)', { cause }) : cause);
+  return Object.assign(pool, { connect: (to: Dispatcher.ConnectOptions) => connect(to).catch(fail) });
+}
+
 /** `fetch` for one address, through the proxy if one leads there. */
 export function fetchFor(url: URL, proxy: EgressProxy | undefined): typeof fetch {
   const via = proxyFor(url, proxy);
   if (via === undefined) return fetch;
-  const dispatcher = new ProxyAgent(via);
+  const dispatcher = new ProxyAgent({ uri: via, clientFactory: createProxyClient });
   // Its types are undici's, and Node has those of another version.
   const fetchThrough = fetchWith as unknown as (input: unknown, init: unknown) => Promise<Response>;
   return (input, init) => fetchThrough(input, { ...init, dispatcher });

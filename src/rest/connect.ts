@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
-import { proxyFor } from '../egress-proxy.ts';
+import { createProxyClient, proxyFor } from '../egress-proxy.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
@@ -102,7 +102,7 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
       proxyTls: { timeout: timeoutMs },
       factory: (to, own) => keepingClients(new Pool(to, own)),
       // A proxy that does not answer CONNECT.
-      clientFactory: (proxy, own) => new Pool(proxy, { ...own, headersTimeout: timeoutMs }),
+      clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),
     });
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type Server as NetServer } from 'node:net';
+import { connect, createServer, type Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/config.ts';
@@ -25,6 +25,38 @@ async function listen<Kind extends NetServer>(server: Kind): Promise<number> {
   atEnd(() => server.close());
   return Object(server.address()).port;
 }
+
+test.each([
+  ['closes the connection', ''],
+  ['stops in the middle of its response', 'HTTP/1.1 2'],
+  ['sends a response that undici refuses', 'HTTP/1.1 100 Continue\r\n\r\n'],
+])('a proxy that %s is asked once for each attempt; of a write, nothing was done', async (_case, bytes) => {
+  const startProxy = async () => {
+    const proxy = createServer((socket) => {
+      started.asked += 1;
+      socket.on('error', () => {}).once('data', () => socket.end(bytes));
+    });
+    const started = { HTTP_PROXY: `127.0.0.1:${await listen(proxy)}`, asked: 0 };
+    return started;
+  };
+  const env = { REST_BASE_URL: 'http://rewards.invalid', JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'referral-gateway' };
+  const toKeys = await startProxy();
+  const { HTTP_PROXY } = toKeys;
+  const waiting = await startProcess({ ...env, HTTP_PROXY, JWT_JWKS_URL: 'http://login.invalid/keys' });
+  const failed = await waiting.logged(({ msg }) => /keys for tokens/.test(msg));
+  expect([toKeys.asked, failed.msg]).toEqual([1, expect.stringContaining('nothing')]);
+  const toService = await startProxy();
+  const gateway = await startProcess({ REST_BASE_URL: env.REST_BASE_URL, HTTP_PROXY: toService.HTTP_PROXY });
+  const read = await post(gateway.url, { query: '{ player(playerUniqueId: "p1") { attributes { city } } }' });
+  expect(read.codes).toEqual(['UPSTREAM_UNAVAILABLE']);
+  const write = 'mutation { upsertPlayer(input: { playerUniqueId: "p1" }) { serviceId } }';
+  const [error] = (await post(gateway.url, { query: write })).errors;
+  expect(error?.extensions).toMatchObject({ outcome: 'NOT_DONE', retryable: true });
+  const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+  expect(line.reason).toContain('the egress proxy responded nothing');
+  // At most three attempts of each.
+  expect(toService.asked).toBeLessThanOrEqual(6);
+});
 
 /** A proxy that alone can resolve names; it connects all of them to one port. With `credentials`, it wants them. */
 async function startEgressProxy(port: () => number, credentials?: string) {
