@@ -19,7 +19,7 @@ export interface KeyStore {
    * releases the key, which may have been stored.
    */
   claim(key: Key, entry: string): Promise<Found | undefined>;
-  /** Replaces the entry of a key that the caller has claimed. */
+  /** Replaces the entry of a key that the caller has claimed; later, when the store does not take it now. Never rejects. */
   replace(key: Key, entry: string): Promise<unknown>;
   /** Deletes a key if it has this entry: after a claim with which nothing was done. Never rejects. */
   release(key: Key, entry: string): Promise<unknown>;
@@ -116,26 +116,30 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** How many releases wait for Redis to be connected again. */
+/** How many changes wait for Redis to take them. */
 const MAX_LATE = 10_000;
 
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
-  const late = new LRUCache<string, Key>({ max: MAX_LATE, ttl: KEPT_MS });
+  /** What Redis did not take: the connection was lost, it was full, or a replica. */
+  const late = new LRUCache<string, () => Promise<unknown>>({ max: MAX_LATE, ttl: KEPT_MS });
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max);
-  const release = (key: Key, entry: string): Promise<unknown> =>
-    run(RELEASE, key, entry).catch(() => late.set(entry, key));
-  redis.on('ready', () => {
-    const waiting = [...late];
-    late.clear();
-    for (const [entry, key] of waiting) void release(key, entry);
-  });
+  const change = (name: string, ask: () => Promise<unknown>): Promise<unknown> =>
+    ask().catch(() => late.set(name, () => change(name, ask)));
+  const changeLate = () => {
+    for (let ask = late.pop(); ask; ask = late.pop()) void ask();
+  };
+  const release = (key: Key, entry: string) => change(entry, () => run(RELEASE, key, entry));
+  redis.on('ready', changeLate);
   return {
     async claim(key, claim) {
       const mayArrive = redis.status === 'ready';
+      // Redis gets it before the claim, which then finds it.
+      void late.get(key.key)?.();
       try {
         const found = await run(CLAIM, key, claim);
+        changeLate();
         if (!Array.isArray(found)) return undefined;
         const [entry, ms] = found;
         return entry === null ? { retryAfterMs: Number(ms) } : { entry: String(entry), ageMs: Number(ms) };
@@ -144,7 +148,7 @@ export function createRedisKeyStore(redis: Redis): KeyStore {
         throw error;
       }
     },
-    replace: ({ key }, entry) => redis.set(`key:${key}`, entry, 'PX', KEPT_MS),
+    replace: ({ key }, entry) => change(key, () => redis.set(`key:${key}`, entry, 'PX', KEPT_MS)),
     release,
   };
 }

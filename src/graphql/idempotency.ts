@@ -55,8 +55,8 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
     const found = await store.claim(key, claim).catch(storeUnavailable);
     if (found) assertDone(found, input);
     if (found) return true;
-    // When it fails, the claim stays and repetitions get UNKNOWN, which is safe.
-    const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`).catch(() => undefined);
+    // Until the store takes it, the claim stays and repetitions get UNKNOWN, which is safe.
+    const keep = (outcome: string) => store.replace(key, `${input} ${outcome}`);
     const cancellation = new Cancellation(deadline);
     try {
       await send(cancellation);

@@ -320,6 +320,37 @@ describe('keys in memory', () => {
     expect(sent()).toBe(1);
   });
 
+  test.each([
+    ['the connection is lost', 'DONE'],
+    ['Redis is full', 'DONE'],
+    ['Redis is a replica', 'DONE'],
+    ['Redis is full', 'NOT_DONE'],
+  ])('when %s as %s is recorded, both gateways know it afterwards', async (fault, outcome) => {
+    const own = await startRedis();
+    const client = new Redis(own.port);
+    atEnd(() => client.disconnect());
+    const proxy = await startProxy(own.port);
+    const [a, b] = [await start(env(proxy.host)), await start({ REDIS_URL: own.url })];
+    await send(a, { idempotencyKey: 'first' });
+    upstream.forget();
+    const held = upstream.hold('POST /event', outcome === 'DONE' ? 'usual' : { status: 429 });
+    const first = track(a, {});
+    await held.arrived;
+    if (fault === 'the connection is lost') {
+      proxy.cut();
+    } else if (fault === 'Redis is full') await client.config('SET', 'maxmemory', '1');
+    else await client.replicaof('127.0.0.1', '1');
+    held.release();
+    const extensions = { outcome: 'NOT_DONE', retryable: true };
+    if (outcome === 'DONE') expect((await first).data).toEqual(DONE);
+    else expect((await first).errors).toMatchObject([{ extensions }]);
+    await client.config('SET', 'maxmemory', '0');
+    await client.replicaof('NO', 'ONE');
+    // One that is refused until `a` is connected again, or finds the claim, is repeated.
+    for (const gateway of [a, b]) expect((await send(gateway)).data).toEqual(DONE);
+    expect(sent()).toBe(outcome === 'DONE' ? 1 : 2);
+  });
+
   test('an event that was refused while Redis hung is sent when Redis answers again', async () => {
     const own = await startRedis();
     const gateway = await start({ REDIS_URL: own.url });
