@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'how many at once after a pause, and the most in one second';
+const BURST = 'how many at once after a pause: the most in each window of this ÷ the rate, in seconds, rounded up';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
@@ -18,11 +18,11 @@ export const VARIABLES = z.object({
   MANAGEMENT_HOST: f.host.default('127.0.0.1').describe('address of `/healthz`, `/readyz` and `/metrics`'),
   MANAGEMENT_PORT: f.port.default(4_001).describe('port of `/healthz`, `/readyz` and `/metrics`'),
 
-  REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; unset (in development), the reference service'),
+  REST_BASE_URL: f.restUrl.optional().describe('without `/api/v3.0`; required in production; unset: a demo service'),
   REST_API_KEY: f.headerSecret
     .prefault(DEVELOPMENT_KEYS.REST_API_KEY)
-    .describe('the API key; must be set in production'),
-  REST_SECRET_KEY: f.headerSecret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; the same'),
+    .describe('the API key, required in production; a new one begins with empty limits and idempotency keys'),
+  REST_SECRET_KEY: f.headerSecret.prefault(DEVELOPMENT_KEYS.REST_SECRET_KEY).describe('the secret key; required too'),
   REST_SERVICE_ID_FIELD: f.text.default('serviceId').describe('name of `serviceId` in the JSON of the REST service'),
   REST_TIMEOUT_MS: f.milliseconds.default(3_000).describe('limit of a REST call with its retries, once it is sent'),
   REST_CONNECTIONS: f.whole(1, 10_000).default(64).describe('most connections to each endpoint of the REST service'),
@@ -59,14 +59,18 @@ export const VARIABLES = z.object({
 
   FEDERATION: f.flag.default(false).describe('serves a federation 2 subgraph, with `_entities` and `_service`'),
   CORS_ORIGINS: f.origins.default([]).describe('websites that may call; in development also the Sandbox and loopback'),
-  TRUST_PROXY: f.trustProxy.default(false).describe('the proxies whose `X-Forwarded-For` is trusted'),
-  REDIS_URL: f.redisUrl.optional().describe('replicas then share persisted queries, rate limits and idempotency keys'),
+  TRUST_PROXY: f.trustProxy
+    .default(false)
+    .describe('the proxies whose `X-Forwarded-For` is trusted: [by platform](environments.md#by-platform)'),
+  REDIS_URL: f.redisUrl.optional().describe('needed with several replicas: shared limits, keys of events, queries'),
   REDIS_TIMEOUT_MS: f.milliseconds.default(250).describe('how long an event with an idempotency key waits for Redis'),
   REDIS_CA_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CA_FILE`'),
   REDIS_CLIENT_CERT_FILE: f.certificates.optional().describe('for `rediss:`, as `REST_CLIENT_CERT_FILE`'),
   REDIS_CLIENT_KEY_FILE: f.privateKey.optional().describe('PEM: the key of `REDIS_CLIENT_CERT_FILE`'),
   PLAYER_IDS: f.oneOf(['opaque', 'personal']).default('opaque').describe('`personal`: ids of friends are contacts'),
-  LOG_KEY: f.key.optional().describe("key of the hashes in the log and in friends' ids; default: `REST_API_KEY`"),
+  LOG_KEY: f.key
+    .optional()
+    .describe("key of hashes in log and friends' ids, 16 characters or more; else `REST_API_KEY`"),
   LOG_ADDRESSES: f.flag.default(false).describe('logs addresses with 401 and 429 as they are; else keyed hashes'),
   REVISION: f.text.optional().describe('the commit that was built, for the line `ready`; the images have it'),
   LOG_LEVEL: f
@@ -75,7 +79,10 @@ export const VARIABLES = z.object({
     .describe('lowest level that is logged'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
   KEEP_ALIVE_TIMEOUT_MS: f.hour.default(65_000).describe("idle time of a client's connection; above the balancer's"),
-  SHUTDOWN_DELAY_MS: f.whole(0, 600_000).default(0).describe('how long requests are still accepted after SIGTERM'),
+  SHUTDOWN_DELAY_MS: f
+    .whole(0, 600_000)
+    .default(0)
+    .describe('how long requests are still accepted after SIGTERM: [by platform](environments.md#by-platform)'),
   SHUTDOWN_GRACE_MS: f.milliseconds.default(10_000).describe('how long requests in flight may take after that'),
   PERSISTED_OPERATIONS: f.oneOf(['off', 'log', 'enforce']).default('off').describe('outside the manifest: log, refuse'),
   PERSISTED_OPERATIONS_FILE: f.texts.default([]).describe('files of manifests; a folder stands for its `*.json`'),

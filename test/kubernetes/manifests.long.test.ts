@@ -12,6 +12,7 @@ import { atEnd } from '../kit/at-end.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+const ENVOY = 'gateway.envoyproxy.io/v1alpha1';
 /** The module with the types of a group. */
 const MODULES: Record<string, string> = {
   'gateway.networking.k8s.io': '@kubernetes-models/gateway-api/gateway.networking.k8s.io',
@@ -32,6 +33,7 @@ const resources = readdirSync(DEPLOY)
 
 const typeOf = ({ apiVersion, kind }: Resource) => {
   const [version = '', group] = apiVersion.split('/').reverse();
+  if (apiVersion === ENVOY) return `import('./envoy-gateway.js').I${kind}`;
   const name = group === undefined ? '' : `${group}/`;
   const module =
     group !== undefined && MODULES[group] ? `${MODULES[group]}/${version}` : `kubernetes-models/${name}${version}`;
@@ -61,8 +63,14 @@ test('a member that does not exist, and a value of another type, are found', asy
   const broken = [
     { ...first, apiVersion: 'apps/v1', kind: 'Deployment', spec: { replica: 2, selector: {}, template: {} } },
     { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 'http' }] } },
+    {
+      ...resources.find(({ kind }) => kind === 'BackendTrafficPolicy'),
+      kind: 'ClientTrafficPolicy',
+      apiVersion: ENVOY,
+    },
   ];
   const complaints = await complaintsOn('broken', broken);
   expect(complaints).toMatch(/'"replica"' does not exist in type 'IDeploymentSpec'/);
   expect(complaints).toMatch(/Type 'string' is not assignable to type 'number'/);
+  expect(complaints).toMatch(/'"connectionIdleTimeout"' does not exist in type/);
 });

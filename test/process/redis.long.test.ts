@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { atEnd, newFolder } from '../kit/at-end.ts';
@@ -82,6 +84,35 @@ const metricIs = ({ pageWhen }: GatewayProcess, up: 0 | 1) =>
     await client.config('SET', 'maxmemory', '1');
     await gateway.logged(() => codes(isLost).join() === 'OOM,OOM');
     expect(codes(isOther).length).toBeLessThanOrEqual(3);
+  });
+
+  test('the user that docs/security.md describes is allowed all that the gateway does, and no other key', async () => {
+    const [, rule = ''] = /^ACL (SETUSER gateway .*)$/m.exec(readFileSync('docs/security.md', 'utf8')) ?? [];
+    const redis = await startRedis();
+    const admin = new Redis(redis.port);
+    atEnd(() => admin.disconnect());
+    expect(await admin.call('ACL', ...rule.replace('PASSWORD', 'password').split(' '))).toBe('OK');
+    await admin.acl('SETUSER', 'default', 'off');
+    const env = { REDIS_URL: `redis://gateway:password@127.0.0.1:${redis.port}` };
+    const gateway = await start(env);
+    expect((await track(gateway)).codes).toEqual([]);
+    expect((await track(gateway)).codes).toEqual([]);
+    upstream.on('POST /event', { status: 429, headers: { 'retry-after': '0' } });
+    expect((await track(gateway, 'released')).codes).not.toEqual([]);
+    const extensions = {
+      persistedQuery: { version: 1, sha256Hash: createHash('sha256').update('{ me { id } }').digest('hex') },
+    };
+    for (const query of ['{ me { id } }', undefined])
+      expect((await post(gateway.url, { query, extensions })).codes).toEqual([]);
+    expect((await ask(gateway)).status).toBe(200);
+    await metricIs(gateway, 1);
+    expect(await admin.call('ACL', 'LOG')).toEqual([]);
+    const user = new Redis(env.REDIS_URL);
+    atEnd(() => user.disconnect());
+    // Asked by --probe.
+    expect((await user.role())[0]).toBe('master');
+    await expect(user.get('another')).rejects.toThrow('NOPERM');
+    await expect(user.flushall()).rejects.toThrow('NOPERM');
   });
 
   test('while Redis hangs, 150 operations at once and 150 after them succeed; of those, one a second asks it', async () => {
