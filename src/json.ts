@@ -1,7 +1,6 @@
 /* Values that come from JSON. */
 import { requestError } from './errors.ts';
 
-/** A JSON object. */
 export type Json = Record<string, unknown>;
 
 export function isJson(value: unknown): value is Json {

@@ -98,7 +98,7 @@ function operationPlugin(options: ApolloOptions): ApolloServerPlugin<Context> {
           });
         },
         // Without an operation, Apollo Server returns the error: the name is not in the document.
-        responseForOperation: async (request) => (checked ? await respond(options, request, checked) : null),
+        responseForOperation: async (request) => (checked ? await executeChecked(options, request, checked) : null),
         async didEncounterErrors({ errors, contextValue }) {
           for (const error of errors)
             if (!isIntended(error)) report(error, contextValue.call.requestId, contextValue.caller.name);
@@ -176,7 +176,7 @@ function coerceVariables(
  * Executes the operation: compiled where it is, else by graphql-js. Never throws. `formatResult` formats and reports the errors,
  * because Apollo Server does neither for this response.
  */
-async function respond(
+async function executeChecked(
   { schema, compiler, limiter, rates, production, report }: ApolloOptions,
   { request, contextValue }: GraphQLRequestContext<Context>,
   { cached, variables, size, cost }: Checked,

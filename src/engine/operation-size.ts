@@ -42,7 +42,7 @@ export interface Size {
 
 export class OperationMeasure {
   readonly #schema: GraphQLSchema;
-  readonly #rules: ReadonlyMap<unknown, ReturnType<typeof readRule>>;
+  readonly #sizing: ReadonlyMap<unknown, ReturnType<typeof readSizing>>;
   /** What each item adds to the complexity, by the selection set of a list whose length is assumed. */
   readonly #perItem = new WeakMap<SelectionSetNode, number>();
 
@@ -50,7 +50,7 @@ export class OperationMeasure {
     this.#schema = schema;
     const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
     const fields = types.flatMap((type) => Object.values(type.getFields()));
-    this.#rules = new Map(fields.map((field) => [field, readRule(schema, field)]));
+    this.#sizing = new Map(fields.map((field) => [field, readSizing(schema, field)]));
   }
 
   /**
@@ -71,7 +71,7 @@ export class OperationMeasure {
       const name = node.name.value;
       const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
       const type = field && getNamedType(field.type);
-      const { weight = 1, each = 0, argument, assumed, restCall } = this.#rules.get(field) ?? {};
+      const { weight = 1, each = 0, argument, assumed, restCall } = this.#sizing.get(field) ?? {};
       const value = node.arguments?.find((one) => one.name.value === argument)?.value;
       const list: unknown = value && valueFromASTUntyped(value, variables);
       const below = sizeOf(node.selectionSet?.selections, type);
@@ -118,7 +118,7 @@ export class OperationMeasure {
 
   /** The length that is assumed for the list of a field; undefined where an argument says it, and for other fields. */
   assumedLength(field: GraphQLField<unknown, unknown>): number | undefined {
-    const { assumed, argument } = this.#rules.get(field) ?? {};
+    const { assumed, argument } = this.#sizing.get(field) ?? {};
     return argument === undefined ? assumed : undefined;
   }
 
@@ -135,7 +135,7 @@ export class OperationMeasure {
       selections.flatMap((node) => {
         if (node.directives?.length || node.kind === Kind.FRAGMENT_SPREAD) return [];
         if (node.kind === Kind.INLINE_FRAGMENT) return operationsOf(node.selectionSet.selections);
-        return this.#rules.get(fields[node.name.value])?.restCall ?? (node.selectionSet ? own : []);
+        return this.#sizing.get(fields[node.name.value])?.restCall ?? (node.selectionSet ? own : []);
       });
     const operations = new Set(operationsOf(selectionSet?.selections));
     // Not JSON: an identifier may still be any value, nested too deeply for the stack.
@@ -153,7 +153,7 @@ export function withDefaults({ variableDefinitions = [] }: OperationDefinitionNo
 }
 
 /** What the directives `@cost`, `@listSize` and `@rest` say about a field. */
-function readRule(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
+function readSizing(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>) {
   const size: { slicingArguments?: string[]; assumedSize?: number } = Object(directiveOf(schema, 'listSize', field));
   const rest: { operation?: string } = Object(directiveOf(schema, 'rest', field));
   return {

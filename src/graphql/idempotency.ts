@@ -71,7 +71,7 @@ export function createIdempotency(store: KeyStore, maxKeys: Config['idempotencyK
   };
 }
 
-/** Throws unless the events are done. A entry is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
+/** Throws unless the events are done. An entry is `<input> <DONE | UNKNOWN | how many milliseconds the claim lasts>`. */
 function assertDone(found: Found, input: string): void {
   if ('retryAfterMs' in found) {
     const message = 'Too many idempotency keys in 24 hours. Try again later.';

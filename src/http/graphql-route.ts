@@ -79,7 +79,7 @@ export function routeGraphQL(app: FastifyInstance, route: GraphQLRoute) {
         if (!admitted) return route.sendPage?.(reply);
         const release = admitted.slot.use();
         try {
-          return await executeOperation(route, admitted, reply);
+          return await respondTo(route, admitted, reply);
         } finally {
           release();
         }
@@ -109,7 +109,7 @@ function releaseAtEnd(admitted: Admitted, { raw: { socket } }: FastifyRequest, {
   response.once('close', end);
 }
 
-async function executeOperation(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
+async function respondTo(route: GraphQLRoute, admitted: Admitted, reply: FastifyReply) {
   const { caller, slot } = admitted;
   const { id: requestId, method, headers: all, url, body } = reply.request;
   const { record } = reply.request;

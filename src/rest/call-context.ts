@@ -27,7 +27,7 @@ export interface CallRecord {
   operation: string;
   /** When it was asked for, by `performance.now()`. */
   began: number;
-  /** The HTTP status of the last response; undefined when there was none. */
+  /** The HTTP status of the last attempt; undefined when it had no response. */
   status: number | undefined;
   /** From the operation's request to the result, in milliseconds. */
   ms: number;

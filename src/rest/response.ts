@@ -49,7 +49,8 @@ export function readResponse(
   if (status >= 400) {
     const code = codeOf(parseJson(response));
     const isKeys = status === 401 || status === 403;
-    const isWithoutCode = status === 404 && code === undefined && !(maybeDone && endpoint.method === 'DELETE');
+    const isAfterDelete = maybeDone && endpoint.method === 'DELETE';
+    const isWithoutCode = status === 404 && code === undefined && !isHtml && !isAfterDelete;
     const isUnknown = !isKeys && endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
     // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
     const isByAnother = isHtml || isWithoutCode;

@@ -46,7 +46,7 @@ export class Call<Result> {
   /** When the call has taken its time, on the clock of `performance.now()`. It begins with the first request. */
   #expiresAt = Number.POSITIVE_INFINITY;
   #expiry: NodeJS.Timeout | undefined;
-  /** The last attempt: its request, when it was queued, and when it got a connection. */
+  /** The last attempt: its exchange, when it was queued, and when it got a connection. */
   #exchange: Exchange | undefined;
   #queuedAt = 0;
   #startedAt: number | undefined;
@@ -123,7 +123,7 @@ export class Call<Result> {
 
   #cancel(exchange: Exchange): void {
     const { reason } = this.#options.context.cancellation;
-    // Two requests in flight go on within their own timeout: one that is no longer needed, to keep its connection open, and a
+    // Two kinds of request in flight go on within their own timeout: one that is no longer needed, to keep its connection open, and a
     // write whose client disconnected, to log its outcome.
     const isWrite = this.#shared.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');

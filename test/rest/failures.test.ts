@@ -42,6 +42,7 @@ test.each<[string, Answer, Record<string, unknown>]>([
   ['425', { status: 425 }, { ...unavailable, status: 425, retryAfterMs: 200 }],
   ['403 with a page', { status: 403, raw: '<html>', headers: html }, { ...kept, status: 403 }],
   ['400 with a page', { status: 400, raw: '<html>', headers: html }, { ...kept, status: 400 }],
+  ['404 with a page', { status: 404, raw: '<html>', headers: html }, { ...kept, status: 404 }],
   ['413 with a page', { status: 413, raw: '<html>', headers: html }, { ...kept, status: 413 }],
   ['JSON that says it is HTML', { json: {}, headers: html }, invalid],
   ['broken JSON', { raw: '{"a":' }, invalid],
