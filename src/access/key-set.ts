@@ -3,6 +3,7 @@ import { createRemoteJWKSet, customFetch } from 'jose';
 import type { EgressProxy } from '../config/config.ts';
 import { fetchFor } from '../egress-proxy.ts';
 import { type ClientError, reasonOf, requestError } from '../errors.ts';
+import { isJson } from '../json.ts';
 
 /** How a key set is fetched. */
 export interface KeySetOptions {
@@ -107,7 +108,7 @@ export function unavailable(afterMs: number): ClientError {
   return requestError('OVERLOADED', 503, message, { retryable: true, retryAfterMs });
 }
 
-/** A response with a key set, for jose; it leaves out the keys that it cannot import. Throws if it can import none. */
+/** A response with a key set, for jose, which refuses one with anything but objects. Throws if no key of it can be imported. */
 async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: Headers): Promise<Response> {
   // Not jose's AbortSignal.timeout: on Node 20 it can be collected before the whole body has arrived.
   const controller = new AbortController();
@@ -125,8 +126,9 @@ async function fetchKeys(fetch: typeof globalThis.fetch, href: string, headers: 
     if (!Array.isArray(set?.keys) || set.keys.length === 0) {
       throw new Error('this is no JSON Web Key Set with keys; if it is a discovery document, use its jwks_uri');
     }
-    if (!set.keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
-    return new Response(bytes);
+    const keys = set.keys.filter(isJson);
+    if (!keys.some(isPublicKey)) throw new Error('none of its keys can be imported');
+    return Response.json({ keys });
   } finally {
     clearTimeout(timer);
     // Nothing more is read of a response that is refused.

@@ -318,13 +318,14 @@ describe('a key set', () => {
     await expectLetIn(bearer(gateway, jwt));
   });
 
-  test('with keys that cannot be imported works without them; their tokens are 401 and count', async () => {
+  test('with keys that cannot be imported, or are no objects, works without them; their tokens are 401 and count', async () => {
     const odd = [
       { ...second.jwk, kid: 'coordinates', x: second.jwk?.y },
       { kty: 'RSA', kid: 'modulus', alg: 'RS256', e: 'AQAB' },
       { kty: 'EC', kid: 'curve', crv: 'P-999', x: 'AA', y: 'AA' },
     ];
-    keys.serve([...odd, first.jwk ?? {}]);
+    const set = { keys: [null, 'text', 7, [], ...odd, first.jwk] };
+    keys.serve((_, response) => response.end(JSON.stringify(set)));
     const gateway = await start();
     for (const { kid } of odd) {
       for (const signer of [first, second]) await expectRefused(bearer(gateway, make(signer, { kid })));
