@@ -25,7 +25,11 @@ const inDashboard = [...read('deploy/dashboard.json').matchAll(/"expr": ?("(?:[^
 const queries: string[] = [
   ...inText.map(([, query = '']) => query),
   ...inBlocks.flatMap(([, block = '']) => block.split('\n').filter((line) => /^\s*[^#\s]/.test(line))),
-  ...inDashboard.map(([, text = '""']) => JSON.parse(text).replaceAll('$__rate_interval', '1m')),
+  ...inDashboard.map(([, text = '""']) =>
+    JSON.parse(text)
+      .replaceAll('$__rate_interval', '1m')
+      .replace(/\$(?:job|namespace)/g, '.*'),
+  ),
 ];
 
 async function startPrometheus(target: string): Promise<(path: string) => Promise<{ status: string; data: never }>> {
