@@ -1,6 +1,7 @@
 import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
-import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache';
+import { type CacheExchangeOpts, cacheExchange, type OfflineExchangeOpts } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
 
 export interface GatewayExchangesOptions extends FetchOptions {
@@ -32,8 +33,16 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
 /** What has no `id` is stored inside of what contains it. */
 const embedded = () => null;
 
-/** The settings of graphcache: the keys of all types, lists that grow, and what a deletion makes invalid. */
-export const graphcacheConfig: CacheExchangeOpts = {
+/**
+ * The settings of graphcache: the keys of all types, lists that grow, and what a deletion makes invalid; for `offlineExchange`
+ * too, which waits for the network when nothing arrived, or when the token cannot be fetched.
+ */
+export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineExchangeOpts, 'isOfflineError'> = {
+  isOfflineError(error) {
+    const { code, cause }: Partial<GatewayError> = gatewayErrors(error?.networkError)[0] ?? {};
+    // What something in between responded has another cause.
+    return code === 'TOKEN_UNAVAILABLE' || (code === 'NO_RESPONSE' && isObject(cause));
+  },
   keys: {
     PlayerAttributes: embedded,
     ReferredFriendPage: embedded,

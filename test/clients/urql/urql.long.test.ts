@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, jest, test } from '@jest/globals';
-import { heal } from '@referral-gateway/client';
+import { createFetch, type FetchOptions, heal } from '@referral-gateway/client';
 import { useHealing } from '@referral-gateway/client/react';
-import { gatewayExchanges } from '@referral-gateway/client/urql';
-import { Client, type OperationResult } from '@urql/core';
+import { gatewayExchanges, graphcacheConfig } from '@referral-gateway/client/urql';
+import { Client, fetchExchange, type OperationResult } from '@urql/core';
+import { offlineExchange, type StorageAdapter } from '@urql/exchange-graphcache';
 import type { ResultOf } from 'gql.tada';
 import { createElement } from 'react';
 import { Provider, useQuery } from 'urql';
@@ -105,6 +106,43 @@ test('events get a key, are sent again when their response is lost, and are coun
   const { error } = await client.mutation(Rename, { input: ME }).toPromise();
   expect(error?.networkError).toMatchObject({ code: 'NO_RESPONSE', outcome: 'UNKNOWN' });
   expect(sent).toHaveLength(4);
+});
+
+test('`offlineExchange` keeps an optimistic mutation that could not be sent, and one without a token, for later', async () => {
+  const away = async () => {
+    throw new TypeError('Load failed');
+  };
+  const page = async () => new Response('<h1>Forbidden</h1>', { status: 403 });
+  const Keep = graphql(
+    'mutation Keep($input: UpsertPlayerInput!) { upsertPlayer(input: $input) { player { id referralLink } } }',
+  );
+  const waiting = async (options: FetchOptions) => {
+    let waits = 0;
+    const storage: StorageAdapter = {
+      ...{ readData: async () => ({}), writeData: async () => undefined, onOnline: () => undefined },
+      readMetadata: async () => null,
+      writeMetadata: (queue) => {
+        waits = queue.length;
+      },
+    };
+    const player = { __typename: 'Player', id: 'p1', referralLink: null };
+    const optimistic = { upsertPlayer: () => ({ __typename: 'UpsertPlayerPayload', player }) };
+    const exchanges = [offlineExchange({ ...graphcacheConfig, storage, optimistic }), fetchExchange];
+    const client = new Client({
+      url,
+      exchanges,
+      fetch: createFetch({ attempts: 1, ...options }),
+      preferGetMethod: false,
+    });
+    // The queue is there as soon as the stored data was read.
+    await new Promise((resolve) => setImmediate(resolve));
+    const failed = client.mutation(Keep, { input: { ...ME, attributes: { displayName: 'Off' } } }).toPromise();
+    await Promise.race([failed, until(() => waits > 0)]);
+    return waits;
+  };
+  expect(await waiting({ token, fetch: away })).toBe(1);
+  expect(await waiting({ token: away })).toBe(1);
+  expect(await waiting({ token, fetch: page })).toBe(0);
 });
 
 test('headers of the application are sent beside the token', async () => {
