@@ -11,7 +11,7 @@ export interface ClientOptions extends Omit<FetchOptions, 'persisted'> {
    * True: documents that have a hash, such as those of GraphQL Code Generator with `persistedDocuments`, are sent as this
    * hash. Default false. A document without its text must contain no other write than events.
    */
-  readonly persisted?: boolean;
+  readonly persisted?: boolean | undefined;
 }
 
 /** A document of this package, of GraphQL Code Generator in string mode, or a plain text. */

@@ -8,15 +8,15 @@ export interface FetchOptions extends Sending {
   /** The player's token; see `Token`. One function for each signed-in player: the token is kept. */
   readonly token?: Token;
   /** Default: the global `fetch`. */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /** Sent with each request; those of the library win. */
   readonly headers?: RequestInit['headers'];
   /** Called with what is left of the caller's operations after each response that says so. Default: nothing. */
-  readonly onLimit?: (limit: Limit) => void;
+  readonly onLimit?: ((limit: Limit) => void) | undefined;
   /** The ids of persisted documents by operation name, as `generate-persisted-query-manifest` writes them. Default: none. */
-  readonly persisted?: {
-    readonly operations: readonly { readonly id: string; readonly name: string; readonly type?: string }[];
-  };
+  readonly persisted?:
+    | { readonly operations: readonly { readonly id: string; readonly name: string; readonly type?: string }[] }
+    | undefined;
 }
 
 /** The gateway's headers `RateLimit-Policy` and `RateLimit`. */
