@@ -65,11 +65,17 @@ export class GatewayError extends Error {
   /** All errors of the response that this is the first of. */
   readonly errors: readonly ResponseError[];
 
+  /** An application can have both builds of this package, for `import` and `require`: their errors are the same. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const { name, toJSON } = Object(value);
+    return name === 'GatewayError' && !!toJSON;
+  }
+
   constructor(
     error: ResponseError,
     options: { cause?: unknown; errors?: readonly ResponseError[]; requestId?: unknown } = {},
   ) {
-    super(error.message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(error.message, options);
     const { code, outcome, requestId = options.requestId } = error.extensions ?? {};
     this.code = typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
     this.retryable = isRetryable(error);
@@ -87,9 +93,11 @@ export class GatewayError extends Error {
   }
 }
 
-/** A mistake of the program, for which nothing is sent. */
-export const mistake = (message: string): GatewayError =>
-  new GatewayError({ message, extensions: { code: 'NO_RESPONSE', retryable: false, outcome: 'NOT_DONE' } });
+/** Nothing was sent: without a token, or, as `NO_RESPONSE`, because of a mistake of the program. */
+export function notSent(message: string, code: GatewayErrorCode = 'NO_RESPONSE', cause?: unknown): GatewayError {
+  const extensions = { code, retryable: code === 'TOKEN_UNAVAILABLE', outcome: 'NOT_DONE' };
+  return new GatewayError({ message, extensions }, { cause });
+}
 
 /** What a request of `createClient` resolves to. */
 export interface Result<Data> {
@@ -110,9 +118,10 @@ export function gatewayErrors(error: unknown): readonly GatewayError[] {
     return [error, ...errors.slice(1).map((one) => new GatewayError(one, { errors, requestId }))];
   }
   if (Array.isArray(error)) return error.map((one) => (one instanceof GatewayError ? one : new GatewayError(one)));
-  const { errors, graphQLErrors, networkError, source, bodyText, result }: Combined = Object(error);
+  const { errors, graphQLErrors, networkError, source, bodyText, result, response }: Combined = Object(error);
   if (networkError) return gatewayErrors(networkError);
-  const list = errors ?? graphQLErrors ?? source?.errors ?? result?.errors ?? Object(parsed(bodyText)).errors;
+  const within = source ?? result ?? parsed(bodyText) ?? response;
+  const list = errors ?? graphQLErrors ?? Object(within).errors;
   if (Array.isArray(list)) return gatewayErrors(list);
   return [new GatewayError({ message: String(error) }, { cause: error })];
 }
@@ -129,16 +138,17 @@ export function parsed(text: unknown): unknown {
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`)
- * and urql (the others) hold.
+ * What the errors of Apollo Client (`errors`; `bodyText` of a response whose status is 4xx or 5xx; 3: `result`), Relay (`source`),
+ * graphql-request (`response`) and urql (the others) hold.
  */
 interface Combined {
   readonly errors?: unknown;
   readonly graphQLErrors?: unknown;
   readonly networkError?: unknown;
-  readonly source?: { readonly errors?: unknown } | null;
+  readonly source?: unknown;
   readonly bodyText?: unknown;
-  readonly result?: { readonly errors?: unknown } | null;
+  readonly result?: unknown;
+  readonly response?: unknown;
 }
 
 /** The errors of a response. */

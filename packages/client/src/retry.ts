@@ -21,8 +21,16 @@ export function isWorthless(response: GatewayResponse): boolean {
   return errors.length > 0 && errors.every(isRetryable) && !hasData(response);
 }
 
-/** While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. */
-export const testMode: { on: boolean } = { on: false };
+/** What all copies of this package in one program know. */
+const NAME = Symbol.for('@referral-gateway/client');
+
+/**
+ * While `on`, as for tests of screens, nothing pauses, and persisted documents are sent with their text too. One for both builds
+ * of this package, and for each copy that a test runner makes.
+ */
+const shared = Object(globalThis);
+shared[NAME] ??= {};
+export const testMode: { on?: boolean } = shared[NAME];
 
 /** A pause with a random share of up to a half on top: clients that failed together must not come back together. */
 const spread = (milliseconds: number) => (testMode.on ? 0 : milliseconds * (1 + Math.random() / 2));

@@ -1,4 +1,4 @@
-import { GatewayError, type GatewayResponse, isObject, mistake, parsed, type ResponseError } from './errors.ts';
+import { GatewayError, type GatewayResponse, isObject, notSent, parsed, type ResponseError } from './errors.ts';
 import type { Kind } from './idempotency.ts';
 import { askedFor, isWorthless, pauseAfter, reasonOf, TOO_LONG_MS, wait, within } from './retry.ts';
 import type { Fetch } from './token.ts';
@@ -40,8 +40,8 @@ export async function send(
 ): Promise<Received> {
   const { fetch, timeoutMs = 30_000, attempts = 5, onFailed } = sender;
   const { signal } = options;
-  const url = String(typeof input === 'object' && 'url' in input ? input.url : input);
-  if (isRelative(url)) throw mistake(`The address "${url}" is relative, but there is no page: give an absolute URL.`);
+  const url = String(Object(input).url ?? input);
+  if (isRelative(url)) throw notSent(`The address "${url}" is relative, but there is no page: give an absolute URL.`);
   let isUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
@@ -52,7 +52,8 @@ export async function send(
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
     const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
-    if (isFinal || attempt >= attempts || askedFor(found) > TOO_LONG_MS) {
+    // So a number that is none, as of a missing variable, is one attempt.
+    if (isFinal || !(attempt < attempts) || askedFor(found) > TOO_LONG_MS) {
       if (!isFinal) onFailed();
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
       if (isError) throw isUnknown && errors[0] ? new GatewayError(errors[0], { cause: received.cause }) : received;
@@ -77,7 +78,7 @@ function withUnknown(error: ResponseError, kind: Kind): ResponseError {
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
-const NOT_TEMPORARY = 'The status is final.';
+const NOT_TEMPORARY = 'Final.';
 /** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
 const TEMPORARY = [408, 425, 429];
 
@@ -94,7 +95,7 @@ async function sendOnce(
   const headers = new Headers(received.headers);
   const text = await received.text();
   const response = parsed(text);
-  if (isGatewayResponse(response)) return { status, headers, text, response };
+  if (isGatewayResponse(response, status)) return { status, headers, text, response };
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
   return noResponse(message, kind, isTemporary, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
@@ -114,20 +115,20 @@ const MEANINGS: Partial<Record<number, string>> = {
   413: 'the request is too large for a proxy',
 };
 
-/** The header of an edge that refuses for a while, in seconds or as a date; in milliseconds from now. */
-function retryAfterOf(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim();
-  if (!value) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+/** The header of an edge that refuses for a while, in seconds or as a date; in milliseconds from now. Less than 0, or no number: none. */
+function retryAfterOf(headers: Headers): number {
+  const value = String(headers.get('retry-after'));
+  // By the clock of who says so: that of a phone can be wrong.
+  const now = Date.parse(String(headers.get('date'))) || Date.now();
+  return /^[\d.]+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
 }
 
-/** Something in between can respond in the place of the gateway, with HTML or with JSON of its own. */
-function isGatewayResponse(value: unknown): value is GatewayResponse {
-  if (!isObject(value)) return false;
-  const { data, errors }: { data?: unknown; errors?: unknown } = value;
-  if (!Array.isArray(errors)) return isObject(data) && errors == null;
-  return errors.every(isObject) && (isObject(data) || (data == null && errors.length > 0));
+/** Something in between can respond in the place of the gateway, with HTML or with JSON of its own, whose errors have no code. */
+function isGatewayResponse(value: unknown, status: number): value is GatewayResponse {
+  const { data, errors }: GatewayResponse = Object(value);
+  const list = errors ?? [];
+  if (!Array.isArray(list) || !list.every((error) => isObject(error))) return false;
+  return isObject(data) || (data == null && !!errors?.some(({ extensions }) => status < 400 || extensions?.['code']));
 }
 
 function noResponse(
@@ -139,10 +140,7 @@ function noResponse(
 ): GatewayError {
   // An event with a key is never counted twice, whenever the application sends it again.
   const retryable = kind === 'keyed' || (isTemporary && kind === 'query');
-  const extensions = {
-    ...{ code: 'NO_RESPONSE', retryable },
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(kind !== 'query' && { outcome: 'UNKNOWN' }),
-  };
+  const outcome = kind === 'query' ? undefined : 'UNKNOWN';
+  const extensions = { code: 'NO_RESPONSE', retryable, retryAfterMs, outcome };
   return new GatewayError({ message, extensions }, { cause });
 }

@@ -1,4 +1,4 @@
-import { GatewayError, mistake } from './errors.ts';
+import { GatewayError, notSent } from './errors.ts';
 import { reasonOf, unlessAborted, within } from './retry.ts';
 
 /** How long the function for the token may take by default, in milliseconds. */
@@ -30,12 +30,12 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
     if (BEARER_TOKEN.test(value)) return value;
     // A login page, for example.
     const cause = value ? new TypeError('The token has characters that no bearer token has.') : undefined;
-    throw tokenError('NO_TOKEN', 'There is no token for the gateway.', cause);
+    throw notSent('There is no token for the gateway.', 'NO_TOKEN', cause);
   };
   let current: Promise<string> | undefined;
   const send = async (...[url, options]: Parameters<Fetch>) => {
     // A `Request` can be sent once, so each attempt sends a copy.
-    const given = typeof url === 'object' && 'clone' in url ? url.clone() : undefined;
+    const given: Request | undefined = Object(url).clone?.();
     // Not `throwIfAborted`: React Native has none.
     const signal = options?.signal ?? given?.signal;
     if (signal?.aborted) throw reasonOf(signal);
@@ -44,7 +44,7 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
       current ??= within(timeoutMs, undefined, fetchToken).catch((cause: unknown) => {
         current = undefined;
         if (cause instanceof GatewayError) throw cause;
-        throw tokenError('TOKEN_UNAVAILABLE', 'The token for the gateway cannot be fetched.', cause);
+        throw notSent('The token for the gateway cannot be fetched.', 'TOKEN_UNAVAILABLE', cause);
       });
     }
     const used = current;
@@ -62,12 +62,6 @@ export function authorizedFetch(token: Token, fetch: Fetch = globalFetch, timeou
 
 /** The one of the moment, which a test or a tool for errors can replace. Jest's jsdom has none. */
 const globalFetch: Fetch = async (...request) => {
-  if (!globalThis.fetch) throw mistake('There is no global fetch: give the option `fetch`.');
+  if (!globalThis.fetch) throw notSent('There is no global fetch: give the option `fetch`.');
   return await globalThis.fetch(...request);
 };
-
-/** Nothing was sent. */
-function tokenError(code: 'NO_TOKEN' | 'TOKEN_UNAVAILABLE', message: string, cause: unknown): GatewayError {
-  const extensions = { code, retryable: code === 'TOKEN_UNAVAILABLE', outcome: 'NOT_DONE' };
-  return new GatewayError({ message, extensions }, { cause });
-}

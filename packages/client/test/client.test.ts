@@ -19,6 +19,7 @@ import {
   type TrackEventsMutation,
   UpsertPlayerDocument,
 } from '../src/index.ts';
+import { testMode } from '../src/retry.ts';
 
 /* The client without a library, against a gateway in front of a scripted REST service. */
 
@@ -416,7 +417,9 @@ test('the errors of every library become errors of the gateway', () => {
     { bodyText: text },
     { networkError: { result: { errors: [one] } } },
   ];
-  for (const error of [...ofApollo, { source: { errors: [one] } }, [one], [new GatewayError(one)]]) {
+  const ofGraphqlRequest = { response: { errors: [one], data: { me: { coupons: null } }, status: 200 }, request: {} };
+  const ofRelay = { source: { errors: [one] } };
+  for (const error of [...ofApollo, ofRelay, ofGraphqlRequest, [one], [new GatewayError(one)]]) {
     expect(gatewayErrors(error)).toMatchObject([{ ...extensions, path: one.path }]);
   }
   const two = new GatewayError(one, { errors: [one, { message: 'Nor that.', path: ['b'] }] });
@@ -426,6 +429,20 @@ test('the errors of every library become errors of the gateway', () => {
   expect(gatewayErrors({ source: 'x' })).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR' }]);
   expect(gatewayErrors(foreign)).toMatchObject([{ code: 'INTERNAL_SERVER_ERROR', cause: foreign }]);
   expect(gatewayErrors(undefined)).toEqual([]);
+});
+
+test('two builds of the package in one program are one: their errors, and the pauses that tests leave out', async () => {
+  const build = (file: string) => import(`../src/${file}.ts?build=another`);
+  const other = await build('errors');
+  const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 5 };
+  const error: unknown = new other.GatewayError({ message: 'Later.', extensions }, { requestId: 'one' });
+  expect([other.GatewayError === GatewayError, error instanceof GatewayError]).toEqual([false, true]);
+  const expected = [{ ...extensions, message: 'Later.', requestId: 'one' }];
+  for (const found of [error, [error], { networkError: error }]) expect(gatewayErrors(found)).toMatchObject(expected);
+  for (const foreign of [new Error('x'), { name: 'GatewayError' }, 'GatewayError', undefined]) {
+    expect(foreign instanceof GatewayError).toBe(false);
+  }
+  expect((await build('retry')).testMode).toBe(testMode);
 });
 
 test('errorAt finds the error of a part by its path, or that of what contains it', () => {

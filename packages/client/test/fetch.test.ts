@@ -97,6 +97,35 @@ test('an edge that is busy is asked again, as late as it says in seconds or as a
   expect((await rejection(day(url, post(READ)))).retryAfterMs).toBe(86_400_000);
 });
 
+test('a date of an edge is meant by its own clock: that of a phone can be wrong', async () => {
+  const day = 86_400_000;
+  const at = (ms: number) => new Date(Date.now() + day + ms).toUTCString();
+  const own = createFetch({ token: valid, fetch: after(page(503, { date: at(0), 'retry-after': at(1_000) })) });
+  expect((await own(url, post(READ))).status).toBe(200);
+});
+
+test.each([
+  [429, { errors: [{ status: '429', title: 'Too Many Requests' }] }, 200],
+  [503, { data: null, errors: [{ message: 'upstream connect error' }] }, 200],
+  [502, { errors: [] }, 200],
+  [403, { success: false, errors: [{ code: 1_020, message: 'Access denied' }] }, 'a firewall refused the request'],
+])('JSON of an edge with the status %d is no response of the gateway: %j', async (status, body, expected) => {
+  const own = createFetch({ token: 'one', fetch: after(Response.json(body, { status }), new Response('{"data":{}}')) });
+  const found = await own(url, post(READ)).catch((error: unknown) => error);
+  if (typeof expected === 'number') expect(found).toMatchObject({ status: expected });
+  else expect(found).toMatchObject({ code: 'NO_RESPONSE', message: expect.stringContaining(expected) });
+});
+
+test('a number of attempts that is none, as of a variable that is not set, is one attempt', async () => {
+  let requests = 0;
+  const away = async () => {
+    requests += 1;
+    throw new TypeError('connection refused');
+  };
+  await rejection(createFetch({ fetch: away, attempts: Number.NaN })(url, post(READ)));
+  expect(requests).toBe(1);
+});
+
 test('an attempt ends after `timeoutMs`, and the next one is made', async () => {
   let calls = 0;
   const hanging: typeof fetch = (to, init) => {
