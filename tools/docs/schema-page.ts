@@ -43,9 +43,9 @@ For client teams. After this page you know every type and field, its cost, its s
 Written by \`npm run docs\` from \`schema/*.graphql\`, the rules that the gateway enforces and the responses of the demo; do not edit.
 
 - **scope**: what the token must allow; without it the field is null with \`FORBIDDEN\`. For another player than its own, the token needs \`any-player\` too; \`me\` is always its own ([security.md](security.md#scopes)).
-- **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` tells the calls of an operation.
-- **cost**: what the field adds to the complexity of the operation, 1 unless the table says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. "each 20": every object that the field returns adds 20. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
-- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without an entry have none of their own.
+- **REST**: the call that the field needs. Within one operation each player, language and page is read once. \`npm run explain -- FILE\` lists the calls of an operation.
+- **cost**: what the field adds to the complexity of the operation, 1 unless the page says more. "× 50" or "× \`limit\`": what is selected below the field counts that often. "each 20": every object that the field returns adds 20. \`MAX_COMPLEXITY\` limits the sum, and each 500 of it count as one more operation of the caller.
+- **errors**: the codes at the path of the field ([errors.md](errors.md)). \`UPSTREAM_*\` stands for all codes that begin so and for \`OVERLOADED\`. Fields without this entry have none of their own.
 `;
 
 export function schemaPage(directory: URL): string {
@@ -86,16 +86,14 @@ function readEndpoints(directory: URL): Map<string, string> {
 
 /** A root field with its facts, its arguments, and the first example whose root field it is. */
 function rootField(page: Page, typeName: string, field: GraphQLField<unknown, unknown>): string {
-  const { scope, rest, cost, errors } = facts(page, typeName, field);
-  const facted = [`scope ${scope}`, `REST ${rest}`, ...(cost ? [`cost ${cost}`] : []), `errors ${errors}`];
   const lines = [
     `${anchor(typeName, field)}\n### ${field.name}\n`,
     `\`${field.name}: ${field.type}\` ${described(field)}\n`,
-    `${facted.join(' · ')}\n`,
+    `${facts(page, typeName, field)}\n`,
   ];
   lines.push(
     table(
-      ['argument', 'type', ''],
+      ['argument', 'type', 'description'],
       field.args.map((one) => [code(one.name), typed(one), described(one)]),
     ),
   );
@@ -121,7 +119,7 @@ function typeSection(page: Page, type: GraphQLNamedType): string {
   const head = `${anchor(type.name)}\n### ${type.name}\n\n${described(type)}\n`;
   if (isEnumType(type)) {
     return `${head}\n${table(
-      ['value', ''],
+      ['value', 'description'],
       type.getValues().map((value) => [anchor(type.name, value) + code(value.name), described(value)]),
     )}`;
   }
@@ -130,27 +128,19 @@ function typeSection(page: Page, type: GraphQLNamedType): string {
       const scope = page.rules.get(type.name)?.get(field.name)?.scope;
       return [anchor(type.name, field) + code(field.name), typed(field), scope ? code(scope) : '', described(field)];
     });
-    return `${head}\n${table(['field', 'type', 'scope', ''], rows)}`;
+    return `${head}\n${table(['field', 'type', 'scope', 'description'], rows)}`;
   }
   if (!isObjectType(type) && !isInterfaceType(type)) return head;
   const rows = Object.values(type.getFields()).map((field) => {
-    const { scope, rest, cost, errors } = facts(page, type.name, field);
     const args = field.args.map((one) => `\`${one.name}: ${one.type}\`${defaultOf(one)}: ${described(one)}`);
-    return [
-      anchor(type.name, field) + code(field.name),
-      typed(field),
-      scope,
-      rest,
-      cost,
-      errors,
-      [described(field), ...args].join('<br>'),
-    ];
+    const lines = [described(field), ...args, facts(page, type.name, field)].filter(Boolean);
+    return [anchor(type.name, field) + code(field.name), typed(field), lines.join('<br>')];
   });
-  return `${head}\n${table(['field', 'type', 'scope', 'REST', 'cost', 'errors', ''], rows)}`;
+  return `${head}\n${table(['field', 'type', 'description'], rows)}`;
 }
 
-/** What a field needs and how it can fail. */
-function facts({ schema, rules, endpoints }: Page, typeName: string, field: GraphQLField<unknown, unknown>) {
+/** What a field needs and how it can fail, in one line; empty where there is nothing to say. */
+function facts({ schema, rules, endpoints }: Page, typeName: string, field: GraphQLField<unknown, unknown>): string {
   const rule = rules.get(typeName)?.get(field.name);
   const rest = directiveOf(schema, 'rest', field)?.['operation'];
   const errors = [
@@ -160,16 +150,17 @@ function facts({ schema, rules, endpoints }: Page, typeName: string, field: Grap
     ...(rest === 'listPlayerCoupons' || rest === 'trackEvents' ? ['RATE_LIMITED'] : []),
     ...(rest ? ['OPERATION_TOO_COMPLEX', 'UPSTREAM_*'] : []),
   ];
-  return {
-    scope: rule ? scopeOf(rule) : '',
-    rest: typeof rest === 'string' ? code(endpoints.get(rest) ?? rest) : '',
-    cost: costOf(schema, field),
-    errors: errors.map(code).join(' '),
-  };
+  const named: [string, string][] = [
+    ['scope', rule ? scopeOf(rule) : ''],
+    ['REST', typeof rest === 'string' ? code(endpoints.get(rest) ?? rest) : ''],
+    ['cost', costOf(schema, field)],
+    ['errors', errors.map(code).join(' ')],
+  ];
+  return named.flatMap(([name, text]) => (text ? `${name} ${text}` : [])).join(' · ');
 }
 
 function scopeOf({ scope, exceptOwn, names }: AccessRule): string {
-  if (exceptOwn) return `${code(scope)}, not for the own player`;
+  if (exceptOwn) return `${code(scope)}, except for the token's own player`;
   return names ? `${code(scope)} or ${code(`${scope}:<name>`)}` : code(scope);
 }
 
