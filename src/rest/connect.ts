@@ -93,17 +93,41 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
   };
-  if (uri === undefined) return () => keepingClients(new Pool(origin, { ...shared, connect: direct }));
+  if (uri === undefined) return () => keepingClients(new Pool(origin, { ...shared, connect: withoutContinue(direct) }));
   return () =>
     new ProxyAgent({
       ...shared,
       uri,
       requestTls: { ...tls, timeout: timeoutMs },
       proxyTls: { timeout: timeoutMs },
-      factory: (to, own) => keepingClients(new Pool(to, own)),
+      factory: (to, own) => keepingClients(new Pool(to, { ...own, connect: withoutContinue(Object(own).connect) })),
       // A proxy that does not answer CONNECT.
       clientFactory: (proxy, own) => createProxyClient(proxy, { ...own, headersTimeout: timeoutMs }),
     });
+}
+
+/**
+ * Connects so that undici reads every `100 Continue` as 102. HTTP allows it at any time (RFC 9110, 15.2), and some servers send it
+ * before they work; undici ignores other interim responses, and fails a request for this one.
+ */
+function withoutContinue(connect: buildConnector.connector): buildConnector.connector {
+  return (to, done) =>
+    connect(to, (...result) => {
+      const [, socket] = result;
+      const read = socket?.read.bind(socket);
+      if (socket && read) socket.read = (size) => replaceContinue(read(size));
+      done(...result);
+    });
+}
+
+/** Changes the heads of interim responses at the beginning of a chunk: one may begin where the last one ends. */
+function replaceContinue(chunk: Buffer | null): Buffer | null {
+  for (let at = 0; chunk?.toString('latin1', at, at + 10) === 'HTTP/1.1 1'; ) {
+    if (chunk.toString('latin1', at + 10, at + 12) === '00') chunk.write('2', at + 11);
+    const end = chunk.indexOf('\r\n\r\n', at);
+    at = end < 0 ? chunk.length : end + 4;
+  }
+  return chunk;
 }
 
 /**

@@ -149,6 +149,11 @@ test.each([
     'interim responses',
     `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${HEAD}${LENGTH}\r\n${PLAYER}`,
   ],
+  ['100 Continue', `HTTP/1.1 100 Continue\r\n\r\n${HEAD}${LENGTH}\r\n${PLAYER}`],
+  [
+    'interim responses of several kinds',
+    `HTTP/1.1 103 x\r\nlink: </a>\r\n\r\nHTTP/1.1 100 \r\n\r\nHTTP/1.1 100 x\r\n\r\n${HEAD}${LENGTH}\r\n${PLAYER}`,
+  ],
   ['a head of 50 KB', `${HEAD}${LENGTH}x-trace: ${'t'.repeat(50_000)}\r\n\r\n${PLAYER}`],
   [
     'chunks',
