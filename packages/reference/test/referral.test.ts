@@ -93,6 +93,12 @@ onEachStore('referrals', (client, service) => {
     ['(tom@mail.example).', 'tom@mail.example', PENDING],
     ['ｋｅｎ＠ｍａｉｌ．ｅｘａｍｐｌｅ', 'ken@mail.example', PENDING],
     ['kim٧@mail.example', 'kim7@mail.example', PENDING],
+    ['"Lou Doe"@mail.example', '"lou doe"@MAIL.example', PENDING],
+    ['"amy"@mail.example', 'amy@mail.example', PENDING],
+    ['「jun@mail.example」、', 'jun@mail.example', PENDING],
+    ['eli@mail.example، ', 'eli@mail.example', PENDING],
+    ['gus@mail.example!', '• gus@mail.example?', PENDING],
+    ['.ivy@mail.example', 'ivy@mail.example', NONE],
     ['ann.o@mail.example', 'anno@mail.example', NONE],
     ['udo@ü：80', 'udo@ö：80', NONE],
   ]);
@@ -186,11 +192,28 @@ onEachStore(
     compares(client, 'mobile', [
       ['0171 2345601', '+49 171 2345601', PENDING],
       ['+49 (0) 171 2345602', '0171/234 56 02', PENDING],
+      ['49 171 2345606', '0171 2345606', PENDING],
+      ['49 (0) 171 2345607', '0049 (0) 171 2345607', PENDING],
+      ['0171·2345608', '+49 171 2345608', PENDING],
+      ['0171_234_5609', '0171\t2345609', PENDING],
+      ['0171ー234ー5610', '0 0 49 171 2345610', PENDING],
       ['+41 79 234 56 04', '0041 79 234 56 04', PENDING],
       ['+41 79 234 56 05', '079 234 56 05', NONE],
     ]);
   },
   { programme: programmeWith({ contact: 'mobile', country: 'DE' }) },
+);
+
+onEachStore(
+  'a contact of a programme by mobile in a country that dials another prefix than 00',
+  (client) => {
+    compares(client, 'mobile', [
+      ['0011 61 412 345 601', '0412 345 601', PENDING],
+      ['0011 49 171 2345602', '0049 171 2345602', PENDING],
+      ['61 412 345 603', '+61 (0)412 345 603', PENDING],
+    ]);
+  },
+  { programme: programmeWith({ contact: 'mobile', country: 'AU' }) },
 );
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,25 +1,32 @@
 import { createHmac } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import {
+  type CountryCode,
+  getCountryCallingCode,
+  parsePhoneNumberFromString as parseNumber,
+} from 'libphonenumber-js/min';
+import { parsePhoneNumberFromString as parseMobile } from 'libphonenumber-js/mobile';
 import type { Contact } from '../store/contacts.ts';
 
 export type ContactKind = Contact['kind'];
 
 /** The longest address of RFC 5321. The check finds typing errors; it does not prove that the address exists. */
-const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
+const EMAIL = /^(?:"[^"]{1,62}"|[^\s@]{1,64})@[^\s@]{1,189}$/;
+/** Quotes around what comes before the `@`, and means the same without them. */
+const QUOTED = /^"([^"\s@]+)"(?=@)/;
 /** A domain with characters beyond ASCII. No other is converted: `1.2.3` and `a/b` would become other domains. */
 const UNICODE_DOMAIN = /(?<=@)[a-z\d.-]*\P{ASCII}[a-z\d.\P{ASCII}-]*$/u;
 /** The address of a mail program: `Eva Doe <eva@x.example>`. */
 const IN_BRACKETS = /^[^<>]*<([^<>]*)>$/;
-/** What surrounds an address that was copied from a sentence. */
-const AROUND = /^["'([\p{Pi}\s]+|["')\],;.。\p{Pf}\s]+$/gu;
+/** What surrounds an address that was copied from a sentence, of any script. A domain ends with a letter or a digit. */
+const AROUND = /^(?:"(?![^"]+"@)|['([\s]|[^\p{ASCII}\p{L}\p{N}\p{M}\p{S}])+|[^\p{L}\p{N}\p{M}\p{So}]+$/gu;
 /** Characters that are not shown: direction marks, zero-width spaces, soft hyphens, variation selectors. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** No contact is longer, in UTF-16 units; it bounds the work. */
 const MAX_LENGTH = 512;
 const MOBILE = /^\d{5,20}$/;
 /** What people write between the digits of a number: spaces, all kinds of dashes, dots, slashes and brackets. */
-const NUMBER = /^[\s\p{P}]*\+?[\d\s\p{P}\u2212]+$/u;
+const NUMBER = /^[\s\p{P}]*\+?[\d\s\p{P}\u2212\u30fc]+$/u;
 
 /**
  * Reads an e-mail address or a mobile number in the form in which contacts are compared; undefined if the text cannot be
@@ -41,19 +48,26 @@ function readEmail(text: string): string | undefined {
   const address = (IN_BRACKETS.exec(text)?.[1] ?? text).trim();
   const bare = address.replace(/^mailto:\s*([^?]*).*$/is, (_all, linked: string) => unescaped(linked));
   // Lower case can decompose a character again.
-  const value = bare.replace(AROUND, '').toLowerCase().normalize('NFKC');
+  const value = bare.replace(QUOTED, '$1').replace(AROUND, '').toLowerCase().normalize('NFKC');
   if (!EMAIL.test(value)) return undefined;
   return value.replace(UNICODE_DOMAIN, (domain) => domainToASCII(domain) || domain);
 }
 
 function readMobile(text: string, country: CountryCode | undefined): string | undefined {
-  const number = text.replace(/^tel:/i, '').replace(/^[^\d+]*00/, '+');
+  const number = text.replace(/^tel:/i, '');
   if (!NUMBER.test(number)) return undefined;
   // The zero in brackets is dialled inside the country alone. Italian numbers keep a zero, and write it without brackets.
-  const dialled = /^[^\d]*\+/.test(number) ? number.replace(/\(\s*0\s*\)/, '') : number;
-  const digits = dialled.replace(/\D/g, '');
-  const parsed = parsePhoneNumberFromString(dialled, country);
-  const value = parsed?.isPossible() ? parsed.number.slice(1) : digits;
+  const digits = number.replace(/(?<=\d.*)\(\s*0\s*\)/s, '').replace(/\D/g, '');
+  if (!MOBILE.test(digits)) return undefined;
+  const abroad = `+${digits.replace(/^00/, '')}`;
+  const hasOwnCode = country !== undefined && digits.startsWith(getCountryCallingCode(country));
+  // What a country dials before the numbers of others is not `00` everywhere: AU `0011`.
+  const national = digits.startsWith('00') || hasOwnCode ? [digits, abroad] : [digits];
+  const forms = /^\D*\+/.test(number) ? [abroad] : national;
+  const read = [parseMobile, parseNumber].flatMap((parse) => forms.flatMap((form) => parse(form, country) ?? []));
+  // Numbers of mobile phones first: `49 151 …` can be a number of the fixed network of Germany too.
+  const found = read.find((one) => one.isValid()) ?? read.find((one) => one.isPossible());
+  const value = found ? found.number.slice(1) : digits.replace(/^00/, '');
   return MOBILE.test(value) ? value : undefined;
 }
 
