@@ -102,6 +102,16 @@ describe('a cursor', () => {
     });
   }
 
+  test('of a friend who moved leads on where the service gives no total', async () => {
+    both.upstream.on('GET /referrals', ({ query: { page, limit } }) => {
+      const shown = ['new', ...named(1, 60)].slice((Number(page) - 1) * Number(limit), Number(page) * Number(limit));
+      return { json: { referredFriends: shown.map((playerUniqueId) => ({ playerUniqueId })) } };
+    });
+    const read = `(first: 5, after: "${cursor(9, 'f10')}") { nodes { playerUniqueId } pageInfo { hasNextPage } }`;
+    const { nodes, pageInfo } = await ask(`referredFriendsConnection${read}`);
+    expect([idsOf(nodes), pageInfo]).toEqual([named(11, 15), { hasNextPage: true }]);
+  });
+
   test.each([
     ['one page of less than twice as many rows', 25, 20, ['page=2&limit=23']],
     ['one page for the next one of a walk', 7, 7, ['page=1&limit=14']],

@@ -54,15 +54,15 @@ export async function readConnection(
   const isCursor = ({ owner, playerUniqueId: id }: ReferredFriend) =>
     id !== undefined && hashFriend(owner, id) === after.friend;
   const at = found.rows.findIndex(isCursor) + 1;
-  // The friend has moved to the last row that was read: the next rows were not.
-  if (at > 1 && at === found.rows.length) {
+  // The friend has moved towards the end: not all of the next rows were read.
+  if (at > 1) {
     const row = from + at - 1;
     const next = await referrals.load(playerUniqueId, { from: row, to: row + 1 + first });
     const start = next ? next.rows.findIndex(isCursor) + 1 : 0;
     return next && { ...next, rows: next.rows.slice(start, start + first), from: row + start };
   }
-  const rows = found.rows.slice(Math.max(1, at));
-  if (at > 0) return { ...found, rows, from: from + at };
+  const rows = found.rows.slice(1);
+  if (at === 1) return { ...found, rows, from: from + 1 };
   const start = Math.max(0, from + 1 - MAX_PAGE_SIZE);
   // Another field may have read these rows before `found`.
   const { rows: earlier } = (await referrals.loadAgain(playerUniqueId, { from: start, to: from + 1 })) ?? { rows: [] };
