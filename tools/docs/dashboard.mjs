@@ -55,7 +55,7 @@ const EVENTS = `mutation Visits($key: String!) {
   trackEvents(input: { playerUniqueId: "demo-player", idempotencyKey: $key, events: [{ name: "visit" }] }) { eventNames }
 }`;
 
-const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
+let folder;
 const atEnd = [];
 
 /** Starts a program; resolves to what the pattern finds in its output. */
@@ -202,6 +202,7 @@ async function dataOf(panels, query, from, to) {
 }
 
 async function main() {
+  folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
   const gateways = await startGateways();
   const query = await startPrometheus(gateways.map(({ management }) => new URL(management).host));
   await load(gateways.map(({ url }) => url));
@@ -229,6 +230,6 @@ else {
     await main();
   } finally {
     for (const end of atEnd.reverse()) await end();
-    rmSync(folder, { recursive: true, force: true });
+    if (folder) rmSync(folder, { recursive: true, force: true });
   }
 }
