@@ -153,6 +153,11 @@ onEachStore('a refused request', (client, service) => {
     expect(refused).toMatchObject({ status: 415, body: { code: 415 } });
   });
 
+  test('returns 415 to a compressed body, and says so', async () => {
+    const refused = await client.rest('POST', '/player', withId('"zipped"'), { 'content-encoding': 'gzip' });
+    expect(refused).toMatchObject({ status: 415, body: { code: 415, message: expect.stringContaining('compressed') } });
+  });
+
   const REST = '/api/v3.0/integrations';
   const OPERATOR = ['POST /coupons', 'POST /coupons/use', 'POST /backup'];
   const NEED_BOTH = [`DELETE ${REST}/player/known`, `GET ${REST}/transactions/known/coupon`, ...OPERATOR];

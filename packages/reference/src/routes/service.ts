@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { unauthenticated } from '../errors.ts';
+import { ApiError, unauthenticated } from '../errors.ts';
 import type { Key } from '../keys.ts';
 import type { Programme } from '../programme/file.ts';
 import type { Store } from '../store/store.ts';
@@ -36,9 +36,12 @@ export function requireKey({ keys }: Service, header: 'APIKey' | 'secretKey') {
 /** Accepts JSON bodies only. An empty body is undefined: some clients send the content type without a body. */
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    body.length === 0 ? undefined : readJson(body),
-  );
+  const read = async ({ headers }: FastifyRequest, body: Buffer) => {
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity') throw new ApiError(415, 'The body is compressed: send it as it is');
+    return body.length === 0 ? undefined : readJson(body);
+  };
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, read);
 }
 
 const PATH = z.object({ playerUniqueId });
