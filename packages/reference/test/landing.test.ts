@@ -69,6 +69,7 @@ onEachStore('the landing page', (client, service) => {
     ['contact=%22%3E%3Cscript%3E%26%27', '&#34;&#62;&#60;script&#62;&#38;&#39;'],
     [`contact=${'x'.repeat(300)}%40b.c`, `${'x'.repeat(300)}@b.c`],
     ['contact=a%00%40b.c', 'a\0@b.c'],
+    ['contact=m%E9l%40b.example', 'm\ufffdl@b.example'],
   ])('asks again when %j is no e-mail address, escaping what was typed', async (body, shown) => {
     const before = await contacts();
     const page = await client.post(path, body);
@@ -82,6 +83,26 @@ onEachStore('the landing page', (client, service) => {
     const notFound = { status: 404, text: expect.stringContaining('<h1>This invitation does not exist.</h1>') };
     expect(await client.call('GET', `/r/${code}`)).toMatchObject(notFound);
     expect(await client.post(`/r/${code}`, 'contact=a%40b.c')).toMatchObject(notFound);
+  });
+
+  test.each(['/', '.', ')%E3%80%82', '%22%3E', '/?utm_source=chat'])(
+    'the link works with %s behind it',
+    async (end) => {
+      expect(await client.call('GET', `${path}${end}`)).toMatchObject({ status: 200 });
+      const before = await contacts();
+      expect(
+        await client.post(`${path}${end}`, `contact=${Buffer.from(end).toString('hex')}%40b.example`),
+      ).toMatchObject({ status: 200 });
+      expect(await contacts()).toHaveLength(before.length + 1);
+    },
+  );
+
+  test('the form takes no text that is too large for it', async () => {
+    const { text } = await client.call('GET', path);
+    const longest = Number(/<input [^>]*maxlength="(\d+)"/.exec(text)?.[1]);
+    expect(longest).toBeGreaterThanOrEqual(254);
+    const body = String(new URLSearchParams({ contact: '語'.repeat(longest) }));
+    expect(await client.post(path, body)).toMatchObject({ status: 400 });
   });
 
   test('takes a form and nothing else, and no large one', async () => {

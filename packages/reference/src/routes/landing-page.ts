@@ -47,6 +47,9 @@ function main(content: LandingContent, texts: LandingTexts): string {
   }
 }
 
+/** In UTF-16 units, of which a form has at most nine bytes: it stays smaller than forms may be. */
+const MAX_LENGTH = 320;
+
 /** The browser checks nothing (`novalidate`): the service accepts contacts that `type="email"` would refuse. */
 function form({ contact, value, isInvalid }: LandingContent & { kind: 'form' }, texts: LandingTexts): string {
   const { label, problem } = texts[contact];
@@ -54,7 +57,7 @@ function form({ contact, value, isInvalid }: LandingContent & { kind: 'form' }, 
   const described = isInvalid ? ' aria-invalid="true" aria-describedby="problem" autofocus' : '';
   return `<form method="post" novalidate>
 <label for="contact">${escaped(label)}</label>
-<input id="contact" name="contact" type="${type}" autocomplete="${type}" dir="ltr" required value="${escaped(value)}"${described}>
+<input id="contact" name="contact" type="${type}" autocomplete="${type}" dir="ltr" maxlength="${MAX_LENGTH}" required value="${escaped(value)}"${described}>
 ${isInvalid ? `<p id="problem" role="alert">${escaped(problem)}</p>\n` : ''}<button>${escaped(texts.submit)}</button>
 </form>`;
 }

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import * as z from 'zod';
 import { answerError } from '../errors.ts';
 import { readContact } from '../programme/contacts.ts';
@@ -76,11 +76,10 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
     ),
   );
 
-  app.get('/r/:code', async (request, reply) =>
-    show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' }),
-  );
+  const get: RouteHandlerMethod = async (request, reply) =>
+    show(request, reply, (await isKnown(codeOf(request))) ? form : { kind: 'notFound' });
 
-  app.post('/r/:code', async (request, reply) => {
+  const post: RouteHandlerMethod = async (request, reply) => {
     const tooMany = (seconds: number) =>
       show(request, reply.header('retry-after', seconds), { kind: 'later', status: 429 });
     const network = networkOf(request.ip);
@@ -94,7 +93,9 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
     const code = codeOf(request);
     if (code === undefined || !(await isKnown(code))) return show(request, reply, { kind: 'notFound' });
     const typed = (request.body instanceof URLSearchParams && request.body.get('contact')) || '';
-    const contact = textProblem(typed) ? undefined : readContact(programme.contact, typed, programme.country);
+    // What was no UTF-8 is no contact of anybody.
+    const isText = !textProblem(typed) && !typed.includes('\ufffd');
+    const contact = isText ? readContact(programme.contact, typed, programme.country) : undefined;
     if (!contact) return show(request, reply, { ...form, value: typed, isInvalid: true });
     const stored = await store.write(
       async (queries) =>
@@ -102,7 +103,10 @@ export function landingRoutes(app: FastifyInstance, service: Service, perMinute:
     );
     if (typeof stored === 'number') return tooMany(stored);
     return show(request, reply, stored ? { kind: 'thanks', shopLink: shopLink(service, code) } : { kind: 'notFound' });
-  });
+  };
+
+  // Programs that send links on can add a slash.
+  for (const path of ['/r/:code', '/r/:code/']) app.get(path, get).post(path, post);
 }
 
 /** An IPv6 user has a whole /64 network. */
@@ -113,10 +117,10 @@ function networkOf(ip: string): string {
   return groups.slice(0, 4).join(':');
 }
 
-/** The referral code of the path; undefined if no link can have it. */
+/** The referral code of the path, without the punctuation of a sentence that the link ended; undefined if there is none. */
 function codeOf(request: FastifyRequest): string | undefined {
   const { code } = z.object({ code: z.string() }).parse(request.params);
-  return textProblem(code) ? undefined : code;
+  return /^[\w-]+/.exec(code)?.[0];
 }
 
 /** The shop learns from the link's query which referral brought the visitor. */
