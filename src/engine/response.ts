@@ -106,7 +106,7 @@ export function completeResponse(response: FormattedExecutionResult, context: Co
     record.codes = [...new Set(response.errors.map(({ extensions }) => String(extensions?.['code'])))];
   if (!production) {
     extensions['upstream'] = record.calls.map(
-      ({ method, template, operation, status, began, ms, queueMs, attempts, error }) => {
+      ({ endpoint: { method, template, operation }, status, began, ms, queueMs, attempts, error }) => {
         const times = { startMs: rounded(began - record.started), ms: rounded(ms), queueMs: rounded(queueMs) };
         return { method, template, operation, status, ...times, attempts, outcome: error ?? 'OK' };
       },

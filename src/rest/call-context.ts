@@ -2,7 +2,7 @@ import type { Cancellation } from '../cancellation.ts';
 import type { UpstreamErrorCode } from '../errors.ts';
 import type { BreakerState } from './breaker.ts';
 import type { Wanted, Warn } from './decode/properties.ts';
-import type { Method } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** The data of a GraphQL operation that its REST calls need. */
 export interface CallContext {
@@ -20,11 +20,7 @@ export interface CallContext {
 
 /** One call as logs, metrics and `extensions.upstream` show it: without ids, keys or bodies. */
 export interface CallRecord {
-  method: Method;
-  /** The path with the parameter's name in place of the id. */
-  template: string;
-  /** The `operationId` of schema/rest-service.openapi.yaml. */
-  operation: string;
+  endpoint: Endpoint;
   /** When it was asked for, by `performance.now()`. */
   began: number;
   /** The HTTP status of the last attempt; undefined when it had no response. */
@@ -38,12 +34,12 @@ export interface CallRecord {
   error: UpstreamErrorCode | undefined;
 }
 
-/** Called by the client, for metrics. */
+/** Called by the client, for metrics. `endpoint` is the name of one: method and template. */
 export interface Observer {
   call?(record: CallRecord): void;
   /** An attempt is over, also one that got no connection. */
-  attempt?(method: string, template: string, status: number | undefined, ms: number): void;
-  retry?(method: string, template: string): void;
+  attempt?(endpoint: string, status: number | undefined, ms: number): void;
+  retry?(endpoint: string): void;
   breaker?(endpoint: string, state: BreakerState): void;
   decodeWarning?: Warn;
   /** A 404 without the code of an unknown player is read as one. A wrong path in the base URL causes it for every player. */

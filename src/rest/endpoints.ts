@@ -12,7 +12,10 @@ export type Endpoint = ReturnType<typeof endpoint>;
 /** Stands for the id of the player in a template: the path after `/api/v3.0`. */
 export const ID_PLACEHOLDER = '{playerUniqueId}';
 
-/** @param operation Its `operationId` in schema/rest-service.openapi.yaml. */
+/**
+ * @param operation Its `operationId` in schema/rest-service.openapi.yaml.
+ * @param template Its path, with a placeholder for the id.
+ */
 function endpoint(
   operation: string,
   method: Method,

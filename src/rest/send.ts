@@ -57,9 +57,8 @@ export class Call<Result> {
   constructor(shared: SharedByCalls, options: CallOptions<Result>) {
     this.#shared = shared;
     this.#options = options;
-    const { method, template, operation } = shared.endpoint;
     const times = { began: 0, ms: 0, queueMs: 0, attempts: 0 };
-    this.#record = { method, template, operation, ...times, status: undefined, error: undefined };
+    this.#record = { endpoint: shared.endpoint, ...times, status: undefined, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
@@ -82,7 +81,7 @@ export class Call<Result> {
         if (!(response instanceof Error)) return this.#read(response);
         const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
         if (delayMs === undefined) throw response;
-        observer.retry?.(endpoint.method, endpoint.template);
+        observer.retry?.(endpoint.name);
         await context.cancellation.wait(delayMs);
       }
     } catch (thrown) {
@@ -151,7 +150,7 @@ export class Call<Result> {
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
     if (exchange.sent || !endedInQueue) {
       record.attempts += 1;
-      observer.attempt?.(endpoint.method, endpoint.template, record.status, endedAt - startedAt);
+      observer.attempt?.(endpoint.name, record.status, endedAt - startedAt);
     }
     return response instanceof Error ? response : (transientError(endpoint, response) ?? response);
   }

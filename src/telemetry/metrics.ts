@@ -122,10 +122,9 @@ function observeRest({ counter, histogram }: ReturnType<typeof metricsIn>): Obse
   const warnings = counter('rest_decode_warnings_total', 'Values unlike the interface.', 'kind', 'member');
   const notFound = counter('rest_not_found_without_code_total', '404 without the code for it.', 'endpoint');
   return {
-    call: ({ method, template, error = 'OK' }) => calls.inc({ endpoint: `${method} ${template}`, outcome: error }),
-    attempt: (method, template, status, ms) =>
-      requests.observe({ endpoint: `${method} ${template}`, status: status ?? 'none' }, ms / 1_000),
-    retry: (method, template) => retries.inc({ endpoint: `${method} ${template}` }),
+    call: ({ endpoint, error = 'OK' }) => calls.inc({ endpoint: endpoint.name, outcome: error }),
+    attempt: (endpoint, status, ms) => requests.observe({ endpoint, status: status ?? 'none' }, ms / 1_000),
+    retry: (endpoint) => retries.inc({ endpoint }),
     breaker: (endpoint, state) => openings.inc({ endpoint }, state === 'open' ? 1 : 0),
     decodeWarning: (kind, member) => warnings.inc({ kind, member }),
     notFoundWithoutCode: (endpoint) => notFound.inc({ endpoint }),

@@ -126,8 +126,8 @@ function clientNameOf(headers: IncomingHttpHeaders): string | undefined {
   return parts.filter((part) => /^[\w .,:@/+-]{1,64}$/.test(String(part ?? ''))).join('@') || undefined;
 }
 
-function describeCall({ method, template, status, ms, queueMs, error }: CallRecord) {
-  return { call: `${method} ${template}`, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
+function describeCall({ endpoint, status, ms, queueMs, error }: CallRecord) {
+  return { call: endpoint.name, status, ms: rounded(ms), queueMs: rounded(queueMs), error };
 }
 
 /** Milliseconds with one decimal. */

@@ -76,10 +76,10 @@ test('a call is reported to its operation and to the observer, without ids and k
   const { rest, seen } = await start();
   const op = operation();
   await rest.listReferrals('p1', 1, 50, op);
-  const template = '/integrations/players/{playerUniqueId}/referrals';
+  const name = 'GET /integrations/players/{playerUniqueId}/referrals';
+  const endpoint = expect.objectContaining({ name, operation: 'listPlayerReferrals' });
   const times = { ms: expect.any(Number), queueMs: expect.any(Number) };
-  const asked = { operation: 'listPlayerReferrals', began: expect.any(Number) };
-  const record = { method: 'GET', template, ...asked, status: 200, ...times, attempts: 1, error: undefined };
+  const record = { endpoint, began: expect.any(Number), status: 200, ...times, attempts: 1, error: undefined };
   expect(op.records).toEqual([record]);
   expect(seen.calls).toEqual([record]);
   expect(seen.attempts).toEqual([200]);

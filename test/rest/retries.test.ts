@@ -20,7 +20,8 @@ describe.each<[string, Answer]>([
       await CALLS[endpoint](rest, 'p1', op);
       expect(op.records).toMatchObject([{ attempts: 3, status: 200, error: undefined }]);
     }
-    expect(seen.retries).toEqual([...Array(6).fill('GET'), 'DELETE', 'DELETE']);
+    const methods = seen.retries.map((endpoint) => endpoint.split(' ')[0]);
+    expect(methods).toEqual([...Array(6).fill('GET'), 'DELETE', 'DELETE']);
   });
 
   test('a player that is unknown to the next attempt of a delete was deleted', async () => {

@@ -15,8 +15,8 @@ export async function start(options: Partial<RestClientOptions> = {}) {
   const seen = { calls: [] as CallRecord[], attempts: [] as unknown[], ...names };
   const observer = {
     call: (record: CallRecord) => seen.calls.push(record),
-    attempt: (_method: string, _template: string, status: number | undefined) => seen.attempts.push(status),
-    retry: (method: string) => seen.retries.push(method),
+    attempt: (_endpoint: string, status: number | undefined) => seen.attempts.push(status),
+    retry: (endpoint: string) => seen.retries.push(endpoint),
     notFoundWithoutCode: (endpoint: string) => seen.withoutCode.push(endpoint),
     breaker: (_endpoint: string, state: string) => seen.breaker.push(state),
   };
