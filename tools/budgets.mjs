@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 225,
   'persisted-operations': 300,
   process: 735,
-  rest: 1700,
+  rest: 1725,
   telemetry: 550,
 };
 

@@ -5,6 +5,7 @@ import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Config } from '../config/config.ts';
 import { secureContext } from '../config/tls.ts';
 import { createProxyClient, proxyFor } from '../egress-proxy.ts';
+import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
@@ -116,6 +117,8 @@ function withoutContinue(connect: buildConnector.connector): buildConnector.conn
       const [, socket] = result;
       const read = socket?.read.bind(socket);
       if (socket && read) socket.read = (size) => replaceContinue(read(size));
+      // With TLS 1.3 it comes after the handshake, and undici would tell the end of the connection in its place.
+      socket?.prependOnceListener('error', (error) => isTlsRefusal(error) && socket.destroy(error));
       done(...result);
     });
 }

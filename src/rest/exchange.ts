@@ -11,7 +11,7 @@ import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
 import type { Connections } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
-import { errorOf, noConnection, UpstreamError } from './upstream-error.ts';
+import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-error.ts';
 
 /** How many requests of one endpoint may wait for a connection. */
 const MAX_QUEUED = 10_000;
@@ -242,6 +242,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
+    this.sent &&= !isTlsRefusal(error);
     this.#start();
     this.#end(undefined);
     this.#fail(this.aborted ?? errorOf(this.#endpoint, error));

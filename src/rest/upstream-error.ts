@@ -40,6 +40,10 @@ export function timedOut({ name }: Endpoint, cause?: Error): UpstreamError {
   return new UpstreamError('UPSTREAM_TIMEOUT', `${name}: no response in time`, { retryable: true, cause });
 }
 
+/** Whether the service does not accept the client certificate, or wants one: then it has read nothing. */
+export const isTlsRefusal = (error: object): boolean =>
+  'code' in error && /^ERR_SSL_\w+_ALERT_\w*(?:CERTIFICATE|CA$|DENIED)/.test(String(error.code));
+
 /** What an error of undici means; an error of ours is thrown before the request is written. */
 export function errorOf(endpoint: Endpoint, cause: Error): UpstreamError {
   if (cause instanceof UpstreamError) return cause;

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -225,5 +225,29 @@ function createAuthority() {
       const { output, ended } = spawnProcess(env);
       expect([await ended, output()]).toEqual([{ code: 1, signal: null }, expect.stringContaining(sentence)]);
     }
+  },
+);
+
+(hasOpenssl ? test.each(['-tls1_2', '-tls1_3']) : test.skip.each(['']))(
+  'openssl %s: a service that wants a client certificate has done nothing without one',
+  async (version) => {
+    const file = createAuthority();
+    const files = ['-cert', file('server.pem'), '-key', file('server.key'), '-CAfile', file('ca.pem')];
+    const wants = ['-Verify', '1', '-verify_return_error', '-www'];
+    const service = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', ...files, ...wants, version]);
+    atEnd(() => service.kill());
+    let output = '';
+    for await (const text of service.stdout) {
+      output += text;
+      if (/ACCEPT \S+:\d+\n/.test(output)) break;
+    }
+    const port = /ACCEPT \S+:(\d+)/.exec(output)?.[1];
+    const gateway = await startProcess({ REST_BASE_URL: `https://127.0.0.1:${port}`, REST_CA_FILE: file('ca.pem') });
+    const query =
+      'mutation { trackEvents(input: { playerUniqueId: "p1", events: [{ name: "visit" }] }) { eventNames } }';
+    const [error] = (await post(gateway.url, { query })).errors;
+    expect(error?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'NOT_DONE', retryable: true });
+    const line = await gateway.logged(({ msg }) => msg === 'upstream call failed');
+    expect(line.cause).toMatch(/^ERR_SSL_.*ALERT/);
   },
 );
