@@ -1,5 +1,5 @@
 import { type Exchange, fetchExchange, makeOperation, mapExchange } from '@urql/core';
-import { type CacheExchangeOpts, cacheExchange, type OfflineExchangeOpts } from '@urql/exchange-graphcache';
+import { type CacheExchangeOpts, cacheExchange, type offlineExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { type GatewayError, gatewayErrors, isObject } from './errors.ts';
 import { createSend, type FetchOptions } from './fetch.ts';
@@ -33,11 +33,13 @@ export function gatewayExchanges({ cache, ...options }: GatewayExchangesOptions 
 /** What has no `id` is stored inside of what contains it. */
 const embedded = () => null;
 
+type OfflineOptions = Parameters<typeof offlineExchange>[0];
+
 /**
  * The settings of graphcache: the keys of all types, lists that grow, and what a deletion makes invalid; for `offlineExchange`
  * too, which waits for the network when nothing arrived, or when the token cannot be fetched.
  */
-export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineExchangeOpts, 'isOfflineError'> = {
+export const graphcacheConfig: CacheExchangeOpts & Pick<OfflineOptions, 'isOfflineError'> = {
   isOfflineError(error) {
     const { code, cause }: Partial<GatewayError> = gatewayErrors(error?.networkError)[0] ?? {};
     // What something in between responded has another cause.
