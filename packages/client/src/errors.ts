@@ -65,7 +65,7 @@ export class GatewayError extends Error {
   /** All errors of the response that this is the first of. */
   readonly errors: readonly ResponseError[];
 
-  /** An application can have both builds of this package, for `import` and `require`: their errors are the same. */
+  /** An application can have both builds of this package, for `import` and `require`: either class knows the errors of both. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const { name, toJSON } = Object(value);
     return name === 'GatewayError' && !!toJSON;

@@ -47,12 +47,12 @@ export async function send(
     const once = within(timeoutMs, signal, (signal) => sendOnce(fetch, input, url, { ...options, signal }, kind));
     const received = await once.catch((cause: unknown) => {
       if (signal?.aborted) throw reasonOf(signal);
-      return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, true, cause);
+      return cause instanceof GatewayError ? cause : noResponse(`There was no response of ${url}.`, kind, cause);
     });
     const isError = received instanceof GatewayError;
     const { errors: found = [] } = isError ? received : received.response;
     const isFinal = isError ? !received.retryable || received.cause === NOT_TEMPORARY : !isWorthless(received.response);
-    // So a number that is none, as of a missing variable, is one attempt.
+    // Written so that NaN, as of a missing variable, is one attempt.
     if (isFinal || !(attempt < attempts) || askedFor(found) > TOO_LONG_MS) {
       if (!isFinal) onFailed();
       const errors = isUnknown ? found.map((error) => withUnknown(error, kind)) : found;
@@ -78,7 +78,7 @@ function withUnknown(error: ResponseError, kind: Kind): ResponseError {
 }
 
 /** The cause of an error for a response of something else that will be the same the next time. */
-const NOT_TEMPORARY = 'Final.';
+const NOT_TEMPORARY = 'The status is final.';
 /** What something between can say with these, such as a proxy's 429, is over later. Other statuses of 4xx are final. */
 const TEMPORARY = [408, 425, 429];
 
@@ -98,7 +98,7 @@ async function sendOnce(
   if (isGatewayResponse(response, status)) return { status, headers, text, response };
   const isTemporary = status < 400 || status >= 500 || TEMPORARY.includes(status);
   const message = `${url} responded with the status ${status}, but not as a gateway: ${meaningOf(status)}.`;
-  return noResponse(message, kind, isTemporary, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
+  return noResponse(message, kind, isTemporary ? undefined : NOT_TEMPORARY, retryAfterOf(headers));
 }
 
 /** What a status means that something between client and gateway sent. */
@@ -115,31 +115,28 @@ const MEANINGS: Partial<Record<number, string>> = {
   413: 'the request is too large for a proxy',
 };
 
-/** The header of an edge that refuses for a while, in seconds or as a date; in milliseconds from now. Less than 0, or no number: none. */
+/**
+ * `Retry-After` of an edge that refuses for a while, which is in seconds or a date, in milliseconds from now. Not a number, or
+ * less than 0, where there is none to wait for.
+ */
 function retryAfterOf(headers: Headers): number {
   const value = String(headers.get('retry-after'));
-  // By the clock of who says so: that of a phone can be wrong.
+  // By the clock of the sender, because that of a phone can be wrong.
   const now = Date.parse(String(headers.get('date'))) || Date.now();
   return /^[\d.]+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
 }
 
-/** Something in between can respond in the place of the gateway, with HTML or with JSON of its own, whose errors have no code. */
+/** Something in between can respond instead of the gateway: with HTML, or with JSON whose errors have no code. */
 function isGatewayResponse(value: unknown, status: number): value is GatewayResponse {
   const { data, errors }: GatewayResponse = Object(value);
   const list = errors ?? [];
-  if (!Array.isArray(list) || !list.every((error) => isObject(error))) return false;
+  if (!Array.isArray(list) || !list.every(isObject)) return false;
   return isObject(data) || (data == null && !!errors?.some(({ extensions }) => status < 400 || extensions?.['code']));
 }
 
-function noResponse(
-  message: string,
-  kind: Kind,
-  isTemporary: boolean,
-  cause?: unknown,
-  retryAfterMs?: number,
-): GatewayError {
+function noResponse(message: string, kind: Kind, cause?: unknown, retryAfterMs?: number): GatewayError {
   // An event with a key is never counted twice, whenever the application sends it again.
-  const retryable = kind === 'keyed' || (isTemporary && kind === 'query');
+  const retryable = kind === 'keyed' || (kind === 'query' && cause !== NOT_TEMPORARY);
   const outcome = kind === 'query' ? undefined : 'UNKNOWN';
   const extensions = { code: 'NO_RESPONSE', retryable, retryAfterMs, outcome };
   return new GatewayError({ message, extensions }, { cause });
