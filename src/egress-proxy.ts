@@ -30,8 +30,8 @@ function isInRange(host: string, range: string): boolean {
 }
 
 /**
- * The connections to a proxy. After the error of a lost socket, undici connects again at once: where a proxy closes it in place of
- * a response to CONNECT, thousands of times a second.
+ * The connections to a proxy. When a proxy closes a connection instead of answering CONNECT, undici takes that for a lost socket
+ * and connects again at once, thousands of times a second. Here it is the error of the one call.
  */
 export function createProxyClient(proxy: URL, options: object): Pool {
   const pool = new Pool(proxy, options);

@@ -53,7 +53,7 @@ export async function serve(config: Config, baseUrl: string, log: FastifyBaseLog
     config.traces && (await import('./telemetry/tracing.ts')).startTracing(config.traces, config.rest.proxy, log);
 
   const personalIds = config.PLAYER_IDS === 'personal';
-  // It wraps the resolvers, from the inside: input rules, access, audit. The engine adds the items of lists around them.
+  // Both wrap resolvers. From the inside out: rules of input, access, audit; then the engine's count of list items.
   const { schema, rules } = (config.FEDERATION ? createSubgraph : createSchema)(SCHEMA_DIRECTORY, personalIds);
   const engine = await startEngine({ config, schema, rates, metrics, log, sharedTexts: shared, compileAfter });
 

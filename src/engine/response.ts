@@ -23,8 +23,8 @@ const TOO_LONG = {
 const WRITE_TOO_LONG = { ...TOO_LONG, extensions: { ...TOO_LONG.extensions, retryable: false } };
 
 /**
- * The characters of the data's JSON text, or fewer: quotes and escapes do not count. It stops counting above `MAX_RESPONSE`, so
- * that no text is made that would fill the memory.
+ * The characters of the data's JSON text, or fewer: quotes and escapes do not count. Counted before the text is made, because
+ * the text of a few megabytes of data can be hundreds of megabytes. Above `MAX_RESPONSE`, nothing deeper is counted.
  */
 function charactersOf(data: unknown): number {
   let characters = 0;
@@ -44,7 +44,7 @@ function charactersOf(data: unknown): number {
   return characters;
 }
 
-/** Texts of data that were made to measure them. */
+/** The texts that were made to measure the data of responses; they are sent. */
 const texts = new WeakMap<object, string>();
 
 /** The JSON text of a completed response, which has `extensions`. Its data may have been made into text before. */
@@ -55,7 +55,7 @@ export function stringifyResult(result: FormattedExecutionResult): string {
   return `${JSON.stringify(others).slice(0, -1)},"data":${text}}`;
 }
 
-/** Whether the JSON text of data is longer than a response may be. A long one is made to know it, after `beforeText`. */
+/** Whether the JSON text of data is too long for a response. Where the characters do not decide it, makes the text. */
 async function isTooLong(data: object | null | undefined, beforeText: () => Promise<void>): Promise<boolean> {
   const characters = charactersOf(data);
   if (!data || characters <= SAFE_CHARACTERS) return false;

@@ -121,7 +121,7 @@ const MAX_LATE = 10_000;
 
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
-  /** What Redis did not take: the connection was lost, it was full, or a replica. */
+  /** The changes that Redis refused or did not answer: the connection was lost, its memory was full, or it was a replica. */
   const late = new LRUCache<string, () => Promise<unknown>>({ max: MAX_LATE, ttl: KEPT_MS });
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max);

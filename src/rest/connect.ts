@@ -108,8 +108,8 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
 }
 
 /**
- * Connects so that undici reads every `100 Continue` as 102. HTTP allows it at any time (RFC 9110, 15.2), and some servers send it
- * before they work; undici ignores other interim responses, and fails a request for this one.
+ * Connects so that undici reads `100 Continue` as 102. HTTP allows an interim response at any time (RFC 9110, 15.2), and some
+ * servers send this one before they work. undici ignores the others, and fails a request for this one.
  */
 function withoutContinue(connect: buildConnector.connector): buildConnector.connector {
   return (to, done) =>
@@ -117,13 +117,16 @@ function withoutContinue(connect: buildConnector.connector): buildConnector.conn
       const [, socket] = result;
       const read = socket?.read.bind(socket);
       if (socket && read) socket.read = (size) => replaceContinue(read(size));
-      // With TLS 1.3 it comes after the handshake, and undici would tell the end of the connection in its place.
+      // With TLS 1.3 the refusal of a certificate comes after the handshake. undici would report a closed connection instead.
       socket?.prependOnceListener('error', (error) => isTlsRefusal(error) && socket.destroy(error));
       done(...result);
     });
 }
 
-/** Changes the heads of interim responses at the beginning of a chunk: one may begin where the last one ends. */
+/**
+ * Changes the status of each interim response at the beginning of a chunk; several can follow each other. One that is split
+ * between chunks is not found. A chunk in the middle of a body that begins with these 12 characters would be changed too.
+ */
 function replaceContinue(chunk: Buffer | null): Buffer | null {
   for (let at = 0; chunk?.toString('latin1', at, at + 10) === 'HTTP/1.1 1'; ) {
     if (chunk.toString('latin1', at + 10, at + 12) === '00') chunk.write('2', at + 11);

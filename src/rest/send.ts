@@ -122,8 +122,8 @@ export class Call<Result> {
 
   #cancel(exchange: Exchange): void {
     const { reason } = this.#options.context.cancellation;
-    // Two kinds of request in flight go on within their own timeout: one that is no longer needed, to keep its connection open, and a
-    // write whose client disconnected, to log its outcome.
+    // Two kinds of request in flight continue until their own timeout: one that is no longer needed, to keep its connection open,
+    // and a write whose client disconnected, to log its outcome.
     const isWrite = this.#shared.endpoint.method !== 'GET';
     const goesOn = reason === 'the operation is over' || (isWrite && reason === 'the client disconnected');
     if (exchange.sent && goesOn) return;

@@ -38,7 +38,7 @@ export interface OperationRecord {
   players?: Set<string>;
   /** The finished REST calls of the operation. */
   readonly calls: CallRecord[];
-  /** The `trackEvents`: with and without an idempotency key, and those that were done before, so that nothing was sent. */
+  /** How many `trackEvents` it has with an idempotency key, without one, and with the key of earlier events (nothing was sent). */
   reports?: { keyed: number; unkeyed: number; repeated: number };
   /** The codes of the response's errors, each once, and those of the mutations' user errors. */
   codes: readonly string[];
