@@ -17,7 +17,7 @@ const BUDGETS = {
   limits: 225,
   'persisted-operations': 300,
   process: 735,
-  rest: 1725,
+  rest: 1740,
   telemetry: 550,
 };
 

@@ -9,12 +9,18 @@ import { isTlsRefusal } from './upstream-error.ts';
 
 /** How long the addresses of a name are used for new connections, in milliseconds. */
 const ADDRESSES_MS = 2_000;
+/**
+ * When a look-up fails, or takes longer than the first, the addresses of the last one are used, unless they are older than the
+ * second. In milliseconds.
+ */
+const LOOK_UP_MS = 500;
+const LAST_ADDRESSES_MS = 600_000;
 /** How long an address that could not be reached is tried after the others, in milliseconds. */
 const AVOID_MS = 60_000;
 /** The largest head of a response, in bytes. */
 const MAX_HEAD_BYTES = 65_536;
 
-/** After how many 5xx in a row the connections are replaced, and how long they are kept at least, in milliseconds. */
+/** After how many such responses in a row the connections are replaced, and how long they are kept at least, in milliseconds. */
 const RENEW_AFTER = 3;
 const RENEW_EACH_MS = 2_500;
 
@@ -24,7 +30,7 @@ export class Connections {
   #pool: Dispatcher;
   /** Pools that were replaced, until their requests are over. */
   readonly #replaced = new Set<Dispatcher>();
-  /** How many 5xx came in a row, and when the connections were replaced, by `performance.now()`. */
+  /** How many responses of another server came in a row, and when the connections were replaced, by `performance.now()`. */
   #failures = 0;
   #renewedAt = 0;
 
@@ -39,11 +45,11 @@ export class Connections {
   }
 
   /**
-   * An address that accepts connections and answers 5xx may be a balancer without healthy servers. New connections look the name
-   * up again; those in use finish.
+   * After several responses that seem to be of another server, new connections look the name up again; those in use finish.
+   * @param isOfAnother Of `isOfAnother`.
    */
-  responded(status: number): void {
-    this.#failures = status >= 500 ? this.#failures + 1 : 0;
+  responded(isOfAnother: boolean): void {
+    this.#failures = isOfAnother ? this.#failures + 1 : 0;
     if (this.#failures < RENEW_AFTER || performance.now() - this.#renewedAt < RENEW_EACH_MS) return;
     this.#renewedAt = performance.now();
     this.#failures = 0;
@@ -57,6 +63,14 @@ export class Connections {
   async destroy(): Promise<void> {
     await Promise.all([this.#pool, ...this.#replaced].map((pool) => pool.destroy()));
   }
+}
+
+/**
+ * Whether a response may be of a server that is not the service, or no longer: a balancer without healthy servers (5xx), a
+ * redirect, another host (421), or the text of a proxy that has no route.
+ */
+export function isOfAnother(status: number, contentType: unknown): boolean {
+  return status >= 500 || status === 421 || (status >= 300 && (status < 400 || /^text\//i.test(String(contentType))));
 }
 
 export interface ConnectOptions extends Pick<Config['rest'], 'connections' | 'maxAgeMs' | 'idleMs' | 'tls' | 'proxy'> {
@@ -75,13 +89,16 @@ export function createConnector(origin: string, options: ConnectOptions): () => 
   const tls = secureContext(options.tls ?? {});
   const avoided = new LRUCache<string, true>({ max: 100, ttl: AVOID_MS });
   const open = buildConnector({ ...tls, timeout: timeoutMs, lookup: createLookup(avoided) });
-  // Node says which addresses it tried, in their order: all but the last could not be reached in time.
-  const direct: buildConnector.connector = (to, done) =>
-    open(to, (...result) => {
-      const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(result[1]);
+  // Node says which addresses it tried, in their order: all but the last could not be reached in time, also when the connection
+  // was not opened.
+  const direct: buildConnector.connector = (to, done) => {
+    // Its type says that nothing is returned.
+    const socket: unknown = open(to, (...result) => {
+      const { autoSelectFamilyAttemptedAddresses: tried = [] } = Object(socket);
       for (const address of tried.slice(0, -1)) avoided.set(address.replace(/:\d+$/, ''), true);
       done(...result);
     });
+  };
   const shared: Pool.Options = {
     connections,
     // One request at a time, so that a response cannot be assigned to another request.
@@ -153,20 +170,28 @@ type Found = Promise<LookupAddress[]>;
 
 /**
  * One look-up for all connections that are opened together, and for those of the next two seconds. The platform does each in
- * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes.
+ * one of four threads: with a slow name server, those for 64 connections to each endpoint would take minutes. A name server
+ * that fails for some minutes stops no connection: then the last addresses are used.
  */
 function createLookup(avoided: { has(address: string): boolean }): LookupFunction {
   const recent = new Map<string, Found>();
+  const last = new LRUCache<string, LookupAddress[]>({ max: 10, ttl: LAST_ADDRESSES_MS });
 
   function find(hostname: string, options: LookupOptions): Found {
     const key = `${options.family} ${hostname}`;
+    const known = last.get(key);
     const found =
       recent.get(key) ??
       new Promise((resolve, reject) => {
+        if (known) setTimeout(resolve, LOOK_UP_MS, known).unref();
         lookup(hostname, { ...options, all: true }, (error, addresses) => {
           setTimeout(() => recent.delete(key), error ? 0 : ADDRESSES_MS).unref();
-          if (error) reject(error);
-          else resolve(addresses);
+          if (!error) {
+            last.set(key, addresses);
+            recent.set(key, Promise.resolve(addresses));
+            resolve(addresses);
+          } else if (known) resolve(known);
+          else reject(error);
         });
       });
     recent.set(key, found);

@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { batchPerTick } from '../batch-per-tick.ts';
 import { decodeContent } from '../content-encoding.ts';
-import type { Connections } from './connect.ts';
+import { type Connections, isOfAnother } from './connect.ts';
 import type { Endpoint } from './endpoints.ts';
 import { errorOf, isTlsRefusal, noConnection, UpstreamError } from './upstream-error.ts';
 
@@ -108,11 +108,11 @@ export class Queue {
     this.active += 1;
   }
 
-  /** Called once for each that has started. `status` is that of its response. */
-  ended(line: Line | undefined, status: number | undefined): void {
+  /** Called once for each that has started. `ofAnother` says it of its response. */
+  ended(line: Line | undefined, ofAnother: boolean | undefined): void {
     this.active -= 1;
     this.#dispatched -= 1;
-    if (status !== undefined) this.#connections.responded(status);
+    if (ofAnother !== undefined) this.#connections.responded(ofAnother);
     if (line) {
       line.dispatched -= 1;
       if (line.dispatched < this.#share) this.#dispatchNext(line);
@@ -178,9 +178,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#started = true;
   }
 
-  /** @param status Undefined when there is no response. */
-  #end(status: number | undefined): void {
-    this.place?.queue.ended(this.place.line, status);
+  /** @param ofAnother Undefined when there is no response. */
+  #end(ofAnother: boolean | undefined): void {
+    this.place?.queue.ended(this.place.line, ofAnother);
     this.place = undefined;
   }
 
@@ -218,7 +218,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#received = true;
-    this.#end(this.#status);
+    this.#end(isOfAnother(this.#status, this.#headers['content-type']));
     const [first, ...others] = this.#chunks;
     const body = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     if (this.#headers['content-encoding'] === undefined) afterSockets(() => this.#respond(body));
@@ -248,9 +248,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(this.aborted ?? errorOf(this.#endpoint, error));
   }
 
-  /** A write whose body does not arrive is not more unknown than its status: from 300 on, that says what was done. */
+  /**
+   * A write whose body does not arrive is not more unknown than its status: from 300 on, that says what was done. 204 and 205
+   * have no body; some services send one all the same, or its length, which undici refuses.
+   */
   #fail(error: UpstreamError): void {
-    if (this.#status >= 300 && this.#endpoint.method !== 'GET') this.#respond(NO_BODY);
+    const isComplete = this.#status === 204 || this.#status === 205;
+    if (isComplete || (this.#status >= 300 && this.#endpoint.method !== 'GET')) this.#respond(NO_BODY);
     else this.#resolve(error);
   }
 }

@@ -1,12 +1,13 @@
 /*
  * In a network of its own (`unshare --mount --net`, as root), with a name server of its own: what becomes of the gateway when
- * the name of the REST service moves, or when the name server is slow. Prints one line of JSON for each case.
+ * the name of the REST service moves, or when the name server is slow or fails. Prints one line of JSON for each case.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,30 +18,32 @@ writeFileSync(resolvers, 'nameserver 127.0.0.53\noptions timeout:5 attempts:2\n'
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 execFileSync('mount', ['--bind', resolvers, '/etc/resolv.conf']);
 
-/** Where the name leads to, in this order, how long an answer takes in milliseconds, and how many queries for it came. */
-const zone = { addresses: ['127.0.0.11'], delayMs: 0, queries: 0 };
+/** Where the name leads to, in this order, how long an answer takes in milliseconds, its code, and how many queries for it came. */
+const zone = { addresses: ['127.0.0.11'], delayMs: 0, code: 0, queries: 0 };
 const A = 1;
+const [SERVFAIL, NXDOMAIN] = [2, 3];
 const dns = createSocket('udp4', (query, { port, address }) => {
   const end = query.indexOf(0, 12) + 5;
   const isA = query.readUInt16BE(end - 4) === A;
   const head = Buffer.from(query.subarray(0, end));
-  head.writeUInt16BE(0x8180, 2);
-  head.writeUInt16BE(isA ? zone.addresses.length : 0, 6);
+  const addresses = isA && zone.code === 0 ? zone.addresses : [];
+  head.writeUInt16BE(0x8180 | zone.code, 2);
+  head.writeUInt16BE(addresses.length, 6);
   head.writeUInt32BE(0, 8);
-  const records = zone.addresses.map((to) =>
+  const records = addresses.map((to) =>
     Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 1, 0, 4, ...to.split('.').map(Number)]),
   );
   if (isA) zone.queries += 1;
-  setTimeout(() => dns.send(isA ? Buffer.concat([head, ...records]) : head, port, address), zone.delayMs);
+  setTimeout(() => dns.send(Buffer.concat([head, ...records]), port, address), zone.delayMs);
 });
 dns.bind(53, '127.0.0.53');
 
-/** A server at an address: how many requests it got, and the status that it answers. */
+/** A server at an address: how many requests it got, and the status and content type that it answers. */
 async function startService(address) {
-  const service = { requests: 0, status: 200, connection: 'keep-alive' };
+  const service = { requests: 0, status: 200, type: 'application/json', connection: 'keep-alive' };
   const server = createServer((_request, response) => {
     service.requests += 1;
-    response.writeHead(service.status, { 'content-type': 'application/json', connection: service.connection });
+    response.writeHead(service.status, { 'content-type': service.type, connection: service.connection });
     response.end('{"playerAttributes":{"city":"Porto"}}');
   });
   await once(server.listen(PORT, address), 'listening');
@@ -95,22 +98,24 @@ async function untilMoved(read) {
   return performance.now() - began;
 }
 
-for (const [name, env, status] of [
-  ['the old address answers 503', {}, 503],
-  ['the old address answers well', { REST_CONNECTION_MAX_AGE_S: '3' }, 200],
+for (const [name, env, status, type] of [
+  ['the old address answers 503', { REST_CONNECTION_MAX_AGE_S: '600' }, 503, 'application/json'],
+  ['the old address answers well', { REST_CONNECTION_MAX_AGE_S: '3' }, 200, 'application/json'],
+  ['the old address has no route', { REST_CONNECTION_MAX_AGE_S: '600' }, 404, 'text/plain; charset=utf-8'],
+  ['the old address is for another host', { REST_CONNECTION_MAX_AGE_S: '600' }, 421, 'application/json'],
 ]) {
   zone.addresses = ['127.0.0.11'];
-  first.status = 200;
+  Object.assign(first, { status: 200, type: 'application/json' });
   const { child, read } = await startGateway(env);
   const isWell = await read('before');
   zone.addresses = ['127.0.0.12'];
-  first.status = status;
+  Object.assign(first, { status, type });
   say(name, { isWell, ms: await untilMoved(read) });
   child.kill('SIGKILL');
 }
 
 /** Each read opens a connection. The first address is not reached by the first read, and could be by the others. */
-Object.assign(first, { status: 200, connection: 'close' });
+Object.assign(first, { status: 200, type: 'application/json', connection: 'close' });
 zone.addresses = ['127.0.0.13', '127.0.0.11'];
 const avoiding = await startGateway({});
 const found = [await avoiding.read('a')];
@@ -119,7 +124,43 @@ for (const id of ['b', 'c', 'd']) found.push(await avoiding.read(id));
 say('an address is not reached', { isWell: !found.includes(false), requests: third.requests });
 avoiding.child.kill('SIGKILL');
 
-Object.assign(zone, { delayMs: 1_000, queries: 0 });
+/** Listens at three addresses, and is stopped with full queues: the kernel then drops what opens a connection. */
+const hole = `const { createServer } = require('node:net');
+  for (const host of ['127.0.0.8', '127.0.0.9', '127.0.0.10']) createServer().listen({ port: ${PORT}, host, backlog: 1 });
+  setTimeout(() => console.log('listening'), 100);`;
+const holes = spawn(process.execPath, ['-e', hole], { stdio: ['ignore', 'pipe', 'inherit'] });
+await once(holes.stdout, 'data');
+holes.kill('SIGSTOP');
+zone.addresses = ['127.0.0.8', '127.0.0.9', '127.0.0.10'];
+const fillers = zone.addresses.flatMap((to) =>
+  Array.from({ length: 4 }, () => connect(PORT, to).on('error', () => {})),
+);
+zone.addresses.push('127.0.0.11');
+const swallowed = await startGateway({});
+const later = [];
+while (later.length < 4 && !later.includes(true)) later.push(await swallowed.read(`w${later.length}`));
+say('three addresses swallow what is sent', { isWell: later.includes(true), again: await swallowed.read('x') });
+for (const filler of fillers) filler.destroy();
+for (const { child } of [swallowed, { child: holes }]) child.kill('SIGKILL');
+
+zone.addresses = ['127.0.0.11'];
+const steady = await startGateway({});
+const lost = [await steady.read('before')];
+for (const [name, failure] of [
+  ['SERVFAIL', { code: SERVFAIL }],
+  ['NXDOMAIN', { code: NXDOMAIN }],
+  ['an answer after 10 s', { code: 0, delayMs: 10_000 }],
+]) {
+  // The addresses of the look-up before are used without another for two seconds.
+  for (zone.queries = 0; zone.queries === 0; ) lost.push(await steady.read(`${name}${lost.length}`));
+  Object.assign(zone, failure, { queries: 0 });
+  while (zone.queries === 0) lost.push(await steady.read(`${name}${lost.length}`));
+  lost.push(await steady.read(`${name}${lost.length}`));
+}
+say('the name server fails', { isWell: !lost.includes(false) });
+steady.child.kill('SIGKILL');
+
+Object.assign(zone, { delayMs: 1_000, code: 0, queries: 0 });
 const { child, read } = await startGateway({});
 const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => read(`s${n}`)));
 say('a name server takes a second', { answered: answers.filter(Boolean).length, queries: zone.queries });

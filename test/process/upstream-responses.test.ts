@@ -225,6 +225,21 @@ test('204 and 205 are a success without a body', async () => {
   }
 });
 
+test.each([
+  ['204', 'content-length: 2\r\n\r\n{}'],
+  ['204', 'content-length: 2\r\n\r\n'],
+  ['204', 'transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'],
+  ['205', 'content-length: 2\r\n\r\n'],
+])('%s followed by %j is a success without a body, and so is what is sent next', async (status, rest) => {
+  const service = await startBytes((_request, socket) => {
+    if (status === '205') process.nextTick(() => socket.end());
+    return `HTTP/1.1 ${status} x\r\ncontent-type: application/json\r\n${rest}`;
+  });
+  const gateway = await startProcess({ REST_BASE_URL: service.url });
+  for (const write of [track('i'), track('j'), UPSERT]) expect((await post(gateway.url, write)).codes).toEqual([]);
+  expect(service.requests.filter((request) => request.startsWith('POST'))).toHaveLength(3);
+});
+
 test('the gateway closes an idle connection first, and replaces one at its age', async () => {
   const service = await startBytes(() => `${HEAD}${LENGTH}\r\n${PLAYER}`);
   const gateway = await startProcess({ REST_BASE_URL: service.url, REST_IDLE_TIMEOUT_MS: '50' });
