@@ -129,4 +129,4 @@ export type ClientToken = z.output<typeof CLIENT_TOKENS>[number];
 export const clientTokens = readBy((file) => readFileSync(file, 'utf8').trim(), 'text')
   .pipe(json)
   .pipe(CLIENT_TOKENS)
-  .describe('text');
+  .describe('path');

@@ -7,7 +7,7 @@ import { SCOPES } from './scopes.ts';
 /** The reference service has the same. Not allowed in production. */
 export const DEVELOPMENT_KEYS = { REST_API_KEY: 'development-api-key', REST_SECRET_KEY: 'development-secret-key' };
 
-const BURST = 'the most in one window, which lasts this number ÷ the rate per second, in seconds, rounded up';
+const BURST = 'the most in one window, which lasts this number ÷ the rate, rounded up (100 ÷ 50 = 2 s)';
 
 export const VARIABLES = z.object({
   NODE_ENV: f.oneOf(['production', 'development', 'test']).default('development').describe('`production` is strict'),
@@ -55,7 +55,7 @@ export const VARIABLES = z.object({
   JWT_REQUIRE: c.requirements.default([]).describe('claims that must have this value: `token_use=access`'),
   JWT_MAX_LIFETIME_S: f.whole(0, 315_360_000).default(86_400).describe('longest `exp` − `iat` of a JWT; 0: no limit'),
   JWT_TYP: f.text.optional().describe('a JWT header `typ` that is accepted beside `JWT` and `at+jwt`'),
-  CLIENT_TOKENS_FILE: c.clientTokens.optional().describe('JSON: `[{ "name", "sha256", "scopes", "expiresAt"? }]`'),
+  CLIENT_TOKENS_FILE: c.clientTokens.optional().describe('JSON list; `npm run token -- --client NAME` prints an item'),
 
   FEDERATION: f.flag.default(false).describe('serves a federation 2 subgraph, with `_entities` and `_service`'),
   CORS_ORIGINS: f.origins.default([]).describe('websites that may call; in development also the Sandbox and loopback'),

@@ -7,7 +7,9 @@ const INTRODUCTION = `# Changes of the schema
 
 For client teams. After this page you know what an upgrade of the gateway changes for your documents.
 
-This page lists what changed in the schema from one version to the next. It is written by \`npm run docs\` from the differences between the SDLs in \`schema/released/\` and the current one; do not edit. The behaviour behind the schema is in [CHANGELOG.md](../CHANGELOG.md).
+<!-- Written by \`npm run docs\` from the differences between the SDLs in schema/released/ and the current one: do not edit. -->
+
+This page lists what changed in the schema from one version to the next. The behaviour behind the schema is in [CHANGELOG.md](../CHANGELOG.md).
 
 - **What is deprecated stays for two minor versions.** A field, argument or enum value that will go is marked \`@deprecated\` with what to use in its place. Deprecated in 0.3, it works in 0.3 and 0.4 and can go in 0.5. \`npm run explain -- FILE\` lists the deprecated fields of your operations, and \`npm run explain -- --check SDL FILE\` says whether they are valid against a version.
 - **Breaking** changes make a valid operation invalid, or change the type of a value. **Dangerous** ones can surprise a client: a new enum value (each enum that can grow has \`UNKNOWN\`), a new optional argument, another default. All others only add.
@@ -55,9 +57,11 @@ async function section(before: Release, after: Release, sdl: string): Promise<st
   const changes = (await diff(buildSchema(before.sdl), buildSchema(after.sdl))).filter(isOfTheContract);
   const lists = LEVELS.flatMap(([level, title]) => {
     const lines = changes.filter(({ criticality }) => criticality.level === level).map(lineOf);
-    return lines.length > 0 ? [`${title}:\n\n${lines.join('\n')}\n`] : [];
+    if (lines.length > 0) return [`${title}:\n\n${lines.join('\n')}\n`];
+    // What everybody looks for first.
+    return level === CriticalityLevel.Breaking ? [`${title}: nothing.\n`] : [];
   });
-  return `## ${after.version}, since ${before.version}\n\n${sdl}\n\n${lists.join('\n') || 'Nothing.\n'}`;
+  return `## ${after.version}, since ${before.version}\n\n${sdl}\n\n${lists.join('\n')}`;
 }
 
 function isOfTheContract({ type }: Change): boolean {
