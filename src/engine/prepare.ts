@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts';
 import { badRequest, requestError } from '../errors.ts';
 import { isJson, type Json, parseRequestJson } from '../json.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { IDS, nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
+import { idIn, nameIn, type PersistedOperations } from '../persisted-operations/resolve.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { ApolloOptions } from './apollo.ts';
 import { operationsIn } from './documents.ts';
@@ -31,8 +31,8 @@ export function createPrepare(options: PrepareOptions) {
     const body = http.method === 'GET' ? fromSearch(http.search) : fromBody(http.body);
     const query = queryIn(body);
     const { text, isListed, textOfId } = await persisted.resolve(query, body, caller).catch((error: unknown) => {
-      const id = IDS.map((name) => body[name]).find((value) => typeof value === 'string');
-      noteText(record, query ?? String(id ?? ''));
+      if (query === undefined) noteId(record, body);
+      else noteText(record, query);
       throw error;
     });
     if (textOfId !== undefined) replaceId(http, textOfId);
@@ -43,10 +43,17 @@ export function createPrepare(options: PrepareOptions) {
   };
 }
 
-/** The name and hash for the log of an operation that may be refused before Apollo Server reads it: of its text, or of its id. */
+/** The name and hash for the log of an operation that may be refused before Apollo Server reads it. */
 function noteText(record: OperationRecord, text: string): void {
   record.name = nameIn(text);
-  record.hash = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text)?.[1] ?? hash('sha256', text);
+  record.hash = hash('sha256', text);
+}
+
+/** The same for an operation that is named by an id alone. Most ids are the hash of the text. */
+function noteId(record: OperationRecord, body: Json): void {
+  const [id, name] = [idIn(body), body['operationName']];
+  record.name = typeof name === 'string' && /^\w{1,100}$/.test(name) ? name : undefined;
+  record.hash = id && (/^(?:sha256:)?([0-9a-f]{64})$/.exec(id)?.[1] ?? hash('sha256', id));
 }
 
 /** The text of the operation; undefined where it is absent, null or empty. Throws BAD_REQUEST for another value. */

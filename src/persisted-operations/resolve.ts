@@ -9,7 +9,14 @@ import type { PersistedQueryStore } from './automatic.ts';
 import { MAX_ID_LENGTH, type ManifestCheck, readManifest, withoutPrefix } from './manifest.ts';
 
 /** Where the id of a persisted operation is: `documentId` by the specification, `id` or `doc_id` in Relay's own examples. */
-export const IDS = ['documentId', 'id', 'doc_id'] as const;
+const IDS = ['documentId', 'id', 'doc_id'] as const;
+
+/** The first id of a request that is a text, whether it may be used or not. Apollo's clients send theirs in the extensions. */
+export function idIn({ extensions, ...body }: Json): string | undefined {
+  const apollo = isJson(extensions) ? extensions['persistedQuery'] : undefined;
+  const ids = [...IDS.map((name) => body[name]), isJson(apollo) ? apollo['sha256Hash'] : undefined];
+  return ids.find((id) => typeof id === 'string');
+}
 
 export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 

@@ -151,6 +151,21 @@ describe('who is behind a line', () => {
   });
 
   test.each([
+    ['extensions', (id: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: id } } })],
+    ['documentId', (id: string) => ({ documentId: `sha256:${id}` })],
+  ])('an operation that is refused by its id in %s has the id as hash, and its name', async (_place, by) => {
+    const manifest = newFile('operations.json', { a: '{ me { id } }' });
+    const env = { PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: manifest };
+    const gateway = await startGateway(both.upstream.url, env);
+    const id = sha256('query Shelf { me { id } }');
+    await post(gateway.url, { ...by(id), operationName: 'Shelf' });
+    await post(gateway.url, by(id));
+    const refused = { outcome: 'OPERATION_NOT_ALLOWED', hash: id.slice(0, 16) };
+    expect(operationsOf(gateway)).toMatchObject([{ ...refused, operation: 'Shelf' }, refused]);
+    expect(operationsOf(gateway)[1]).not.toHaveProperty('operation');
+  });
+
+  test.each([
     ['false', HASHED],
     ['true', '203.0.113.7'],
   ])('with LOG_ADDRESSES=%s, requests that are 401 or 429 have the address as %s', async (LOG_ADDRESSES, address) => {
