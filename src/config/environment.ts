@@ -60,8 +60,10 @@ export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
 export function summarize(values: Values, given: NodeJS.ProcessEnv) {
   const secrets = ALSO_IN_FILES.flatMap((name) => (given[name] ? [[name, fingerprint(given[name])] as const] : []));
   const settings = Object.entries(VARIABLES.shape).flatMap(([name, form]) => {
-    const isDefault = JSON.stringify(form.parse(undefined)) === JSON.stringify(Object(values)[name]);
-    return given[name] === undefined || (isDefault && !ALSO_IN_FILES.includes(name)) ? [] : name;
+    // A secret, or a URL that can hold one, has no JSON, and no default.
+    const json = JSON.stringify(Object(values)[name]);
+    const isDefault = json !== undefined && json === JSON.stringify(form.parse(undefined));
+    return given[name] === undefined || isDefault ? [] : name;
   });
   return { settings, fingerprints: Object.fromEntries(secrets) };
 }

@@ -68,7 +68,10 @@ test('--name prints the name that a player has in the log; other arguments are r
 test('the line "ready" says what runs: version, settings that are not the default, and secrets by fingerprints', async () => {
   const LOG_KEY_FILE = newFile('log-key', 'a-key-for-the-log-of-a-test\n');
   const PERSISTED_OPERATIONS_FILE = newFile('operations.json', { 'a-1': '{ me { id } }' });
-  const gateway = await start({ LOG_KEY_FILE, PERSISTED_OPERATIONS_FILE, REVISION: 'abc1234', MAX_TOKENS: '1000' });
+  const NO_PROXY = '127.0.0.1';
+  const HTTP_PROXY = 'http://user:pass-of-proxy@127.0.0.1:9';
+  const env = { LOG_KEY_FILE, PERSISTED_OPERATIONS_FILE, NO_PROXY, HTTP_PROXY, MAX_TOKENS: '1000' };
+  const gateway = await start({ ...env, REVISION: 'abc1234' });
   const line = await gateway.logged(({ msg }) => msg === 'ready');
   const six = expect.stringMatching(/^[0-9a-f]{6}$/);
   expect(line).toMatchObject({ revision: 'abc1234', node: process.version, operations: 1 });
@@ -80,10 +83,10 @@ test('the line "ready" says what runs: version, settings that are not the defaul
   });
   // 1,000 is the default.
   expect(line.settings).toEqual(
-    expect.arrayContaining(['PORT', 'REST_API_KEY', 'LOG_KEY', 'PERSISTED_OPERATIONS_FILE']),
+    expect.arrayContaining(['PORT', 'REST_API_KEY', 'LOG_KEY', 'PERSISTED_OPERATIONS_FILE', 'HTTP_PROXY']),
   );
   expect(line.settings).not.toContain('MAX_TOKENS');
-  expect(gateway.output()).not.toMatch(/key-for-the-log/);
+  expect(gateway.output()).not.toMatch(/key-for-the-log|pass-of-proxy/);
 });
 
 test.each([
