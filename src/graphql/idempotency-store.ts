@@ -116,30 +116,47 @@ redis.call('DEL', KEYS[1])
 redis.call('HINCRBY', KEYS[2], math.floor(claimed / step), -1)
 `;
 
-/** How many changes wait for Redis to take them. */
+/** For how many keys changes wait for Redis to take them, and how often one of them is tried, in milliseconds. */
 const MAX_LATE = 10_000;
+const TRY_LATE_MS = 1_000;
 
 /** Keys in Redis, for all replicas. */
 export function createRedisKeyStore(redis: Redis): KeyStore {
-  /** The changes that Redis refused or did not answer: the connection was lost, its memory was full, or it was a replica. */
-  const late = new LRUCache<string, () => Promise<unknown>>({ max: MAX_LATE, ttl: KEPT_MS });
+  type Change = () => Promise<unknown>;
+  /** What Redis refused or did not answer, by key: the connection was lost, its memory was full, or it was a replica. */
+  const late = new LRUCache<string, Change[]>({ max: MAX_LATE, ttl: KEPT_MS });
+  let timer: NodeJS.Timeout | undefined;
   const run = (script: string, { key, caller, max }: Key, entry: string) =>
     redis.eval(script, 2, `key:${key}`, `keys-of:${caller}`, entry, KEPT_MS, STEP_MS, max);
-  const change = (name: string, ask: () => Promise<unknown>): Promise<unknown> =>
-    ask().catch(() => late.set(name, () => change(name, ask)));
-  const changeLate = () => {
-    for (let ask = late.pop(); ask; ask = late.pop()) void ask();
+  const change = (key: string, ask: Change): Promise<unknown> =>
+    ask().catch(() => {
+      late.set(key, [...(late.get(key) ?? []), ask]);
+      if (!timer) timer = setTimeout(tryOne, TRY_LATE_MS).unref();
+    });
+  const changeLate = (key: string) => {
+    const changes = late.get(key) ?? [];
+    late.delete(key);
+    return Promise.all(changes.map((ask) => change(key, ask)));
   };
-  const release = (key: Key, entry: string) => change(entry, () => run(RELEASE, key, entry));
-  redis.on('ready', changeLate);
+  const changeAllLate = () => {
+    for (const key of [...late.keys()]) void changeLate(key);
+  };
+  /** One that Redis takes shows that it takes the others. */
+  async function tryOne(): Promise<void> {
+    timer = undefined;
+    const [key] = late.keys();
+    if (key !== undefined) await changeLate(key);
+    if (key !== undefined && !late.has(key)) changeAllLate();
+  }
+  const release = (key: Key, entry: string) => change(key.key, () => run(RELEASE, key, entry));
+  redis.on('ready', changeAllLate);
   return {
     async claim(key, claim) {
       const mayArrive = redis.status === 'ready';
       // Redis gets it before the claim, which then finds it.
-      void late.get(key.key)?.();
+      void changeLate(key.key);
       try {
         const found = await run(CLAIM, key, claim);
-        changeLate();
         if (!Array.isArray(found)) return undefined;
         const [entry, ms] = found;
         return entry === null ? { retryAfterMs: Number(ms) } : { entry: String(entry), ageMs: Number(ms) };

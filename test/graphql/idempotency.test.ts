@@ -7,6 +7,7 @@ import { type Answer, post, startGateway, type TestGateway } from '../kit/gatewa
 import { redisIsInstalled, startRedis, type TestRedis } from '../kit/redis.ts';
 import { startProxy } from '../kit/tcp-proxy.ts';
 import { bearer, secretSigner, UNLIMITED } from '../kit/tokens.ts';
+import { until } from '../kit/until.ts';
 import { startUpstream, type Upstream } from '../kit/upstream.ts';
 
 /* Events with an idempotency key reach the REST service at most once, whatever happens between it, the gateway and a client. */
@@ -349,6 +350,32 @@ describe('keys in memory', () => {
     // One that is refused until `a` is connected again, or finds the claim, is repeated.
     for (const gateway of [a, b]) expect((await send(gateway)).data).toEqual(DONE);
     expect(sent()).toBe(outcome === 'DONE' ? 1 : 2);
+  });
+
+  describe('a claim that cannot be released, because Redis is a replica,', () => {
+    async function startReplica() {
+      const own = await startRedis();
+      const client = new Redis(own.port);
+      atEnd(() => client.disconnect());
+      const store = createRedisKeyStore(client);
+      const key = { key: 'order-7', caller: 'kiosk', max: 3 };
+      expect(await store.claim(key, 'first')).toBeUndefined();
+      await client.replicaof('127.0.0.1', '1');
+      await store.release(key, 'first');
+      expect(await client.get('key:order-7')).toBe('first');
+      await client.replicaof('NO', 'ONE');
+      return { client, claim: () => store.claim(key, 'second') };
+    }
+
+    test('is released before it is claimed again', async () => {
+      const { claim } = await startReplica();
+      expect(await claim()).toBeUndefined();
+    });
+
+    test('is released when it takes writes again, without another request', async () => {
+      const { client } = await startReplica();
+      await until(async () => (await client.get('key:order-7')) === null);
+    });
   });
 
   test('an event that was refused while Redis hung is sent when Redis answers again', async () => {
