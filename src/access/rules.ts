@@ -105,7 +105,9 @@ function readPath(text: unknown): ReadValue | undefined {
 function follow(value: unknown, path: readonly string[], index: number): unknown {
   const key = path[index];
   if (key === undefined) return value;
-  if (Array.isArray(value)) return value.flatMap((item) => follow(item, path, index));
+  // A list in a list, however deep, is about nobody's player.
+  if (Array.isArray(value))
+    return value.flatMap((item) => (Array.isArray(item) ? undefined : follow(item, path, index)));
   return isJson(value) ? follow(value[key], path, index + 1) : undefined;
 }
 

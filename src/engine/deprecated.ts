@@ -28,9 +28,12 @@ export function findDeprecatedInputs(schema: graphql.GraphQLSchema) {
     const used: string[] = [];
     const look = (type: graphql.GraphQLType | undefined, given: unknown): void => {
       const named = graphql.getNamedType(type);
+      const isInput = graphql.isInputObjectType(named);
+      // Of a scalar, a list can be in lists of any depth.
+      if (!isInput && !graphql.isEnumType(named)) return;
       for (const value of [given].flat(Number.POSITIVE_INFINITY)) {
-        if (graphql.isEnumType(named)) used.push(`${named}.${value}`);
-        else if (graphql.isInputObjectType(named) && isJson(value)) {
+        if (!isInput) used.push(`${named}.${value}`);
+        else if (isJson(value)) {
           for (const name in value) {
             used.push(`${named}.${name}`);
             look(named.getFields()[name]?.type, value[name]);

@@ -55,6 +55,20 @@ test.each([
   expect(all.upstream.calls()).toEqual([]);
 });
 
+test('a representation that is a list in 9,000 lists is nobody, and breaks nothing', async () => {
+  const body = JSON.stringify({ query: ENTITIES('id'), variables: { all: ['LISTS'] } });
+  const deep = body.replace('"LISTS"', `${'['.repeat(9_000)}${']'.repeat(9_000)}`);
+  for (const { authorization = '', code } of [
+    { ...own, code: 'FORBIDDEN' },
+    { ...everybody, code: 'BAD_USER_INPUT' },
+  ]) {
+    const headers = { 'content-type': 'application/json', authorization };
+    const response = await fetch(`${all.gateway.url}/graphql`, { method: 'POST', headers, body: deep });
+    expect(await response.json()).toMatchObject({ data: { _entities: [null] }, errors: [{ extensions: { code } }] });
+  }
+  expect(all.upstream.calls()).toEqual([]);
+});
+
 test('entities are 200 at most, and no more than an operation may cause calls', async () => {
   expect((await entities(everybody, many(201))).errors).toEqual([[['_entities'], 'BAD_USER_INPUT']]);
   const { errors } = await entities(everybody, many(101), 'attributes { firstName } referralLink(lang: "fr")');
