@@ -6,12 +6,13 @@ import { collectFields } from '@graphql-tools/utils';
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues, isObjectType } from 'graphql';
 import { rejectionReason } from '../access/rules.ts';
 import type {
+  PlayerCouponsArgs,
   PlayerReferralLinkArgs,
   PlayerReferredFriendsArgs,
   PlayerReferredFriendsConnectionArgs,
 } from '../generated/graphql.ts';
 import type { Context } from './context.ts';
-import { checkPage, checkSize } from './input/arguments.ts';
+import { checkFilter, checkPage, checkSize } from './input/arguments.ts';
 import { type ConnectionRange, readCursor } from './loaders/connection.ts';
 
 /** A node that can have a selection set. */
@@ -72,6 +73,7 @@ function startRead(
   const args = argumentsOf(node, info);
   switch (node.name.value) {
     case 'coupons':
+      if (args.filter) checkFilter(args.filter);
       return loaders.coupons.load(playerUniqueId);
     case 'referredFriends':
       return loaders.referrals.load(playerUniqueId, rowsOfPage(args, [node], info));
@@ -120,7 +122,10 @@ export function startRelated(
 }
 
 /** graphql-js has coerced them, so they have the generated types. */
-type Arguments = PlayerReferredFriendsArgs & PlayerReferredFriendsConnectionArgs & PlayerReferralLinkArgs;
+type Arguments = PlayerCouponsArgs &
+  PlayerReferredFriendsArgs &
+  PlayerReferredFriendsConnectionArgs &
+  PlayerReferralLinkArgs;
 
 function argumentsOf(node: FieldNode, { schema, variableValues }: GraphQLResolveInfo): Arguments {
   const player = schema.getType('Player');

@@ -3,7 +3,7 @@ import { badUserInput } from '../../errors.ts';
 /** The largest page of the REST service (interface document, "Limits"). */
 export const MAX_PAGE_SIZE = 200;
 /** How many kinds of coupons one filter may name. */
-export const MAX_COUPON_TYPES = 100;
+const MAX_COUPON_TYPES = 100;
 /** The last row that a page may contain. Larger row numbers would not fit the service's integers. */
 const MAX_ROW = 2 ** 31 - 1;
 
@@ -17,6 +17,11 @@ export function checkPage(page: number, limit: number): void {
 /** Makes sure that a page or a range has `min` to 200 items. */
 export function checkSize(argument: string, size: number, min = 1): void {
   if (size < min || size > MAX_PAGE_SIZE) throw badUserInput(argument, `must lie between ${min} and ${MAX_PAGE_SIZE}`);
+}
+
+/** Checks the filter of a list of coupons. */
+export function checkFilter({ couponTypes }: { couponTypes?: readonly unknown[] | null | undefined }): void {
+  if (couponTypes) checkLength('filter.couponTypes', couponTypes, MAX_COUPON_TYPES);
 }
 
 /** Checks the length of a list; throws BAD_USER_INPUT. */

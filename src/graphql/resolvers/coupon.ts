@@ -1,10 +1,10 @@
 import type { CouponFilter, CouponResolvers, PlayerResolvers } from '../../generated/graphql.ts';
 import type { Coupon } from '../../rest/decode/coupon.ts';
-import { checkLength, MAX_COUPON_TYPES } from '../input/arguments.ts';
+import { checkFilter } from '../input/arguments.ts';
 
 export const couponFields: Pick<PlayerResolvers, 'coupons'> = {
   coupons: async ({ playerUniqueId }, { filter }, { loaders }) => {
-    if (filter?.couponTypes) checkLength('filter.couponTypes', filter.couponTypes, MAX_COUPON_TYPES);
+    if (filter) checkFilter(filter);
     const found = await loaders.coupons.load(playerUniqueId);
     return found && filter ? filterCoupons(found, filter) : found;
   },
