@@ -76,7 +76,7 @@ export function createMetrics(state: State) {
       // A server is a client itself. Players use one, which may say its name.
       const isPlayer = caller?.playerUniqueId !== undefined && !caller.scopes.has('any-player');
       const shown = name ?? (isPlayer ? undefined : caller?.name);
-      const client = shown ? clients.labelOf(shown, caller) : 'none';
+      const client = shown && caller ? clients.labelOf(shown, caller) : 'none';
       byClient.inc({ client });
       if (record.manifest) byManifest.inc({ manifest: record.manifest });
       for (const coordinate of record.deprecated ?? []) deprecated.inc({ coordinate, client });

@@ -51,11 +51,12 @@ describe('labels', () => {
     for (const sub of ['ada', 'bob', 'eve']) await ask({ ...player(sub), ...client('app', '4.1') });
     await ask(player('ada'));
     await ask({});
+    await ask(client('app', '4.1'));
     const page = await gateway.metrics();
     const clients = labelsIn(page, 'gateway_operations_by_client_total', 'client');
     expect(clients.size).toBe(50);
     expect([clients.has('app@4.1'), clients.has('other')]).toEqual([true, true]);
-    expect(valueIn(page, 'gateway_operations_by_client_total{client="none"}')).toBe(2);
+    expect(valueIn(page, 'gateway_operations_by_client_total{client="none"}')).toBe(3);
     const other = await startBoth(signer.env);
     await other.gateway.query('{ __typename }', {}, server('shop'));
     const [name = ''] = labelsIn(await other.gateway.metrics(), 'gateway_operations_by_client_total', 'client');
