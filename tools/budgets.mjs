@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** Lines by folder; `.` are the files directly in src/. */
 const BUDGETS = {
-  '.': 600,
+  '.': 525,
   access: 825,
   config: 860,
   engine: 1350,
