@@ -1,5 +1,5 @@
 /* What keeps the gateway responsive under load. Nothing waits: a request that cannot be served now is refused. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
@@ -16,6 +16,8 @@ const RESOLUTION_MS = 10;
 const OTHER_FILES = 100;
 /** How often refused connections are logged, in milliseconds. */
 const DROP_LINE_MS = 60_000;
+/** The limits of this process, on Linux. */
+const LIMITS = '/proc/self/limits';
 const DROPPED = 'new connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE), or add replicas';
 /** The share of V8's heap limit in use above which requests are refused. */
 const MAX_HEAP_SHARE = 0.9;
@@ -64,8 +66,9 @@ export function watchPressure(app: FastifyInstance, maxDelayMs = MAX_EVENT_LOOP_
  * @param others How many connections the gateway opens itself at most.
  */
 export function boundConnections({ server, log }: FastifyInstance, others: number): void {
-  const limit = Number(/^Max open files +(\d+)/m.exec(readText('/proc/self/limits'))?.[1] ?? Number.POSITIVE_INFINITY);
-  if (!Number.isFinite(limit)) return;
+  if (!existsSync(LIMITS)) return;
+  const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1]);
+  if (Number.isNaN(limit)) return;
   server.maxConnections = limit - Math.min(others + OTHER_FILES, Math.floor(limit / 2));
   let nextLine = 0;
   server.on('drop', () => {
@@ -73,14 +76,6 @@ export function boundConnections({ server, log }: FastifyInstance, others: numbe
     nextLine = performance.now() + DROP_LINE_MS;
     log.warn({ maxConnections: server.maxConnections, files: limit }, DROPPED);
   });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 export type Slots = ReturnType<typeof createSlots>;

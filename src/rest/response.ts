@@ -18,7 +18,7 @@ const NOT_DONE_YET = [408, 421, 425, 429];
 /** Replaces a missing `Retry-After` of these statuses or of a busy player, in milliseconds. */
 const BUSY_RETRY_MS = 200;
 /** The longest `Retry-After` that is used, in milliseconds; a longer one is shortened to it. */
-const MAX_RETRY_AFTER_MS = 30_000;
+export const MAX_RETRY_AFTER_MS = 30_000;
 
 /** After which time a call is sent again whose keys were refused, in milliseconds: its operator corrects them meanwhile. */
 const MISCONFIGURED_RETRY_MS = 60_000;
@@ -33,8 +33,8 @@ const HTML_TYPE = /^(?:text\/html|application\/xhtml)/i;
 const ACKNOWLEDGEMENT = /^(?:"?ok"?|true|\[\]|null)?$/i;
 
 /**
- * The body of a successful response; null when the player does not exist. An empty body is an empty object: the service may
- * send a success without a body. Throws an `UpstreamError` for any other response that is no `transientError`.
+ * What a response means: the body of a success, null when the player does not exist, or its error. An empty body is an empty
+ * object: the service may send a success without a body.
  * @param maybeDone Whether an earlier attempt may have been carried out. Then a 404 of a delete must have the code: one of a
  * proxy would say that the player is deleted.
  */
@@ -43,43 +43,34 @@ export function readResponse(
   endpoint: Endpoint,
   maybeDone: boolean,
   observer: Observer,
-): Json | null {
-  const { status, headers, body } = response;
-  const isHtml = HTML_TYPE.test(String(headers['content-type']));
-  if (status >= 400) {
-    const code = codeOf(parseJson(response));
-    const isKeys = status === 401 || status === 403;
-    const isAfterDelete = maybeDone && endpoint.method === 'DELETE';
-    const isWithoutCode = status === 404 && code === undefined && !isHtml && !isAfterDelete;
-    const isUnknown = !isKeys && endpoint.ofPlayer && (code === UNKNOWN_PLAYER || isWithoutCode);
-    // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
-    const isByAnother = isHtml || isWithoutCode;
-    if (!isUnknown && isByAnother)
-      throw failure('UPSTREAM_UNAVAILABLE', endpoint, response, MISCONFIGURED_RETRY_MS, BY_ANOTHER);
-    if (isKeys) throw failure('UPSTREAM_MISCONFIGURED', endpoint, response, MISCONFIGURED_RETRY_MS);
-    if (!isUnknown) throw failure('UPSTREAM_REJECTED', endpoint, response);
-    if (isWithoutCode) observer.notFoundWithoutCode?.(endpoint.name);
-    return null;
-  }
-  if (isHtml) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
+): Json | null | UpstreamError {
+  const { status, headers } = response;
   const json = parseJson(response);
-  if (!isJson(json) && isAcknowledgement(body, endpoint)) return {};
-  if (!isJson(json)) throw failure('UPSTREAM_INVALID_RESPONSE', endpoint, response);
-  return endpoint.ofPlayer && codeOf(json) === UNKNOWN_PLAYER ? null : json;
-}
-
-/**
- * The error when the service cannot serve the request now: 5xx, a status that says so, a redirect, or 422 while it works on the
- * same player. Of a write, all but 5xx did nothing.
- */
-export function transientError(endpoint: Endpoint, response: UpstreamResponse): UpstreamError | undefined {
-  const { status } = response;
-  const isBusy = status === 422 && codeOf(parseJson(response)) === BUSY_PLAYER;
-  const isRedirect = status >= 300 && status < 400;
-  const isLater = isBusy || NOT_DONE_YET.includes(status);
-  if (status < 500 && !isLater && !isRedirect) return undefined;
-  const retryAfterMs = delayOf(response) ?? (isLater ? BUSY_RETRY_MS : undefined);
-  return failure('UPSTREAM_UNAVAILABLE', endpoint, response, retryAfterMs, isRedirect ? REDIRECT : '');
+  const serviceCode = codeOf(json);
+  const failed = (code: UpstreamErrorCode, retryAfterMs?: number, reason = '') => {
+    const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
+    const details = { status, serviceCode, retryable, retryAfterMs };
+    return new UpstreamError(code, `${endpoint.name} responded ${status}${reason}`, details);
+  };
+  const isHtml = HTML_TYPE.test(String(headers['content-type']));
+  if (status < 300) {
+    if (isHtml) return failed('UPSTREAM_INVALID_RESPONSE');
+    if (isJson(json)) return endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER ? null : json;
+    return isAcknowledgement(response.body, endpoint) ? {} : failed('UPSTREAM_INVALID_RESPONSE');
+  }
+  const isLater = NOT_DONE_YET.includes(status) || (status === 422 && serviceCode === BUSY_PLAYER);
+  if (isLater) return failed('UPSTREAM_UNAVAILABLE', delayOf(response) ?? BUSY_RETRY_MS);
+  if (status >= 500) return failed('UPSTREAM_UNAVAILABLE', delayOf(response));
+  if (status < 400) return failed('UPSTREAM_UNAVAILABLE', delayOf(response), REDIRECT);
+  // The service itself refuses with JSON or an empty body, and never with 404 on a path that names no player.
+  if (isHtml) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  if (status === 401 || status === 403) return failed('UPSTREAM_MISCONFIGURED', MISCONFIGURED_RETRY_MS);
+  if (endpoint.ofPlayer && serviceCode === UNKNOWN_PLAYER) return null;
+  if (status !== 404 || serviceCode !== undefined || (maybeDone && endpoint.method === 'DELETE'))
+    return failed('UPSTREAM_REJECTED');
+  if (!endpoint.ofPlayer) return failed('UPSTREAM_UNAVAILABLE', MISCONFIGURED_RETRY_MS, BY_ANOTHER);
+  observer.notFoundWithoutCode?.(endpoint.name);
+  return null;
 }
 
 /** `Retry-After` in milliseconds from now, in seconds or as a date, at most 30 s. Undefined when absent or unreadable. */
@@ -89,20 +80,6 @@ function delayOf({ headers }: UpstreamResponse): number | undefined {
   const date = /[A-Z]/i.test(value) ? Date.parse(value) : Number.NaN;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : date - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
-}
-
-function failure(
-  code: UpstreamErrorCode,
-  { name }: Endpoint,
-  response: UpstreamResponse,
-  retryAfterMs?: number,
-  reason = '',
-) {
-  const { status } = response;
-  const serviceCode = codeOf(parseJson(response));
-  const retryable = code === 'UPSTREAM_UNAVAILABLE' || code === 'UPSTREAM_MISCONFIGURED';
-  const details = { status, serviceCode, retryable, retryAfterMs };
-  return new UpstreamError(code, `${name} responded ${status}${reason}`, details);
 }
 
 function isAcknowledgement(body: Buffer, { acknowledges }: Endpoint): boolean {

@@ -9,7 +9,7 @@ import type { CallContext, CallRecord, Observer } from './call-context.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Exchange, Queue, UpstreamRequest, UpstreamResponse } from './exchange.ts';
 import type { CallContent, createRequests } from './request.ts';
-import { readResponse, transientError } from './response.ts';
+import { MAX_RETRY_AFTER_MS, readResponse } from './response.ts';
 import { noConnection, timedOut, UpstreamError } from './upstream-error.ts';
 
 /** How often a call is sent again at most. */
@@ -57,16 +57,15 @@ export class Call<Result> {
   constructor(shared: SharedByCalls, options: CallOptions<Result>) {
     this.#shared = shared;
     this.#options = options;
-    const times = { began: 0, ms: 0, queueMs: 0, attempts: 0 };
+    const times = { began: performance.now(), ms: 0, queueMs: 0, attempts: 0 };
     this.#record = { endpoint: shared.endpoint, ...times, status: undefined, error: undefined };
   }
 
   /** Rejects with an `UpstreamError`, that of a write with its outcome; with a `RangeError` for an id that cannot be sent. */
   async send(): Promise<Result> {
     const { endpoint, createRequest, breaker, retryBudget, observer } = this.#shared;
-    const { content, context } = this.#options;
+    const { content, context, decode } = this.#options;
     const request = createRequest(endpoint, content, context);
-    const began = performance.now();
     retryBudget.earn();
     try {
       for (;;) {
@@ -75,12 +74,13 @@ export class Call<Result> {
         const exchange = this.#attempt(request, permit);
         const onCancel = () => this.#cancel(exchange);
         context.cancellation.add(onCancel);
-        const result = await exchange.response;
+        const response = await exchange.response;
         context.cancellation.delete(onCancel);
-        const response = this.#endAttempt(exchange, permit, result);
-        if (!(response instanceof Error)) return this.#read(response);
-        const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(response);
-        if (delayMs === undefined) throw response;
+        const maybeDone = this.#maybeDone;
+        const read = this.#endAttempt(exchange, permit, response);
+        if (!(read instanceof Error)) return decode(read, maybeDone);
+        const delayMs = permit.isTrial ? undefined : this.#retryDelayMs(read);
+        if (delayMs === undefined) throw read;
         observer.retry?.(endpoint.name);
         await context.cancellation.wait(delayMs);
       }
@@ -90,8 +90,7 @@ export class Call<Result> {
       throw error;
     } finally {
       clearTimeout(this.#expiry);
-      this.#record.began = began;
-      this.#record.ms = performance.now() - began;
+      this.#record.ms = performance.now() - this.#record.began;
       observer.call?.(this.#record);
       context.onCall?.(this.#record, content.playerUniqueId);
     }
@@ -130,12 +129,12 @@ export class Call<Result> {
     exchange.abort(this.#ended());
   }
 
-  /** Reports an attempt to the breaker, and returns its final response or its error. */
+  /** Reports an attempt to the breaker, and returns what its response says; null when the player does not exist. */
   #endAttempt(
     exchange: Exchange,
     permit: Permit,
     response: UpstreamResponse | UpstreamError,
-  ): UpstreamResponse | UpstreamError {
+  ): Json | null | UpstreamError {
     const { endpoint, breaker, observer, timeoutMs } = this.#shared;
     const record = this.#record;
     const endedAt = performance.now();
@@ -145,14 +144,17 @@ export class Call<Result> {
     breaker.end(permit, resultOf(response, tookMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
-    this.#maybeDone ||= exchange.sent && (record.status === undefined || record.status >= 500);
+    const maybeDone = this.#maybeDone;
+    // A status from 300 to 499 says that nothing was done. After a success that cannot be read, nobody knows.
+    const isRefused = record.status !== undefined && record.status >= 300 && record.status < 500;
+    this.#maybeDone ||= exchange.sent && !isRefused;
     // A refused connection is an attempt. A call that ended while it waited for a connection was never tried.
     const endedInQueue = exchange.aborted !== undefined || (response instanceof Error && response.withheld);
     if (exchange.sent || !endedInQueue) {
       record.attempts += 1;
       observer.attempt?.(endpoint.name, record.status, endedAt - startedAt);
     }
-    return response instanceof Error ? response : (transientError(endpoint, response) ?? response);
+    return response instanceof Error ? response : readResponse(response, endpoint, maybeDone, observer);
   }
 
   /** Throws when the call, or its operation, has ended. */
@@ -179,15 +181,6 @@ export class Call<Result> {
     return isQueued ? noConnection(endpoint) : timedOut(endpoint);
   }
 
-  #read(response: UpstreamResponse): Result {
-    const { endpoint, observer } = this.#shared;
-    const { decode } = this.#options;
-    const maybeDone = this.#maybeDone;
-    // An error response says that nothing was done; after a success that cannot be read, nobody knows.
-    this.#maybeDone ||= response.status < 300;
-    return decode(readResponse(response, endpoint, maybeDone, observer), maybeDone);
-  }
-
   /** The delay before the next retry, in milliseconds; undefined: the call is not sent again. */
   #retryDelayMs(error: UpstreamError): number | undefined {
     const { endpoint, retryBudget, random } = this.#shared;
@@ -196,6 +189,8 @@ export class Call<Result> {
     if (endpoint.retry === 'never' || (endpoint.retry === 'unsent' && this.#exchange?.sent)) return undefined;
     // A timeout used all the time of the call.
     if (!error.retryable || error.withheld || error.code === 'UPSTREAM_TIMEOUT') return undefined;
+    // A longer pause is for the client: the operator corrects something meanwhile.
+    if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return undefined;
     const { attempts } = this.#record;
     if (attempts > MAX_RETRIES) return undefined;
     const delayMs = (error.retryAfterMs ?? 0) + random() * RETRY_DELAY_MS * 2 ** (attempts - 1);

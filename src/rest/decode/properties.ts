@@ -101,14 +101,6 @@ export function oneOf<const Name extends string>(...names: Name[]): Decoder<Uppe
   return (value, member, warn) => named(value, member, warn) ?? 'UNKNOWN';
 }
 
-/** A property that is decoded, and its names. */
-interface Chosen<Properties> {
-  property: keyof Properties;
-  decode: Decoder<Properties[keyof Properties]>;
-  wire: string;
-  member: string;
-}
-
 /**
  * Decodes an object by a table of decoders, by the names that the properties of the decoded object have. Properties of the
  * service that the table does not name are left out, and so are those that are not wanted: a coupon has 45, of which most
@@ -122,7 +114,12 @@ export function shape<Properties>(
   wireName: (property: string) => string = (property) => property,
 ): Decoder<Partial<Properties> | undefined> {
   const choose = (wanted: Wanted) => {
-    const chosen: Chosen<Properties>[] = [];
+    const chosen: {
+      property: keyof Properties;
+      decode: Decoder<Properties[keyof Properties]>;
+      wire: string;
+      member: string;
+    }[] = [];
     // A copy of an object with all properties is made faster than an object that gets them one by one.
     const absent: Partial<Properties> = {};
     for (const property in table) {
