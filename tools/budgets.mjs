@@ -10,14 +10,14 @@ import { join } from 'node:path';
 const BUDGETS = {
   '.': 525,
   access: 825,
-  config: 860,
-  engine: 1350,
-  graphql: 1550,
+  config: 875,
+  engine: 1375,
+  graphql: 1575,
   http: 775,
   limits: 225,
   'persisted-operations': 300,
-  process: 735,
-  rest: 1740,
+  process: 750,
+  rest: 1725,
   telemetry: 550,
 };
 

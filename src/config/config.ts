@@ -9,7 +9,12 @@ const TOKEN_SETTINGS = `${JWT_KEYS.join(', ')} or CLIENT_TOKENS_FILE`;
 
 /** The configuration of one gateway. */
 export type Config = Readonly<
-  ReturnType<typeof derive> & { warnings: readonly string[]; summary: ReturnType<typeof summarize> }
+  ReturnType<typeof derive> & {
+    warnings: readonly string[];
+    summary: ReturnType<typeof summarize>;
+    /** One line for each setting, without secrets. */
+    describe(): string[];
+  }
 >;
 
 /** Reads every setting. Throws one ConfigError that names every variable that cannot be used, and shows no secret. */
@@ -17,15 +22,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { values, given, problems } = readEnvironment(env);
   const unknown = misspelt(given);
   const production = values.NODE_ENV === 'production';
-  problems.push(...problemsOf(values, given), ...(production ? unknown : []));
+  const derived = derive(values);
+  problems.push(...problemsOf(derived, given), ...(production ? unknown : []));
   if (problems.length > 0) throw new ConfigError(problems);
   const protocol = given['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? given['OTEL_EXPORTER_OTLP_PROTOCOL'];
   const warnings = protocol === 'grpc' && tracesTo(values) ? [...unknown, NO_GRPC] : unknown;
-  return Object.freeze({ ...derive(values), warnings, summary: summarize(values, given) });
+  const describe = () => describeEnvironment(given);
+  return Object.freeze({ ...derived, warnings, summary: summarize(values, given), describe });
 }
-
-/** One line for each setting, without secrets. */
-export const describeSettings = (env: NodeJS.ProcessEnv = process.env): string[] => describeEnvironment(env);
 
 /** The values of the variables by their names, and what follows from several of them. */
 function derive(env: Values) {
@@ -95,7 +99,7 @@ const NO_GRPC =
 const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
 
 /** What is missing, contradictory or, in production, unsafe: one line for each variable. */
-function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
+function problemsOf(values: ReturnType<typeof derive>, given: NodeJS.ProcessEnv): string[] {
   const { HOST: host, JWT_ISSUER: issuers, JWT_AUDIENCE: audiences, JWT_AUDIENCE_CLAIM: audience } = values;
   const { REST_BASE_URL: restUrl, JWT_JWKS_URL: jwksUrl, PERSISTED_OPERATIONS: mode } = values;
   // A setting that cannot be used is reported already. With it, the gateway is not meant to be open.
@@ -104,7 +108,7 @@ function problemsOf(values: Values, given: NodeJS.ProcessEnv): string[] {
   const isOpen = keys === 0 && !given['CLIENT_TOKENS_FILE'];
   const withoutRequirement = audience.name !== 'aud' && values.JWT_REQUIRE.length === 0;
   const { REST_TIMEOUT_MS: callMs, OPERATION_TIMEOUT_MS: operationMs, PORT: port } = values;
-  const { rest, redisTls } = derive(values);
+  const { rest, redisTls } = values;
   const unsafe = [
     !given['REST_BASE_URL'] && 'REST_BASE_URL: is needed in production, such as https://rewards.example.com',
     isPlainHttp(restUrl) && 'REST_BASE_URL: must begin with https:// in production; every call carries the keys',

@@ -34,7 +34,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     at.length > 1 ? `${at.join('.')}: ${message}` : message,
   );
   const bad = Object.entries(fieldErrors);
-  for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name] ?? '')}`);
+  for (const [name, messages] of bad) problems.push(`${name}: ${messages.join('; ')}${shown(name, given[name])}`);
   const unset = Object.fromEntries(bad.map(([name]) => [name, undefined]));
   return { values: VARIABLES.parse({ ...given, ...unset }), given, problems };
 }
@@ -43,15 +43,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
 export const fingerprint = (secret: string) => hash('sha256', secret).slice(0, 6);
 
 /** One line for each setting: its value and where it came from. Of a secret, the first six digits of its SHA-256. */
-export function describeEnvironment(env: NodeJS.ProcessEnv): string[] {
-  const { given } = readEnvironment(env);
-  return Object.entries(VARIABLES.shape).map(([name, form]) => {
+export function describeEnvironment(given: NodeJS.ProcessEnv): string[] {
+  return Object.keys(VARIABLES.shape).map((name) => {
     const text = given[name];
-    const isSecret = form.unwrap().description === 'secret';
     if (text === undefined) return `${name}: default`;
-    const source = env[`${name}_FILE`] && isSecret ? `${name}_FILE` : 'variable';
-    const mayHide = isSecret || /[@?#]/.test(text);
-    const shown = mayHide ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
+    const source = given[`${name}_FILE`] && ALSO_IN_FILES.includes(name) ? `${name}_FILE` : 'variable';
+    const shown = mayHide(name, text) ? `[sha256 ${fingerprint(text)}]` : JSON.stringify(text.slice(0, 200));
     return `${name}: ${shown} (${source})`;
   });
 }
@@ -113,10 +110,11 @@ function unquote(given: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** The given value for an error message; nothing for a secret, or where a URL can hold one: its user and query. */
-function shown(name: string, value: string): string {
-  return ALSO_IN_FILES.includes(name) || /[@?#]/.test(value) ? '' : ` (given: ${JSON.stringify(value)})`;
-}
+/** Whether a value is a secret, or a URL that can hold one: in its user or its query. */
+const mayHide = (name: string, value: string) => ALSO_IN_FILES.includes(name) || /[@?#]/.test(value);
+
+/** The given value for an error message. */
+const shown = (name: string, value = '') => (mayHide(name, value) ? '' : ` (given: ${JSON.stringify(value)})`);
 
 /** Their names in lower case count too, and more. */
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];

@@ -1,6 +1,5 @@
 import type { Caller } from '../access/caller.ts';
 import type { AccessRules } from '../access/rules.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
 import type { CallContext } from '../rest/call-context.ts';
 import type { OperationRecord } from '../telemetry/observe.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -17,7 +16,7 @@ export interface Context {
   /** The complexity of the operation: measured before it, increased by lists that are longer than assumed. */
   complexity: number;
   /** The REST calls that it has taken, and may still take. */
-  budget: ReturnType<typeof createBudget>;
+  budget: LoaderDependencies['budget'];
   /** Whether the caller may send all events of the operation; undefined until its first event. */
   eventsAllowed?: boolean;
   /** What REST calls need. The loaders have this same object. */
@@ -36,7 +35,7 @@ export interface Context {
  * The loaders and writes of one operation, never shared with another operation. A class, because V8 keeps what the getters of
  * an object literal refer to until the next full collection: that doubled the CPU time of collections.
  */
-export class Loaders {
+class Loaders {
   readonly players: ReturnType<typeof createPlayerLoader>;
   readonly coupons: ReturnType<typeof createCouponLoader>;
   readonly #dependencies: LoaderDependencies;
@@ -63,9 +62,8 @@ export class Loaders {
 }
 
 /** The part of the context that all operations of a gateway share. */
-export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'onBatch'> {
+export interface ContextOptions extends Pick<LoaderDependencies, 'rest' | 'rates' | 'onBatch'> {
   rules: AccessRules;
-  rates: Pick<RateLimits, 'consume'>;
   idempotency: Idempotency;
   hashFriend: HashFriend;
   /** How many REST calls one operation may cause. */
@@ -89,9 +87,7 @@ export function createContext(options: ContextOptions, begun: Begun): Context {
       if (caller.scopes.has('any-player')) record.players = (record.players ?? new Set()).add(playerUniqueId);
     },
   };
-  const consumeCouponReads = (reads: number) => rates.consume('couponReads', caller, reads);
-  const userErrorCodes = record.userErrors;
-  const loaders = new Loaders({ rest, call, takeCalls: budget.take, onBatch, consumeCouponReads, userErrorCodes });
+  const loaders = new Loaders({ rest, call, caller, record, budget, rates, onBatch });
   const extensions = { requestId };
   return { caller, complexity: 0, budget, call, loaders, idempotency, hashFriend, rules, record, extensions };
 }

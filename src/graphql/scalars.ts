@@ -7,7 +7,6 @@ import { parseDate, parseDateTime } from '../rest/decode/dates.ts';
 
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$/;
 const parseLanguage = (text: string) => (LANGUAGE.test(text) ? text : undefined);
-const parseUrl = (text: string) => (URL.canParse(text) ? text : undefined);
 
 export const scalars = {
   ID: { parseValue: parseExactId },
@@ -16,7 +15,6 @@ export const scalars = {
   DateTime: textScalar('DateTime', parseDateTime, 'as ISO 8601, for example "2025-05-01T10:00:00.000Z"'),
   // Sent to the REST service unchanged.
   LanguageCode: textScalar('LanguageCode', parseLanguage, 'like "en", "fr" or "pt-BR"'),
-  URL: textScalar('URL', parseUrl, 'with a scheme'),
   // Any JSON object. input/mutations.ts checks its properties, because its errors can name them.
   CustomAttributes: objectScalar('CustomAttributes'),
   EventMetadata: objectScalar('EventMetadata'),

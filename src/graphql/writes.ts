@@ -46,13 +46,13 @@ export class InputRefused extends Error {
  * a referral active).
  */
 export function createWrites(dependencies: LoaderDependencies, clearCaches: () => void) {
-  const { rest, call, takeCalls, userErrorCodes } = dependencies;
+  const { rest, call, budget, record } = dependencies;
   /** By the response key of the mutation field. */
   const outcomes = new Map<string | number, WriteOutcome>();
   /** Whether the whole operation may be sent again. */
   let repeatable = true;
   const refused = (userErrors: UserError[]) => {
-    for (const { code } of userErrors) userErrorCodes.add(code);
+    for (const { code } of userErrors) record.userErrors.add(code);
     return { userErrors };
   };
 
@@ -86,7 +86,7 @@ export function createWrites(dependencies: LoaderDependencies, clearCaches: () =
     ): Promise<{ result?: Result; userErrors: UserError[] }> {
       if (problems.length > 0) return refused(problems);
       try {
-        takeCalls(1);
+        budget.take(1);
         const result = await send(rest, call).finally(clearCaches);
         outcomes.set(field, 'DONE');
         repeatable &&= isKeyed || result === 'not-found';

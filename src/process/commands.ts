@@ -2,7 +2,7 @@
 import { getHeapStatistics } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createPseudonyms } from '../access/caller.ts';
-import { type Config, describeSettings } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { readManifest } from '../persisted-operations/manifest.ts';
 import { SCHEMA_DIRECTORY } from '../serve.ts';
@@ -40,7 +40,7 @@ function check(config: Config): string {
   const isLimited = memoryMb > 0 && memoryMb < 2 ** 30;
   return [
     `referral-gateway ${packageJson.version}, Node ${process.version}`,
-    ...describeSettings(),
+    ...config.describe(),
     `client tokens: ${config.CLIENT_TOKENS_FILE?.length ?? 'none'}`,
     `operations in manifests: ${operations || 'none'}`,
     `heap limit: ${heapMb} MB; memory of the container: ${isLimited ? `${memoryMb} MB` : 'no limit'}`,

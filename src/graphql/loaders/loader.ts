@@ -1,19 +1,21 @@
 import DataLoader, { type BatchLoadFn, type Options } from 'dataloader';
+import type { Caller } from '../../access/caller.ts';
 import { ClientError } from '../../errors.ts';
+import type { RateLimits } from '../../limits/rate-limits.ts';
 import type { CallContext } from '../../rest/call-context.ts';
 import type { RestClient } from '../../rest/client.ts';
+import type { OperationRecord } from '../../telemetry/observe.ts';
 
-/** The dependencies of a loader: the REST client, the call context of the operation, and its budget of REST calls. */
+/** The dependencies of the loaders and writes of one operation. */
 export interface LoaderDependencies {
   rest: RestClient;
   call: CallContext;
-  takeCalls: ReturnType<typeof createBudget>['take'];
-  /** Consumes the coupon reads of one batch; rejects with RATE_LIMITED. */
-  consumeCouponReads: (reads: number) => Promise<void>;
+  caller: Caller;
+  record: OperationRecord;
+  budget: ReturnType<typeof createBudget>;
+  rates: Pick<RateLimits, 'consume'>;
   /** Called with the number of keys that a loader put into one batch. */
   onBatch: (loader: string, keys: number) => void;
-  /** The codes of the operation's user errors, for the log. */
-  userErrorCodes: Set<string>;
 }
 
 /** The REST calls that an operation may cause. */
