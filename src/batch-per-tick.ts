@@ -15,7 +15,8 @@ export function batchPerTick(schedule: (run: () => void) => void): (work: () => 
   const waiting: (() => void)[] = [];
   let scheduled = 0;
   const scheduleBy = (when: typeof schedule) => {
-    if (scheduled === MAX_PARTS || scheduled * PART >= waiting.length) return;
+    const isEnough = scheduled * PART >= waiting.length;
+    if (isEnough || scheduled === MAX_PARTS) return;
     scheduled += 1;
     when(run);
   };

@@ -52,6 +52,7 @@ function fetchedKeys(set: KeySet, { log }: KeySetOptions): Keys {
     const arrivedAt = performance.now();
     await set.refresh();
     const name = JSON.stringify([header.kid, header.alg]);
+    // At most three times: each fetch that is awaited begins later, and the third set is newer than the token.
     while (true) {
       try {
         return await set.find(header, token);

@@ -75,7 +75,7 @@ export function whole(min: number, max: number) {
 
 export const port = whole(0, 65_535);
 export const milliseconds = whole(1, 600_000);
-export const hour = whole(1, 3_600_000);
+export const upToAnHour = whole(1, 3_600_000);
 export const count = whole(1, 1_000_000);
 
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {

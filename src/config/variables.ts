@@ -30,7 +30,7 @@ export const VARIABLES = z.object({
     .oneOf(['sensitive', 'all'])
     .default('sensitive')
     .describe('the calls with the secret key: coupons and deletions, or `all`, for accounts that demand it'),
-  REST_IDLE_TIMEOUT_MS: f.hour.default(1_500).describe('idle time of a connection; below that of the service'),
+  REST_IDLE_TIMEOUT_MS: f.upToAnHour.default(1_500).describe('idle time of a connection; below that of the service'),
   REST_CONNECTION_MAX_AGE_S: f.whole(1, 86_400).default(60).describe('age at which a connection is replaced'),
   REST_CA_FILE: f.certificates
     .optional()
@@ -78,7 +78,9 @@ export const VARIABLES = z.object({
     .default('info')
     .describe('lowest level that is logged'),
   SLOW_OPERATION_MS: f.milliseconds.default(1_000).describe('a longer operation is logged with its REST calls'),
-  KEEP_ALIVE_TIMEOUT_MS: f.hour.default(65_000).describe("idle time of a client's connection; above the balancer's"),
+  KEEP_ALIVE_TIMEOUT_MS: f.upToAnHour
+    .default(65_000)
+    .describe("idle time of a client's connection; above the balancer's"),
   SHUTDOWN_DELAY_MS: f
     .whole(0, 600_000)
     .default(0)

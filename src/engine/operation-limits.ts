@@ -78,7 +78,7 @@ export class OperationLimiter {
       for (const field of Object.values(type.getFields())) {
         const assumed = this.#sizes.assumedLength(field);
         if (assumed === undefined) continue;
-        // Else graphql-jit would read the property without this resolver.
+        // Else graphql-jit would read the property without this resolver. The access rule is inside `resolve`.
         field.extensions = { ...field.extensions, [SCOPE_ALONE]: undefined };
         const { resolve = defaultFieldResolver } = field;
         field.resolve = (parent, args, context, info) => {

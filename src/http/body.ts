@@ -77,7 +77,10 @@ export function responseType({ accept }: IncomingHttpHeaders): string {
   return accept?.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json';
 }
 
-/** Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed in another way than gzip, deflate or br; 400 for a GET with a body. */
+/**
+ * Throws BAD_REQUEST: 415 for a POST that is not JSON in UTF-8, or is compressed in another way than gzip, deflate or br; 400 for
+ * a GET with a body.
+ */
 export function checkContent({ method, headers, raw }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   if (method === 'GET' && hasBody(raw)) throw badRequest('A GET request must not have a body.');

@@ -20,8 +20,8 @@ export interface ManifestCheck {
 
 /**
  * Reads the files and folders of `PERSISTED_OPERATIONS_FILE`: the texts by their ids without the prefix `sha256:`, the name of the
- * last file that lists each text, and the names of the operations in them. Throws a ConfigError for a file that cannot be used, an id with two texts, and an operation that
- * does not fit the schema. The same operation may be in several files.
+ * last file that lists each text, and the names of the operations in them. The same operation may be in several files. Throws a
+ * ConfigError for a file that cannot be used, an id with two texts, and an operation that does not fit the schema.
  */
 export function readManifest(paths: readonly string[], check: ManifestCheck) {
   const byId = new Map<string, string>();

@@ -39,8 +39,9 @@ function openRedis(url: Secret, account: Account, { timeoutMs, tls }: Connection
 }
 
 /**
- * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries
- * again. Throws a ConfigError for a node of a cluster that has other keys. Commands reject at once while Redis is not connected, and otherwise when it does not answer in time.
+ * Connects to `REDIS_URL`, for the state that replicas share. Does not fail when Redis cannot be reached: ioredis tries again.
+ * Commands reject at once while Redis is not connected, and otherwise when it does not answer in time. Throws a ConfigError for a
+ * node of a cluster that has other keys.
  * @param account The REST service and key whose state this is: gateways of two accounts can use one Redis.
  * @param options How long Redis may take to answer, and the certificates for `rediss:`.
  */

@@ -74,7 +74,7 @@ export class Breaker {
     throw new UpstreamError('UPSTREAM_UNAVAILABLE', 'Not sent: the breaker is open', options);
   }
 
-  /** Called once for each permit. */
+  /** Called once for each permit. A trial that says nothing, because its client left, is tried again after the next back-off. */
   end({ player, isTrial, trialAt }: Permit, result: BreakerResult): void {
     if (!isTrial && trialAt === this.#trialAt) this.#count(player, result);
     else if (isTrial && result === 'success') this.#become('closed');

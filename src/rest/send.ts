@@ -139,9 +139,9 @@ export class Call<Result> {
     const record = this.#record;
     const endedAt = performance.now();
     const startedAt = this.#startedAt ?? endedAt;
-    // A request that was never sent waited for its connection to open. For the breaker, that is time in flight.
-    const tookMs = endedAt - (this.#startedAt ?? this.#queuedAt);
-    breaker.end(permit, resultOf(response, tookMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
+    // A request without a connection waited for one to open. For the record that is time in the queue, for the breaker in flight.
+    const inFlightMs = endedAt - (this.#startedAt ?? this.#queuedAt);
+    breaker.end(permit, resultOf(response, inFlightMs >= timeoutMs * MIN_PART_OF_TIMEOUT));
     record.queueMs += startedAt - this.#queuedAt;
     record.status = response instanceof Error ? undefined : response.status;
     const maybeDone = this.#maybeDone;

@@ -167,7 +167,7 @@ const PERIOD_MS = 600_000;
 const MARGIN = 1.5;
 
 /** How a name is used: by which callers and how often in this period, and its score of the one before. */
-type Use = { period: number; users: Set<string>; times: number; before: number };
+type Use = { period: number; users: Set<string>; times: number; scoreBefore: number };
 
 /**
  * Labels of metrics for names that clients choose, so their number is bounded. The names that most callers use have one; each
@@ -187,7 +187,12 @@ export function createLabels(
     const period = Math.floor(now() / PERIOD_MS);
     const last = uses.get(name);
     if (last?.period === period) return last;
-    const use = { period, users: new Set<string>(), times: 0, before: last?.period === period - 1 ? scoreOf(last) : 0 };
+    const use = {
+      period,
+      users: new Set<string>(),
+      times: 0,
+      scoreBefore: last?.period === period - 1 ? scoreOf(last) : 0,
+    };
     uses.set(name, use);
     return use;
   };
@@ -220,6 +225,6 @@ export function createLabels(
 }
 
 /** Callers count most: one caller cannot keep the names of others out by many uses of its own. */
-function scoreOf({ users, times, before }: Use): number {
-  return Math.max(before, users.size === 0 ? 0 : users.size + Math.log10(times));
+function scoreOf({ users, times, scoreBefore }: Use): number {
+  return Math.max(scoreBefore, users.size === 0 ? 0 : users.size + Math.log10(times));
 }

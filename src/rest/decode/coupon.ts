@@ -1,6 +1,6 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { checkPlayer, ownedBy, owner } from './player.ts';
+import { checkPlayer, ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type Coupon = ReturnType<typeof decodeCoupons>[number];
@@ -60,7 +60,7 @@ const options = d.shape(
 );
 
 const coupon = d.shape('coupon', {
-  owner,
+  owner: reserved,
   code: d.text,
   isUsed: d.boolean,
   value: d.number,

@@ -10,10 +10,10 @@ export type Player = ReturnType<typeof decodePlayer>;
 export type PlayerAttributes = NonNullable<Player['attributes']>;
 
 /**
- * The player that an object belongs to. The request names it, so it is set after decoding. The tables have it because adding a
- * property later takes V8 0.6 µs.
+ * Reserves a property for the player that an object belongs to. The request names the player, so it is set after decoding. The
+ * tables have the property because adding one later takes V8 0.6 µs.
  */
-export const owner = (): string => '';
+export const reserved = (): string => '';
 
 export function ownedBy<Item extends object>(owner: string, items: Item[] = []): (Item & { owner: string })[] {
   return items.map((item) => Object.assign(item, { owner }));
@@ -30,7 +30,7 @@ export function checkPlayer({ playerUniqueId: named }: Json, playerUniqueId: str
 }
 
 const playerAttributes = d.shape('playerAttributes', {
-  playerUniqueId: owner,
+  playerUniqueId: reserved,
   displayName: d.playerText,
   firstName: d.playerText,
   lastName: d.playerText,

@@ -1,13 +1,13 @@
 import type { components } from '../../generated/rest.ts';
 import type { Json } from '../../json.ts';
-import { checkPlayer, ownedBy, owner } from './player.ts';
+import { checkPlayer, ownedBy, reserved } from './player.ts';
 import * as d from './properties.ts';
 
 export type ReferralPage = ReturnType<typeof decodeReferrals>;
 export type ReferredFriend = ReferralPage['referredFriends'][number];
 
 const referredFriend = d.shape('referredFriend', {
-  owner,
+  owner: reserved,
   playerUniqueId: d.identifier,
   displayName: d.playerText,
   email: d.playerText,
